@@ -1,0 +1,571 @@
+"""Parade, a card game for 2 to 6 by Naoki Homma.
+
+The rules are those of the sheet of Filosofia's edition (2014), with what it leaves open
+decided as follows.
+
+- The sheet names no number of players: 2 to 6.
+- The two cards that a seat throws away at the end stay face down for good.
+- Seats that are level in points and in the number of their cards share the win.
+- The cards that a seat keeps at the end are laid down sorted, so that nobody learns in which
+  order they came to that hand.
+
+This module does not shuffle by itself, keep time, or know who sits where.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from enum import StrEnum
+from itertools import combinations
+from random import Random
+
+from msgspec import Struct
+
+from engine.ruleset import (
+    Card,
+    Component,
+    Event,
+    IllegalMove,
+    InvalidDeal,
+    Move,
+    MoveType,
+    Outcome,
+    Preview,
+    Result,
+    Ruleset,
+    Seat,
+    Table,
+    Told,
+    replaced,
+    sort_set,
+)
+
+# --- The cards --------------------------------------------------------------------------
+
+COLORS = ("red", "blue", "purple", "green", "grey", "orange")
+VALUES = range(11)
+CARDS: tuple[Card, ...] = tuple(f"{color}-{value}" for color in COLORS for value in VALUES)
+
+COLOR_OF = {card: card.rpartition("-")[0] for card in CARDS}
+VALUE_OF = {card: int(card.rpartition("-")[2]) for card in CARDS}
+SORTED_PLACE = {card: place for place, card in enumerate(CARDS)}
+
+HAND_SIZE = 5
+PARADE_SIZE = 6
+DISCARDED = 2
+MAJORITY_WITH_TWO_SEATS = 2
+"""How many more cards of a colour a majority takes when two play."""
+
+DRIVEN_AWAY = {
+    played: frozenset(
+        card
+        for card in CARDS
+        if COLOR_OF[card] == COLOR_OF[played] or VALUE_OF[card] <= VALUE_OF[played]
+    )
+    for played in CARDS
+}
+"""For each card played, the cards that leave the parade if they are in removal mode."""
+
+
+def in_order(cards: Iterable[Card]) -> tuple[Card, ...]:
+    """Cards sorted by colour, then by value."""
+    return tuple(sorted(cards, key=SORTED_PLACE.__getitem__))
+
+
+# --- Deal, moves, events, state -------------------------------------------------------------
+
+
+class Options(Struct, frozen=True, forbid_unknown_fields=True):
+    """Parade has no options."""
+
+
+class Deal(Struct, frozen=True, forbid_unknown_fields=True):
+    """All that chance decides: who starts, the hands, the parade (front first), the pile."""
+
+    first_seat: Seat
+    hands: tuple[tuple[Card, ...], ...]
+    parade: tuple[Card, ...]
+    pile: tuple[Card, ...]
+
+
+class Play(Move, frozen=True, tag="play"):
+    """Play a hand card."""
+
+    card: Card
+
+
+class Discard(Move, frozen=True, tag="discard"):
+    """Throw two hand cards away, in any order."""
+
+    cards: tuple[Card, ...]
+
+    def __post_init__(self) -> None:
+        sort_set(self, "cards")
+
+
+class CardPlayed(Event, frozen=True, tag="card_played"):
+    """A seat played a card."""
+
+    seat: Seat
+    card: Card
+
+
+class CardsCollected(Event, frozen=True, tag="cards_collected"):
+    """Cards left the parade for a seat's collection."""
+
+    seat: Seat
+    cards: tuple[Card, ...]
+
+
+class CardDrawn(Event, frozen=True, tag="card_drawn"):
+    """A seat drew a card, which only its owner sees."""
+
+    seat: Seat
+    card: Card | None
+    pile_size: int
+
+
+class LastRoundStarted(Event, frozen=True, tag="last_round_started"):
+    """After this seat's turn, every seat has one more."""
+
+    seat: Seat
+    cause: str
+
+
+class CardsDiscarded(Event, frozen=True, tag="cards_discarded"):
+    """A seat threw two cards away, which only it sees."""
+
+    seat: Seat
+    cards: tuple[Card, ...] | None
+
+
+class HandsLaidDown(Event, frozen=True, tag="hands_laid_down"):
+    """All have discarded: the cards left in each hand join the seat's collection."""
+
+    cards: tuple[tuple[Card, ...], ...]
+
+
+class Phase(StrEnum):
+    """Where in the game we are."""
+
+    PLAY = "play"
+    LAST_ROUND = "last_round"
+    DISCARD = "discard"
+    FINISHED = "finished"
+
+
+class State(Struct, frozen=True):
+    """Everything on the table, hidden cards included.
+
+    ``turn`` is the seat whose turn it is while cards are played. ``pile`` has the card drawn
+    next in front. ``discards`` holds, by seat, the two cards thrown away, None before.
+    ``last_turns_left`` counts the turns still to play in the last round, None before it.
+    """
+
+    phase: Phase
+    turn: Seat
+    parade: tuple[Card, ...]
+    pile: tuple[Card, ...]
+    hands: tuple[tuple[Card, ...], ...]
+    collections: tuple[tuple[Card, ...], ...]
+    discards: tuple[tuple[Card, ...] | None, ...]
+    last_turns_left: int | None
+
+
+class ParadeTable(Table, frozen=True, tag="parade"):
+    """What a seat or a spectator sees."""
+
+    phase: Phase
+    parade: tuple[Card, ...]
+    collections: tuple[tuple[Card, ...], ...]
+    pile_size: int
+    hand_sizes: tuple[int, ...]
+    hand: tuple[Card, ...] | None
+    has_discarded: tuple[bool, ...]
+    discard: tuple[Card, ...] | None
+    last_turns_left: int | None
+
+
+class ParadePreview(Preview, frozen=True, tag="parade"):
+    """The cards that would leave the parade."""
+
+    collected: tuple[Card, ...]
+
+
+# --- Setup ------------------------------------------------------------------------------------
+
+
+def deal(seats: int, options: Options, rng: Random) -> Deal:
+    """Shuffle, deal five cards to each seat, line up the parade, choose who starts."""
+    first_seat = rng.randrange(seats)
+    cards = list(CARDS)
+    rng.shuffle(cards)
+    dealt = seats * HAND_SIZE
+    return Deal(
+        first_seat=first_seat,
+        hands=tuple(tuple(cards[i : i + HAND_SIZE]) for i in range(0, dealt, HAND_SIZE)),
+        parade=tuple(cards[dealt : dealt + PARADE_SIZE]),
+        pile=tuple(cards[dealt + PARADE_SIZE :]),
+    )
+
+
+def start(seats: int, options: Options, deal: Deal) -> Outcome[State]:
+    """The position before the first turn. Raises `InvalidDeal`."""
+    check_deal(seats, deal)
+    state = State(
+        phase=Phase.PLAY,
+        turn=deal.first_seat,
+        parade=deal.parade,
+        pile=deal.pile,
+        hands=deal.hands,
+        collections=((),) * seats,
+        discards=(None,) * seats,
+        last_turns_left=None,
+    )
+    return state, ()
+
+
+def check_deal(seats: int, deal: Deal) -> None:
+    """Raise `InvalidDeal` unless this deals all 66 cards, each where it belongs."""
+    if not 0 <= deal.first_seat < seats:
+        raise InvalidDeal(f"There is no seat {deal.first_seat} of {seats}.", ("first_seat",))
+    if len(deal.hands) != seats:
+        raise InvalidDeal(f"{seats} seats need {seats} hands.", ("hands",))
+    for seat, hand in enumerate(deal.hands):
+        if len(hand) != HAND_SIZE:
+            raise InvalidDeal(f"A hand is dealt {HAND_SIZE} cards.", ("hands", seat))
+    if len(deal.parade) != PARADE_SIZE:
+        raise InvalidDeal(f"The parade begins with {PARADE_SIZE} cards.", ("parade",))
+    check_cards(deal)
+
+
+def check_cards(deal: Deal) -> None:
+    """Raise `InvalidDeal` unless every card of the game is dealt exactly once."""
+    places: list[tuple[tuple[str | int, ...], tuple[Card, ...]]] = [
+        *((("hands", seat), hand) for seat, hand in enumerate(deal.hands)),
+        (("parade",), deal.parade),
+        (("pile",), deal.pile),
+    ]
+    seen: set[Card] = set()
+    for path, cards in places:
+        for place, card in enumerate(cards):
+            if card not in COLOR_OF:
+                raise InvalidDeal("There is no such card.", (*path, place))
+            if card in seen:
+                raise InvalidDeal(f"{card} is dealt twice.", (*path, place))
+            seen.add(card)
+    if len(seen) != len(CARDS):
+        raise InvalidDeal(f"The deal has {len(seen)} of the {len(CARDS)} cards.", ("pile",))
+
+
+# --- Whose move, and which ----------------------------------------------------------------------
+
+
+def to_move(state: State) -> tuple[Seat, ...]:
+    """The seat whose turn it is; in the discard every seat that has not discarded."""
+    if state.phase is Phase.DISCARD:
+        return tuple(seat for seat, discard in enumerate(state.discards) if discard is None)
+    if state.phase is Phase.FINISHED:
+        return ()
+    return (state.turn,)
+
+
+def legal_moves(state: State, seat: Seat) -> tuple[Play | Discard, ...]:
+    """Any card of the hand; in the discard any two."""
+    if seat not in to_move(state):
+        return ()
+    hand = in_order(state.hands[seat])
+    if state.phase is Phase.DISCARD:
+        return tuple(Discard(cards) for cards in combinations(hand, DISCARDED))
+    return tuple(Play(card) for card in hand)
+
+
+def apply(state: State, seat: Seat, move: Play | Discard) -> Outcome[State]:
+    """The position after a move, and what happened. Raises `IllegalMove`."""
+    if state.phase is Phase.FINISHED:
+        raise IllegalMove("game_over", "The game is over.")
+    if state.phase is Phase.DISCARD:
+        return apply_discard(state, seat, move)
+    return apply_play(state, seat, move)
+
+
+# --- A turn -----------------------------------------------------------------------------------
+
+
+def cards_leaving(parade: tuple[Card, ...], played: Card) -> tuple[Card, ...]:
+    """The cards that leave the parade when this card is played to its end.
+
+    Counting back from the end, as many cards as the played card's value are safe. Of those
+    before them, the ones of its colour leave, and the ones of its value or less.
+
+    The sheet's example, a green 3 played to seven cards:
+
+    >>> parade = ("green-0", "red-3", "blue-9", "green-7", "red-1", "green-2", "blue-2")
+    >>> cards_leaving(parade, "green-3")
+    ('green-0', 'red-3', 'green-7')
+    """
+    in_removal_mode = parade[: max(len(parade) - VALUE_OF[played], 0)]
+    driven_away = DRIVEN_AWAY[played]
+    return tuple([card for card in in_removal_mode if card in driven_away])
+
+
+def apply_play(state: State, seat: Seat, move: Play | Discard) -> Outcome[State]:
+    """A turn: play a card, collect what leaves the parade, draw."""
+    if seat != state.turn:
+        raise IllegalMove("not_your_turn", f"It is the turn of seat {state.turn}.")
+    if not isinstance(move, Play):
+        raise IllegalMove("wrong_move_type", "Play a card: nobody discards before the end.")
+    played = move.card
+    if played not in state.hands[seat]:
+        raise IllegalMove("card_not_in_hand", f"{played} is not in your hand.")
+
+    told = [Told(CardPlayed(seat, played))]
+    leaving = cards_leaving(state.parade, played)
+    staying = state.parade
+    collections = state.collections
+    if leaving:
+        staying = tuple([card for card in staying if card not in leaving])
+        collections = replaced(collections, seat, collections[seat] + leaving)
+        told.append(Told(CardsCollected(seat, leaving)))
+
+    hand = tuple([card for card in state.hands[seat] if card != played])
+    pile = state.pile
+    if state.phase is Phase.PLAY:
+        drawn, pile = pile[0], pile[1:]
+        hand = (*hand, drawn)
+        seen_by_all = CardDrawn(seat, None, len(pile))
+        seen_by_owner = CardDrawn(seat, drawn, len(pile))
+        told.append(Told(seen_by_all, ((seat, seen_by_owner),)))
+
+    phase, last_turns_left = state.phase, state.last_turns_left
+    if last_turns_left is not None:
+        last_turns_left -= 1
+        if last_turns_left == 0:
+            phase = Phase.DISCARD
+    elif cause := last_round_cause(collections[seat], pile):
+        phase, last_turns_left = Phase.LAST_ROUND, len(state.hands)
+        told.append(Told(LastRoundStarted(seat, cause)))
+
+    after = State(
+        phase=phase,
+        turn=(seat + 1) % len(state.hands),
+        parade=(*staying, played),
+        pile=pile,
+        hands=replaced(state.hands, seat, hand),
+        collections=collections,
+        discards=state.discards,
+        last_turns_left=last_turns_left,
+    )
+    return after, tuple(told)
+
+
+def last_round_cause(collection: tuple[Card, ...], pile: tuple[Card, ...]) -> str | None:
+    """Why the last round begins after this turn: all six colours, an empty pile, both; or not."""
+    colors = len(collection) >= len(COLORS) and {COLOR_OF[card] for card in collection} == set(
+        COLORS
+    )
+    if colors:
+        return "colors" if pile else "both"
+    return None if pile else "pile"
+
+
+# --- The discard --------------------------------------------------------------------------------
+
+
+def apply_discard(state: State, seat: Seat, move: Play | Discard) -> Outcome[State]:
+    """A seat secretly throws two cards away; after the last one, all lay their hands down."""
+    if seat not in to_move(state):
+        raise IllegalMove("not_your_turn", "The game does not wait for this seat.")
+    if not isinstance(move, Discard):
+        raise IllegalMove("wrong_move_type", "The last round is over: discard two cards.")
+    check_discard(state.hands[seat], move.cards)
+
+    kept = tuple(card for card in state.hands[seat] if card not in move.cards)
+    after = State(
+        phase=state.phase,
+        turn=state.turn,
+        parade=state.parade,
+        pile=state.pile,
+        hands=replaced(state.hands, seat, kept),
+        collections=state.collections,
+        discards=replaced(state.discards, seat, move.cards),
+        last_turns_left=state.last_turns_left,
+    )
+    told = Told(CardsDiscarded(seat, None), ((seat, CardsDiscarded(seat, move.cards)),))
+    if to_move(after):
+        return after, (told,)
+    finished, laid_down = lay_hands_down(after)
+    return finished, (told, laid_down)
+
+
+def check_discard(hand: tuple[Card, ...], cards: tuple[Card, ...]) -> None:
+    """Raise `IllegalMove` unless these are two different cards of the hand."""
+    if len(cards) != DISCARDED:
+        raise IllegalMove("wrong_card_count", f"Discard exactly {DISCARDED} cards.")
+    if len(set(cards)) != len(cards):
+        raise IllegalMove("repeated_card", "The same card is named twice.")
+    for card in cards:
+        if card not in hand:
+            raise IllegalMove("card_not_in_hand", f"{card} is not in your hand.")
+
+
+def lay_hands_down(state: State) -> tuple[State, Told]:
+    """The two cards left in each hand join the seat's collection, and the game is over."""
+    laid_down = tuple(in_order(hand) for hand in state.hands)
+    finished = State(
+        phase=Phase.FINISHED,
+        turn=state.turn,
+        parade=state.parade,
+        pile=state.pile,
+        hands=((),) * len(state.hands),
+        collections=tuple(
+            collection + cards
+            for collection, cards in zip(state.collections, laid_down, strict=True)
+        ),
+        discards=state.discards,
+        last_turns_left=state.last_turns_left,
+    )
+    return finished, Told(HandsLaidDown(laid_down))
+
+
+# --- The end ------------------------------------------------------------------------------------
+
+
+def scores(collections: tuple[tuple[Card, ...], ...]) -> tuple[int, ...]:
+    """The points of each seat's collection: the sum over the six colours.
+
+    >>> scores((("red-8", "blue-1"), ("red-6",), ("red-2", "green-0")))
+    (2, 1, 2)
+    """
+    totals = [0] * len(collections)
+    for color in COLORS:
+        for seat, points in enumerate(color_points(collections, color)):
+            totals[seat] += points
+    return tuple(totals)
+
+
+def color_points(collections: tuple[tuple[Card, ...], ...], color: str) -> list[int]:
+    """One colour's points by seat: a majority counts its cards, the others their values."""
+    values = [
+        [VALUE_OF[card] for card in collection if COLOR_OF[card] == color]
+        for collection in collections
+    ]
+    counts = [len(of_seat) for of_seat in values]
+    return [
+        len(of_seat) if has_majority(counts, seat) else sum(of_seat)
+        for seat, of_seat in enumerate(values)
+    ]
+
+
+def has_majority(counts: list[int], seat: Seat) -> bool:
+    """Whether a seat turns its cards of a colour over, given how many each seat has.
+
+    The most cards are a majority, in a tie for all; with two seats it takes two cards more.
+
+    >>> has_majority([3, 2], 0), has_majority([3, 1], 0), has_majority([2, 2, 1], 1)
+    (False, True, True)
+    """
+    if len(counts) == 2:
+        return counts[seat] - counts[1 - seat] >= MAJORITY_WITH_TWO_SEATS
+    return counts[seat] == max(counts)
+
+
+def result(state: State) -> Result | None:
+    """Lowest total wins; of tied seats the one with the fewest cards; else they share."""
+    if state.phase is not Phase.FINISHED:
+        return None
+    totals = scores(state.collections)
+    standing = [
+        (total, len(collection))
+        for total, collection in zip(totals, state.collections, strict=True)
+    ]
+    best = min(standing)
+    return Result(totals, tuple(seat for seat, of_seat in enumerate(standing) if of_seat == best))
+
+
+# --- What a seat sees ---------------------------------------------------------------------------
+
+
+def view(state: State, seat: Seat | None) -> ParadeTable:
+    """The open cards, the sizes of what is hidden, and the seat's own cards."""
+    return ParadeTable(
+        phase=state.phase,
+        parade=state.parade,
+        collections=state.collections,
+        pile_size=len(state.pile),
+        hand_sizes=tuple([len(hand) for hand in state.hands]),
+        hand=None if seat is None else state.hands[seat],
+        has_discarded=tuple([discard is not None for discard in state.discards]),
+        discard=None if seat is None else state.discards[seat],
+        last_turns_left=state.last_turns_left,
+    )
+
+
+def preview(table: ParadeTable, move: Play | Discard) -> ParadePreview | None:
+    """The cards that a played card would drive out of the parade; nothing for a discard."""
+    if not isinstance(move, Play):
+        return None
+    return ParadePreview(cards_leaving(table.parade, move.card))
+
+
+def redeal_hidden(state: State, seat: Seat | None, rng: Random) -> State:
+    """Deal again what this seat cannot see: the other hands and discards, and the pile."""
+    others = [other for other in range(len(state.hands)) if other != seat]
+    unseen = [*state.pile]
+    for other in others:
+        unseen.extend(state.hands[other])
+        unseen.extend(state.discards[other] or ())
+    # Sorted first, so that the outcome depends on the seat's knowledge and on rng alone.
+    unseen.sort(key=SORTED_PLACE.__getitem__)
+    rng.shuffle(unseen)
+
+    def take(count: int) -> tuple[Card, ...]:
+        taken = tuple(unseen[:count])
+        del unseen[:count]
+        return taken
+
+    hands, discards = state.hands, state.discards
+    for other in others:
+        hands = replaced(hands, other, take(len(hands[other])))
+        if (discard := discards[other]) is not None:
+            discards = replaced(discards, other, tuple(sorted(take(len(discard)))))
+    return State(
+        phase=state.phase,
+        turn=state.turn,
+        parade=state.parade,
+        pile=tuple(unseen),
+        hands=hands,
+        collections=state.collections,
+        discards=discards,
+        last_turns_left=state.last_turns_left,
+    )
+
+
+PARADE: Ruleset[Options, Deal, State, Play | Discard, ParadeTable] = Ruleset(
+    id="parade",
+    title="Parade",
+    min_seats=2,
+    max_seats=6,
+    options=(),
+    components=tuple(
+        Component("card", card, color=COLOR_OF[card], value=VALUE_OF[card]) for card in CARDS
+    ),
+    move_types=(
+        MoveType("play", "Play a hand card to the end of the parade."),
+        MoveType("discard", "After the last round, throw two hand cards away, in any order."),
+    ),
+    options_type=Options,
+    deal_type=Deal,
+    state_type=State,
+    move_type=Play | Discard,
+    deal=deal,
+    start=start,
+    to_move=to_move,
+    legal_moves=legal_moves,
+    apply=apply,
+    view=view,
+    result=result,
+    redeal_hidden=redeal_hidden,
+    preview=preview,
+)

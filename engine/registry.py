@@ -1,0 +1,12 @@
+"""The games that there are. A new ruleset is one module and one line here."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from engine.parade import PARADE
+from engine.ruleset import Ruleset
+
+RULESETS: dict[str, Ruleset[Any, Any, Any, Any, Any]] = {
+    ruleset.id: ruleset for ruleset in (PARADE,)
+}
