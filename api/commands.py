@@ -26,7 +26,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         # A terminal without the letters of our name must not be a reason to fail.
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")
-    chosen = _parser().parse_args(arguments)
+    parser = _parser()
+    chosen = parser.parse_args(arguments)
+    if chosen.command is None:
+        parser.print_help(sys.stderr)
+        return WRONG_USAGE
     try:
         if chosen.command == "openapi":
             return _openapi(chosen.output)
@@ -37,7 +41,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="ludotheque", description="Card games over HTTP.")
-    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND")
     commands.add_parser(
         "serve",
         help="serve the API",
