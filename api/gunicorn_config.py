@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Any
 
 from api.settings import Settings
 
@@ -34,3 +35,8 @@ preload_app = False
 control_socket_disable = True
 # The workers' heartbeat is a file's time stamp: in memory, it waits for no disk.
 worker_tmp_dir = "/dev/shm" if os.access(Path("/dev/shm"), os.W_OK | os.X_OK) else None
+
+
+def post_fork(server: Any, worker: Any) -> None:
+    """In a new worker: let it see what it was sent before it could listen (`api.worker`)."""
+    worker.heard = server.SIG_QUEUE

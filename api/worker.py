@@ -12,6 +12,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import queue
 import signal
 import socket
 import time
@@ -129,6 +130,8 @@ class Worker(GeventWorker):  # type: ignore[misc]
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        # The master's queue of signals, as it was forked: given by gunicorn's hook post_fork.
+        self.heard: queue.SimpleQueue[int] | None = None
         self._woken: Event | None = None
         self._servers: list[StreamServer] = []
         # The connection of each greenlet that serves one, and those between two requests.
@@ -140,6 +143,18 @@ class Worker(GeventWorker):  # type: ignore[misc]
         super().init_signals()
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         signal.signal(signal.SIGHUP, signal.SIG_IGN)
+        if {signal.SIGTERM, signal.SIGQUIT} & set(self._heard_before()):
+            self.alive = False
+
+    def _heard_before(self) -> Iterator[int]:
+        """What this process was sent while it still had the master's handlers, which only queue.
+
+        Nobody would look at that queue again: told to stop in its first moments, the worker
+        would go on until the master loses patience and kills it.
+        """
+        with contextlib.suppress(queue.Empty):
+            while self.heard is not None:
+                yield self.heard.get_nowait()
 
     def handle_exit(self, sig: int, frame: Any) -> None:
         """The master says stop."""

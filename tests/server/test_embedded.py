@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from api import embedded
-
-from .conftest import Start, is_alive, wait_until
+from tests.server.conftest import Start
+from tests.server.service import is_alive, wait_until
 
 KEY = {"key": "games"}
 

@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 import requests
 
-from .conftest import ROOT, Service, Start, clean_environment, is_alive, wait_until
+from tests.server.conftest import Start
+from tests.server.service import ROOT, Service, clean_environment, is_alive, wait_until
 
 STOPS: dict[str, Callable[[Service], None]] = {
     "Ctrl-C": Service.press_ctrl_c,
@@ -104,12 +105,21 @@ def test_a_second_ctrl_c_does_not_wait(start: Start) -> None:
 def test_an_idle_connection_does_not_delay_the_stop(start: Start) -> None:
     service = start()
     with service.connect() as silent, service.connect() as served:
-        served.sendall(b"GET /pid HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        served.sendall(b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n")
         assert served.recv(65536).startswith(b"HTTP/1.1 200")
         service.signal(signal.SIGTERM)
         assert (silent.recv(1), served.recv(1)) == (b"", b"")
         assert service.exit_code() == 0
     assert "cut off" not in service.output
+
+
+def test_a_service_that_is_stopped_while_it_starts_stops_in_order(start: Start) -> None:
+    service = start(ready=False)
+    wait_until(lambda: "Booting worker" in service.output, "it starts")
+    service.signal(signal.SIGTERM)
+    assert service.exit_code() == 0
+    assert "SIGKILL" not in service.output
+    assert service.store.pid is None
 
 
 def test_a_killed_worker_is_replaced(start: Start) -> None:

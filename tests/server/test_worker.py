@@ -5,7 +5,8 @@ import signal
 
 import pytest
 
-from .conftest import Service, Start
+from tests.server.conftest import Start
+from tests.server.service import Service
 
 TOKEN = "s3cr3t-t0ken"
 
