@@ -184,7 +184,7 @@ def from_http(error: HTTPException) -> Problem:
     messages = (getattr(error, "data", None) or {}).get("messages")
     if messages:
         errors = tuple(field_errors(messages))
-        return Problem("invalid_request", "; ".join(e.detail for e in errors[:3]), errors=errors)
+        return Problem("invalid_request", " ".join(map(_sentence, errors[:3])), errors=errors)
     headers = {name: value for name, value in error.get_headers() if name == "Allow"}
     code = HTTP_CODES.get(error.code or 500)
     if code is None:
@@ -206,6 +206,11 @@ def field_errors(messages: Mapping[str, Any]) -> Iterator[FieldError]:
                 yield FieldError(detail, pointer=pointer(path))
             else:
                 yield FieldError(detail, parameter=str(path[0]) if path else "")
+
+
+def _sentence(error: FieldError) -> str:
+    where = error.parameter if error.pointer is UNSET else error.pointer
+    return f"{where}: {error.detail}"
 
 
 def flatten(

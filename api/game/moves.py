@@ -63,8 +63,11 @@ class Moves:
 
     def play(
         self, credentials: Credentials | None, game_id: str, turn: int, move: Move
-    ) -> PlayedAnswer:
-        """Make a move. Raises `Problem` if it is refused, and then nothing has changed."""
+    ) -> tuple[int, PlayedAnswer]:
+        """Make a move; the time of it (ms), and what became of it.
+
+        Raises `Problem` if it is refused, and then nothing has changed.
+        """
         if credentials is None:
             raise Problem("missing_token")
         key = _played_key(credentials.player_id, turn, move)
@@ -80,7 +83,8 @@ class Moves:
         if visit.played is not None:
             first, last = msgspec.json.decode(visit.played, type=tuple[int, int])
             items = tuple(self.store.items(game_id, first, last))
-        return PlayedAnswer(game_answer(visit.found, visit.reader), item_answers(items, visit.seat))
+        game = game_answer(visit.found, visit.reader)
+        return visit.now, PlayedAnswer(game, item_answers(items, visit.seat))
 
 
 def _seat(visit: Visit) -> Seat:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from flask import Response
+from flask import Response, g
 
 from api.answers import answer
 from api.openapi import CONDITIONAL, IF_NONE_MATCH, SERVER_TIME, TOKEN_OPTIONAL, Blueprint
@@ -69,7 +69,9 @@ def play_move(body: dict[str, Any], game_id: str) -> Response:
     Safe to send again: the same seat, turn and move have the same outcome. A move that is refused
     changes nothing.
     """
-    return answer(services().moves.play(credentials(), game_id, body["turn"], body["move"]))
+    now, played = services().moves.play(credentials(), game_id, body["turn"], body["move"])
+    g.server_time = now
+    return answer(played)
 
 
 @blueprint.get("/events")
