@@ -171,9 +171,7 @@ def strings(value: Any) -> Iterator[str]:
 def component_names(case: Case) -> frozenset[str]:
     """The names of everything in the box, and of what its things are made of."""
     return frozenset(
-        name
-        for component in case.ruleset.components
-        for name in (component.name, *component.parts)
+        name for component in case.ruleset.components for name in (component.name, *component.parts)
     )
 
 
@@ -181,5 +179,3 @@ def named(case: Case, *values: Any) -> set[str]:
     """The things from the box that these values name."""
     names = component_names(case)
     return {string for value in values for string in strings(value) if string in names}
-
-

@@ -27,8 +27,7 @@ def replay(game: Game, where: str) -> None:
         here = f"{where}, step {number}"
         assert list(ruleset.to_move(state)) == step["to_move"], here
         legal = [
-            [plain(move) for move in ruleset.legal_moves(state, seat)]
-            for seat in range(seats)
+            [plain(move) for move in ruleset.legal_moves(state, seat)] for seat in range(seats)
         ]
         assert [as_set(moves) for moves in legal] == legal_by_seat(step, seats), here
         assert ruleset.result(state) is None, here
