@@ -58,7 +58,7 @@ SEAT_COUNTS = range(2, 7)
 NO_OPTIONS = Options()
 
 
-# --- Positions made for a test --------------------------------------------------------------
+# --- Positions made for a test ------------------------------------------------------------------
 
 
 def cards(text: str) -> tuple[Card, ...]:
@@ -174,7 +174,7 @@ def refusal(state: State, seat: Seat, move: Play | Discard) -> str:
     return refused.value.rule
 
 
-# --- The box, and the deal --------------------------------------------------------------------
+# --- The box, and the deal ----------------------------------------------------------------------
 
 
 def test_the_box_holds_each_of_six_colors_from_0_to_10_once() -> None:
@@ -372,7 +372,7 @@ def test_moves_are_listed_by_color_and_value_whatever_the_order_in_the_hand() ->
     ]
 
 
-# --- A turn: what leaves the parade ---------------------------------------------------------------
+# --- A turn: what leaves the parade -------------------------------------------------------------
 
 
 def test_the_card_played_goes_to_the_end_of_the_parade() -> None:
@@ -474,7 +474,7 @@ def test_a_collection_is_seen_by_all() -> None:
         assert view(after, reader).collections == (cards("red-9"), ())
 
 
-# --- A turn: drawing --------------------------------------------------------------------------
+# --- A turn: drawing ----------------------------------------------------------------------------
 
 
 def test_the_seat_draws_the_piles_first_card_back_to_five() -> None:
@@ -783,7 +783,7 @@ def test_cards_discarded_and_cards_left_in_the_parade_do_not_score() -> None:
     assert result(turn.state) == Result((3, 3), (0, 1))
 
 
-# --- Illegal moves --------------------------------------------------------------------------------
+# --- Illegal moves ------------------------------------------------------------------------------
 
 
 def test_a_seat_may_not_play_out_of_turn() -> None:
@@ -849,7 +849,7 @@ def test_there_is_no_countdown() -> None:
     assert refused.value.rule == "no_countdown"
 
 
-# --- The end --------------------------------------------------------------------------------------
+# --- The end ------------------------------------------------------------------------------------
 
 ALICE = (
     "red-10 red-8 red-3 blue-9 blue-7 blue-6 blue-5 blue-0 purple-0 green-4 green-2"
@@ -946,7 +946,7 @@ def test_there_is_no_result_before_the_end() -> None:
     assert result(in_discard(*FOUR_EACH)) is None
 
 
-# --- What a seat sees -----------------------------------------------------------------------------
+# --- What a seat sees ---------------------------------------------------------------------------
 
 
 def test_a_seat_sees_its_own_hand_and_the_sizes_of_the_others() -> None:
