@@ -149,6 +149,13 @@ class Service:
         """What a terminal does: SIGINT to everything in the foreground."""
         os.killpg(self.process.pid, signal.SIGINT)
 
+    def kill_valkey(self) -> None:
+        """Kill its Valkey, and wait until another one answers."""
+        killed = self.store.pid
+        assert killed
+        os.kill(killed, signal.SIGKILL)
+        wait_until(lambda: self.store.pid not in {None, killed}, "Valkey is back")
+
     def exit_code(self) -> int:
         code = self.process.wait(PATIENCE)
         self._reader.join(PATIENCE)
