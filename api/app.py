@@ -14,7 +14,7 @@ from api.bodies import bound_body
 from api.openapi import Api, as_yaml, make_api
 from api.problems import Problem
 from api.resources import BLUEPRINTS
-from api.resources.common import set_server_time
+from api.resources.common import set_headers
 from api.services import make_services
 from api.settings import Settings
 
@@ -35,7 +35,7 @@ def create_app(settings: Settings | None = None) -> Flask:
     app.url_map.strict_slashes = True
     app.extensions["ludotheque"] = make_services(settings or Settings.from_environment())
     app.before_request(bound_body)
-    app.after_request(set_server_time)
+    app.after_request(set_headers)
     app.register_error_handler(Problem, lambda problem: problem.response())
     app.register_error_handler(RedisError, store_unavailable)
     app.register_error_handler(Exception, internal_error)

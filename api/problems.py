@@ -147,7 +147,7 @@ class Problem(Exception):
         return Response(
             msgspec.json.encode(self.body()),
             status=self.status,
-            headers={"Cache-Control": "no-store", **headers},
+            headers=headers,
             content_type=PROBLEM_TYPE,
         )
 

@@ -64,8 +64,9 @@ def unless_known(found: Visit, body: Any) -> Response:
     return answer(body(), headers=headers)
 
 
-def set_server_time(response: Response) -> Response:
-    """Tell the time by which deadlines are kept, where it was read anyway."""
+def set_headers(response: Response) -> Response:
+    """What every answer says: the store's time if it was read, and not to be kept if unsaid."""
+    response.headers.setdefault("Cache-Control", "no-store")
     if (now := g.get("server_time")) is not None:
         response.headers["Server-Time"] = timestamp(now)
     return response

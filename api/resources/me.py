@@ -33,7 +33,7 @@ def rotate_token() -> Response:
     answer is lost, ask again with the old one.
     """
     token = services().accounts.rotate_token(credentials())
-    return answer(token, headers={"Cache-Control": "no-store"})
+    return answer(token)
 
 
 @blueprint.get("/games")

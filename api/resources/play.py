@@ -75,15 +75,9 @@ def play_move(body: dict[str, Any], game_id: str) -> Response:
 
 
 @blueprint.get("/events")
-@blueprint.operation(
-    "listEvents",
-    "game_not_found",
-    "invalid_request",
-    security=TOKEN_OPTIONAL,
-    parameters=[IF_NONE_MATCH],
-)
+@blueprint.operation("listEvents", "game_not_found", "invalid_request", security=TOKEN_OPTIONAL)
 @blueprint.arguments(EventsQuerySchema, location="query")
-@blueprint.response(200, EventPageSchema, headers=CONDITIONAL)
+@blueprint.response(200, EventPageSchema, headers=SERVER_TIME)
 def list_events(query: dict[str, Any], game_id: str) -> Response:
     """List what happened in a game
 

@@ -17,6 +17,7 @@ from engine.texts import rules_text
 
 blueprint = Blueprint("rulesets", __name__, url_prefix="/v1/rulesets")
 
+CACHED = {"Cache-Control": "public, max-age=300"}
 HOUSE_LEVELS: tuple[str, ...] = ()
 
 
@@ -25,7 +26,7 @@ HOUSE_LEVELS: tuple[str, ...] = ()
 @blueprint.response(200, RulesetPageSchema)
 def list_rulesets() -> Response:
     """List the games that there are"""
-    return answer(RulesetPage(tuple(describe(name) for name in RULESETS)))
+    return answer(RulesetPage(tuple(describe(name) for name in RULESETS)), headers=CACHED)
 
 
 @blueprint.get("/<ruleset>")
@@ -35,7 +36,7 @@ def get_ruleset(ruleset: str) -> Response:
     """Get a game's rules, cards and options"""
     if ruleset not in RULESETS:
         raise Problem("ruleset_not_found", f"There are: {', '.join(RULESETS)}.")
-    return answer(describe(ruleset))
+    return answer(describe(ruleset), headers=CACHED)
 
 
 @cache

@@ -82,6 +82,15 @@ class Name(Text):
         return name
 
 
+class Pattern(validate.Regexp):
+    """A pattern that the whole text matches; `$` alone would let a line break follow."""
+
+    def __call__(self, value: Any) -> Any:
+        if self.regex.fullmatch(value) is None:
+            raise ValidationError(self._format_error(value))
+        return value
+
+
 class Constant(fields.String):
     """The tag of a variant: always this one text."""
 

@@ -7,7 +7,16 @@ from typing import Any
 
 from marshmallow import Schema, fields, validate
 
-from api.schemas.fields import Boolean, Choice, Constant, Integer, described, listed, nullable
+from api.schemas.fields import (
+    Boolean,
+    Choice,
+    Constant,
+    Integer,
+    Pattern,
+    described,
+    listed,
+    nullable,
+)
 
 CARD_PATTERN = r"^[a-z]{1,16}-[0-9]{1,2}$"
 
@@ -15,7 +24,7 @@ CARD_PATTERN = r"^[a-z]{1,16}-[0-9]{1,2}$"
 def card(**kwargs: Any) -> fields.String:
     """A card by its name."""
     return fields.String(
-        validate=validate.Regexp(CARD_PATTERN, error="Not a card: cards are named like red-7."),
+        validate=Pattern(CARD_PATTERN, error="Not a card: cards are named like red-7."),
         metadata=described("A card, `color-value`.", example="red-7"),
         **kwargs,
     )
