@@ -1,6 +1,7 @@
 """Starting, serving and stopping `ludotheque serve`, as a person at a terminal sees it."""
 
 import contextlib
+import os
 import signal
 import socket
 import subprocess
@@ -126,7 +127,7 @@ def test_a_killed_worker_is_replaced(start: Start) -> None:
     service = start()
     before = service.workers()
     killed = before.pop()
-    subprocess.run(["kill", "-KILL", str(killed)], check=True)
+    os.kill(killed, signal.SIGKILL)
     wait_until(lambda: not is_alive(killed), "it is gone")
     after = service.workers()
     assert killed not in after
