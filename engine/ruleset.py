@@ -6,6 +6,7 @@ words and hands them over in one `Ruleset` at its end. Nothing here knows any ga
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from random import Random
@@ -239,7 +240,10 @@ def _read(given: Any, wanted: type[Value], error: type[InvalidSetup]) -> Value:
         return msgspec.convert(given, wanted)
     except msgspec.ValidationError as problem:
         detail, _, where = str(problem).partition(" - at `")
-        raise error(detail + ".", _path(where.rstrip("`"))) from None
+        path = _path(where.rstrip("`"))
+        if named := re.fullmatch(r"Object .* field `(.*)`", detail):
+            path = (*path, named[1])
+        raise error(detail + ".", path) from None
 
 
 def _path(where: str) -> tuple[str | int, ...]:
