@@ -239,7 +239,16 @@ def _try_lock(file: IO[bytes]) -> bool:
 def _socket_address(directory: Path) -> str:
     """Where the server listens: in its directory, or in a short one that stands for it."""
     address = str(directory / SOCKET)
-    if len(os.fsencode(address)) <= LONGEST_ADDRESS:
+    if len(os.fsencode(address)) <= LONGEST_ADDRESS and _is_text(address):
         return address
     name = hashlib.sha256(os.fsencode(directory)).hexdigest()[:24]
     return str(_private_directory(SHORT_PLACE / f"ludotheque-{os.geteuid()}") / name)
+
+
+def _is_text(path: str) -> bool:
+    """Whether a URL can hold it: file names may be bytes that are no text at all."""
+    try:
+        path.encode()
+    except UnicodeEncodeError:
+        return False
+    return True

@@ -18,6 +18,7 @@ import socket
 import time
 from collections.abc import Iterator
 from functools import partial
+from http import HTTPStatus
 from typing import Any, NamedTuple
 
 import gevent
@@ -37,7 +38,11 @@ LINGER_BYTES = 1 << 20
 
 
 class Problem(NamedTuple):
-    """An answer to what is not a request that can be handled."""
+    """An answer to what is not a request that can be handled.
+
+    Status and title are those that `api.problems` has for the code. That table is not used
+    here, since it comes with the whole of Flask, which the master must not load.
+    """
 
     status: int
     title: str
@@ -45,9 +50,11 @@ class Problem(NamedTuple):
     detail: str
 
 
-MALFORMED = Problem(400, "Bad Request", "bad_request", "This is not a well-formed HTTP request.")
+MALFORMED = Problem(
+    400, "The request cannot be read", "bad_request", "This is not a well-formed HTTP request."
+)
 FAILED = Problem(
-    500, "Internal Server Error", "internal_error", "The server failed to handle this request."
+    500, "Something went wrong here", "internal_error", "The server failed to handle this request."
 )
 # The first that fits counts. Error classes without an entry are failures of the server.
 PROBLEMS: tuple[tuple[type[BaseException], Problem], ...] = (
@@ -57,13 +64,13 @@ PROBLEMS: tuple[tuple[type[BaseException], Problem], ...] = (
     (errors.ConfigurationProblem, FAILED),
     (
         errors.LimitRequestLine,
-        Problem(414, "URI Too Long", "uri_too_long", "The request line is too long."),
+        Problem(414, "The address is too long", "uri_too_long", "The request line is too long."),
     ),
     (
         errors.LimitRequestHeaders,
         Problem(
             431,
-            "Request Header Fields Too Large",
+            "The header is too large",
             "headers_too_large",
             "The request has too many header fields, or too large ones.",
         ),
@@ -72,7 +79,7 @@ PROBLEMS: tuple[tuple[type[BaseException], Problem], ...] = (
         errors.ExpectationFailed,
         Problem(
             417,
-            "Expectation Failed",
+            "The expectation cannot be met",
             "expectation_failed",
             "Only the expectation 100-continue can be met.",
         ),
@@ -81,14 +88,10 @@ PROBLEMS: tuple[tuple[type[BaseException], Problem], ...] = (
         errors.UnsupportedTransferCoding,
         Problem(
             501,
-            "Not Implemented",
+            "The transfer coding is not supported",
             "unsupported_transfer_coding",
             "The only transfer coding that is understood is chunked.",
         ),
-    ),
-    (
-        errors.ForbiddenProxyRequest,
-        Problem(403, "Forbidden", "forbidden", "This address may not speak the PROXY protocol."),
     ),
     (errors.ParseException, MALFORMED),
 )
@@ -111,7 +114,7 @@ def response(problem: Problem) -> bytes:
         }
     ).encode()
     head = (
-        f"HTTP/1.1 {problem.status} {problem.title}\r\n"
+        f"HTTP/1.1 {problem.status} {HTTPStatus(problem.status).phrase}\r\n"
         f"Date: {util.http_date()}\r\n"
         "Connection: close\r\n"
         "Content-Type: application/problem+json\r\n"

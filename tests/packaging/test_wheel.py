@@ -112,7 +112,7 @@ def test_three_bots_play_a_game_to_its_end(service: Service, python: Path, tmp_p
     ]
     try:
         for bot in bots:
-            said, _ = bot.communicate(timeout=3 * MINUTE)
+            said, _ = bot.communicate(timeout=MINUTE)
             assert bot.returncode == 0, said
     finally:
         for bot in bots:

@@ -139,6 +139,7 @@ def test_the_directory_around_it_is_left_as_it_was(start: Start, tmp_path: Path)
     [
         pytest.param("x" * 200, id="too long for a socket's address"),
         pytest.param("a b'c\"d\\e%20é#?&", id="full of odd characters"),
+        pytest.param("\udcff\udcfe", id="not text at all"),
     ],
 )
 def test_any_path_will_do(start: Start, tmp_path: Path, name: str) -> None:
