@@ -2,7 +2,8 @@
 
 It reads the arguments, turns what can go wrong into one line and an exit code, and leaves the
 work to `api.server` and the application. Exit codes: 0 done or stopped in order, 1 cannot
-start, 2 wrong arguments or settings, 130 interrupted while starting.
+start, 2 wrong arguments or settings, 3 the application does not load, 130 interrupted while
+starting.
 """
 
 from __future__ import annotations

@@ -62,6 +62,15 @@ def test_a_second_service_on_one_directory_is_refused_and_the_first_lives_on(
     assert first.store.pid == valkey
 
 
+def test_of_two_services_started_at_once_on_one_directory_one_serves(start: Start) -> None:
+    both = [start(ready=False), start(ready=False)]
+    wait_until(lambda: any(service.process.poll() is not None for service in both), "one gives up")
+    refused, serving = sorted(both, key=lambda service: service.process.poll() is None)
+    assert refused.exit_code() == 1
+    assert "in use by another ludotheque serve" in refused.output
+    assert serving.await_ready().get("/increment", **KEY) == "1"
+
+
 def test_a_directory_is_the_same_by_any_path(start: Start, tmp_path: Path) -> None:
     start()
     (tmp_path / "link").symlink_to(tmp_path / "data")

@@ -5,6 +5,8 @@ import signal
 
 import pytest
 
+from api.problems import KINDS
+from api.worker import FAILED, PROBLEMS, Problem
 from tests.server.conftest import Start
 from tests.server.service import Service
 
@@ -93,3 +95,10 @@ def test_no_refusal_writes_what_was_sent_to_the_log(service: Service) -> None:
     assert service.exit_code() == 0
     assert "Refused" in service.output
     assert TOKEN not in service.output
+
+
+@pytest.mark.parametrize("problem", sorted({FAILED, *(problem for _, problem in PROBLEMS)}))
+def test_every_refusal_is_in_the_table_of_problems(problem: Problem) -> None:
+    assert problem.code in KINDS, f"api.problems.KINDS lacks {problem.code}"
+    kind = KINDS[problem.code]
+    assert (problem.status, problem.title) == (kind.status, kind.title)
