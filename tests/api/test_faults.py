@@ -15,7 +15,8 @@ import pytest
 import requests
 
 from tests.api.client import Client
-from tests.api.conftest import new_player, start_service, stop_service
+from tests.api.conftest import new_player
+from tests.conftest import start_service, stop_service
 from tests.server.service import Service, wait_until
 
 

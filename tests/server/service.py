@@ -22,9 +22,9 @@ ROOT = Path(__file__).resolve().parents[2]
 PATIENCE = 30.0
 
 
-def wait_until(condition: Callable[[], Any], what: str) -> Any:
+def wait_until(condition: Callable[[], Any], what: str, patience: float = PATIENCE) -> Any:
     """The first true value of `condition`, which must come before long."""
-    deadline = time.monotonic() + PATIENCE
+    deadline = time.monotonic() + patience
     while not (value := condition()):
         assert time.monotonic() < deadline, f"waited in vain until {what}"
         time.sleep(0.02)
@@ -103,8 +103,10 @@ class Service:
     def output(self) -> str:
         return "".join(self.lines)
 
-    def await_ready(self) -> "Service":
-        wait_until(lambda: self._announced or self.process.poll() is not None, "it serves")
+    def await_ready(self, patience: float = PATIENCE) -> "Service":
+        wait_until(
+            lambda: self._announced or self.process.poll() is not None, "it serves", patience
+        )
         assert self._announced, self.output
         return self
 
