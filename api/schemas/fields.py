@@ -86,6 +86,7 @@ class Pattern(validate.Regexp):
     """A pattern that the whole text matches; `$` alone would let a line break follow."""
 
     def __call__(self, value: Any) -> Any:
+        """The text itself, if it matches."""
         if self.regex.fullmatch(value) is None:
             raise ValidationError(self._format_error(value))
         return value
