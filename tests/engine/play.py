@@ -39,7 +39,8 @@ class Case:
     given: tuple[tuple[str, Any], ...] = ()
 
     def __str__(self) -> str:
-        return "-".join([self.ruleset_id, str(self.seats), *(f"{n}={v}" for n, v in self.given)])
+        given = (f"{name}={short(value)}" for name, value in self.given)
+        return "-".join([self.ruleset_id, str(self.seats), *given])
 
     @property
     def ruleset(self) -> Ruleset[Any, Any, Any, Any, Any]:
@@ -61,6 +62,11 @@ class Case:
         return self.ruleset.start(self.seats, self.options, deal)
 
 
+def short(value: Any) -> Any:
+    """An option's value in a test's name; of a list its length."""
+    return len(value) if isinstance(value, tuple) else value
+
+
 def other_values(option: Option) -> list[Any]:
     """The values of an option worth a game of their own, besides its default."""
     if option.choices is not None:
@@ -69,8 +75,10 @@ def other_values(option: Option) -> list[Any]:
         values = [True, False]
     elif isinstance(option.default, int):
         values = [bound for bound in (option.minimum, option.maximum) if bound is not None]
+    elif option.type == "strings":
+        values = [tuple(f"{option.name}-{n}" for n in range(option.maximum or 0))]
     else:
-        values = []
+        raise NotImplementedError(f"values for an option of type {option.type}")
     return [value for value in values if value != option.default]
 
 
