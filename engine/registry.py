@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from engine.contrast import CONTRAST
 from engine.parade import PARADE
 from engine.ruleset import Ruleset
 
 RULESETS: dict[str, Ruleset[Any, Any, Any, Any, Any]] = {
-    ruleset.id: ruleset for ruleset in (PARADE,)
+    ruleset.id: ruleset for ruleset in (PARADE, CONTRAST)
 }
