@@ -7,7 +7,8 @@ from typing import Any
 from engine.contrast import CONTRAST
 from engine.parade import PARADE
 from engine.ruleset import Ruleset
+from engine.tea_time import TEA_TIME
 
 RULESETS: dict[str, Ruleset[Any, Any, Any, Any, Any]] = {
-    ruleset.id: ruleset for ruleset in (PARADE, CONTRAST)
+    ruleset.id: ruleset for ruleset in (PARADE, TEA_TIME, CONTRAST)
 }
