@@ -422,9 +422,11 @@ def apply(state: State, seat: Seat, move: Choose | Count) -> Outcome[State]:
     """The position after a move, and what happened. Raises `IllegalMove`."""
     if state.phase is Phase.FINISHED:
         raise IllegalMove("game_over", "The game is over.")
+    if isinstance(move, Choose):
+        return apply_choose(state, seat, move.symbol)
     if isinstance(move, Count):
         return apply_count(state, seat)
-    return apply_choose(state, seat, move.symbol)
+    raise IllegalMove("wrong_move_type", "Choose a symbol, or count.")
 
 
 # --- A turn -----------------------------------------------------------------------------------

@@ -28,6 +28,7 @@ from engine.contrast import (
     SymbolsRevealed,
     winning_symbol,
 )
+from engine.parade import Discard
 from engine.ruleset import (
     Event,
     IllegalMove,
@@ -97,7 +98,7 @@ def told_event(told: tuple[Told, ...], wanted: type[Event]) -> Any:
     return event
 
 
-def refused(state: State, seat: Seat, move: Choose | Count) -> str:
+def refused(state: State, seat: Seat, move: Any) -> str:
     """The rule that forbids a move."""
     with pytest.raises(IllegalMove) as problem:
         CONTRAST.apply(state, seat, move)
@@ -244,6 +245,12 @@ def test_either_symbol_of_a_hand_card_can_be_chosen() -> None:
 @pytest.mark.parametrize("symbol", ["fat", "small", "purple", "round-square", ""])
 def test_a_symbol_that_is_not_in_hand_is_refused(symbol: str) -> None:
     assert refused(new_game(3), 0, Choose(symbol)) == "symbol_not_in_hand"
+
+
+def test_a_move_of_another_game_is_refused() -> None:
+    for state in (new_game(3), laid(new_game(3), "red", "red")):
+        for seat in range(3):
+            assert refused(state, seat, Discard(())) == "wrong_move_type"
 
 
 def test_a_choice_stands() -> None:
