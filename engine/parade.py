@@ -22,6 +22,7 @@ from random import Random
 
 from msgspec import Struct
 
+from engine.cards import CardPlayed, Play
 from engine.ruleset import (
     Card,
     Component,
@@ -89,12 +90,6 @@ class Deal(Struct, frozen=True, forbid_unknown_fields=True):
     pile: tuple[Card, ...]
 
 
-class Play(Move, frozen=True, tag="play"):
-    """Play a hand card."""
-
-    card: Card
-
-
 class Discard(Move, frozen=True, tag="discard"):
     """Throw two hand cards away, in any order."""
 
@@ -102,13 +97,6 @@ class Discard(Move, frozen=True, tag="discard"):
 
     def __post_init__(self) -> None:
         sort_set(self, "cards")
-
-
-class CardPlayed(Event, frozen=True, tag="card_played"):
-    """A seat played a card."""
-
-    seat: Seat
-    card: Card
 
 
 class CardsCollected(Event, frozen=True, tag="cards_collected"):
