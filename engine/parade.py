@@ -14,7 +14,6 @@ This module does not shuffle by itself, keep time, or know who sits where.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable
 from enum import StrEnum
 from itertools import combinations

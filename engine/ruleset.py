@@ -6,6 +6,7 @@ words and hands them over in one `Ruleset` at its end. Nothing here knows any ga
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from random import Random
@@ -138,13 +139,13 @@ class MoveType(Struct, frozen=True):
     description: str
 
 
-O = TypeVar("O", bound=Struct)
-D = TypeVar("D", bound=Struct)
-S = TypeVar("S", bound=Struct)
-M = TypeVar("M", bound=Move)
-T = TypeVar("T", bound=Table)
+OptionsT = TypeVar("OptionsT", bound=Struct)
+DealT = TypeVar("DealT", bound=Struct)
+StateT = TypeVar("StateT", bound=Struct)
+MoveT = TypeVar("MoveT", bound=Move)
+TableT = TypeVar("TableT", bound=Table)
 
-Outcome = tuple[S, tuple[Told, ...]]
+Outcome = tuple[StateT, tuple[Told, ...]]
 
 
 def no_countdown(state: Any) -> int | None:
@@ -166,7 +167,7 @@ def no_preview(table: Any, move: Any) -> Preview | None:
 
 
 @dataclass(frozen=True, slots=True)
-class Ruleset(Generic[O, D, S, M, T]):
+class Ruleset(Generic[OptionsT, DealT, StateT, MoveT, TableT]):
     """A game: what it is called and made of, and the functions that play it.
 
     Types: ``options_type``, ``deal_type``, ``state_type`` and ``move_type`` (a union of
@@ -195,23 +196,23 @@ class Ruleset(Generic[O, D, S, M, T]):
     components: tuple[Component, ...]
     move_types: tuple[MoveType, ...]
 
-    options_type: type[O]
-    deal_type: type[D]
-    state_type: type[S]
+    options_type: type[OptionsT]
+    deal_type: type[DealT]
+    state_type: type[StateT]
     move_type: Any
 
-    deal: Callable[[int, O, Random], D]
-    start: Callable[[int, O, D], Outcome[S]]
-    to_move: Callable[[S], tuple[Seat, ...]]
-    legal_moves: Callable[[S, Seat], tuple[M, ...]]
-    apply: Callable[[S, Seat, M], Outcome[S]]
-    view: Callable[[S, Seat | None], T]
-    result: Callable[[S], Result | None]
-    redeal_hidden: Callable[[S, Seat | None, Random], S]
-    preview: Callable[[T, M], Preview | None] = no_preview
-    countdown: Callable[[S], int | None] = no_countdown
-    expire: Callable[[S], Outcome[S]] = nothing_expires
-    check_options: Callable[[int, O], None] = lambda seats, options: None
+    deal: Callable[[int, OptionsT, Random], DealT]
+    start: Callable[[int, OptionsT, DealT], Outcome[StateT]]
+    to_move: Callable[[StateT], tuple[Seat, ...]]
+    legal_moves: Callable[[StateT, Seat], tuple[MoveT, ...]]
+    apply: Callable[[StateT, Seat, MoveT], Outcome[StateT]]
+    view: Callable[[StateT, Seat | None], TableT]
+    result: Callable[[StateT], Result | None]
+    redeal_hidden: Callable[[StateT, Seat | None, Random], StateT]
+    preview: Callable[[TableT, MoveT], Preview | None] = no_preview
+    countdown: Callable[[StateT], int | None] = no_countdown
+    expire: Callable[[StateT], Outcome[StateT]] = nothing_expires
+    check_options: Callable[[int, OptionsT], None] = lambda seats, options: None
 
     def check_seats(self, seats: int) -> None:
         """Raise `InvalidSeatCount` if the game is not for this number of seats."""
@@ -220,26 +221,29 @@ class Ruleset(Generic[O, D, S, M, T]):
                 f"{self.title} is for {self.min_seats} to {self.max_seats} seats."
             )
 
-    def read_options(self, seats: int, given: Mapping[str, Any]) -> O:
+    def read_options(self, seats: int, given: Mapping[str, Any]) -> OptionsT:
         """The options, with defaults for those not given. Raises `InvalidOptions`."""
         options = _read(given, self.options_type, InvalidOptions)
         self.check_options(seats, options)
         return options
 
-    def read_deal(self, given: Any) -> D:
+    def read_deal(self, given: Any) -> DealT:
         """A deal from its JSON form. Raises `InvalidDeal`; ``start`` checks the rest."""
         return _read(given, self.deal_type, InvalidDeal)
 
 
-R = TypeVar("R")
+Value = TypeVar("Value")
 
 
-def _read(given: Any, wanted: type[R], error: type[InvalidSetup]) -> R:
+def _read(given: Any, wanted: type[Value], error: type[InvalidSetup]) -> Value:
     try:
         return msgspec.convert(given, wanted)
     except msgspec.ValidationError as problem:
         detail, _, where = str(problem).partition(" - at `")
-        raise error(detail + ".", _path(where.rstrip("`"))) from None
+        path = _path(where.rstrip("`"))
+        if named := re.fullmatch(r"Object .* field `(.*)`", detail):
+            path = (*path, named[1])
+        raise error(detail + ".", path) from None
 
 
 def _path(where: str) -> tuple[str | int, ...]:
@@ -270,7 +274,7 @@ def same_decision(before: tuple[Seat, ...], mover: Seat, after: tuple[Seat, ...]
     return bool(after) and after == tuple(seat for seat in before if seat != mover)
 
 
-def replaced(values: tuple[R, ...], seat: Seat, value: R) -> tuple[R, ...]:
+def replaced(values: tuple[Value, ...], seat: Seat, value: Value) -> tuple[Value, ...]:
     """A list by seat with one seat's entry replaced.
 
     >>> replaced((10, 11, 12), 1, 99)

@@ -1,0 +1,62 @@
+# Everything runs in an environment of its own, .venv, which these targets create and keep up
+# to date. They need nothing but Python 3.11 or newer, pip (22.3 or newer) and make: Debian
+# splits ensurepip off, so the environment is made without pip and the system's pip fills it.
+
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+PIP     = $(PYTHON) -m pip --python $(BIN)/python --disable-pip-version-check --quiet
+
+.DEFAULT_GOAL := help
+.PHONY: help serve test test-slow lint format openapi lock
+
+help: ## Show this help
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
+
+serve: $(VENV)/.runtime ## Serve on http://127.0.0.1:8000 (HOST, PORT, REDIS_URL, DATA_DIR, …)
+	@exec $(BIN)/ludotheque serve
+
+test: $(VENV)/.dev ## Run the tests (ARGS="..." is passed to pytest)
+	@$(BIN)/python -m pytest -n auto --dist worksteal $(ARGS)
+
+test-slow: $(VENV)/.dev ## Run the tests that take long
+	@$(BIN)/python -m pytest -m slow $(ARGS)
+
+lint: $(VENV)/.dev ## Check style, format and types
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+	@$(BIN)/mypy
+
+format: $(VENV)/.dev ## Format the code and mend what ruff can mend
+	@$(BIN)/ruff check --fix-only .
+	@$(BIN)/ruff format .
+
+openapi: $(VENV)/.runtime ## Write openapi.yaml from the code
+	@$(BIN)/ludotheque openapi --output openapi.yaml
+
+lock: $(VENV)/.dev ## Pin the newest dependencies that pyproject.toml allows
+	@$(LOCK) --upgrade --output-file requirements.lock
+	@$(LOCK) --upgrade --group dev --constraint requirements.lock --output-file requirements-dev.lock
+
+LOCK = $(BIN)/uv pip compile pyproject.toml --quiet --universal --python-version 3.11 \
+	--generate-hashes --no-emit-index-url --no-emit-find-links --no-annotate \
+	--no-config --custom-compile-command 'make lock'
+
+# The environment, and what has been installed into it. The development lock holds everything
+# that the other one does, in the same versions.
+
+$(BIN)/python:
+	@$(PYTHON) -m pip --version >/dev/null || { echo 'make needs $(PYTHON) with pip' >&2; exit 1; }
+	@$(PYTHON) -m venv --without-pip $(VENV)
+
+$(VENV)/.runtime: requirements.lock pyproject.toml | $(BIN)/python
+	@echo 'Installing into $(VENV)'
+	@$(PIP) install --require-hashes -r requirements.lock
+	@$(PIP) install --no-deps --editable .
+	@touch $@
+
+$(VENV)/.dev: requirements-dev.lock pyproject.toml | $(BIN)/python
+	@echo 'Installing into $(VENV), with the tools for development'
+	@$(PIP) install --require-hashes -r requirements-dev.lock
+	@$(PIP) install --no-deps --editable .
+	@touch $(VENV)/.runtime $@

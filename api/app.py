@@ -1,0 +1,75 @@
+"""Putting the application together: services, routes, and what happens to errors."""
+
+from __future__ import annotations
+
+import json
+import logging
+from importlib.metadata import version
+
+from flask import Flask, Response
+from flask_cors import CORS
+from redis import RedisError
+
+from api.bodies import bound_body
+from api.openapi import Api, as_yaml, make_api
+from api.problems import Problem
+from api.resources import BLUEPRINTS
+from api.resources.common import set_headers
+from api.services import make_services
+from api.settings import Settings
+
+log = logging.getLogger("ludotheque")
+
+EXPOSED_HEADERS = ("ETag", "Location", "Retry-After", "Server-Time", "WWW-Authenticate", "Allow")
+DAY_SECONDS = 24 * 60 * 60
+
+
+def create_app(settings: Settings | None = None) -> Flask:
+    """The application; without settings, with those that the environment holds.
+
+    Raises:
+        SettingsError: the environment holds a value that cannot be used.
+    """
+    app = Flask("api", static_folder=None)
+    app.json.sort_keys = False  # type: ignore[attr-defined]
+    app.url_map.strict_slashes = True
+    app.extensions["ludotheque"] = make_services(settings or Settings.from_environment())
+    app.before_request(bound_body)
+    app.after_request(set_headers)
+    app.register_error_handler(Problem, lambda problem: problem.response())
+    app.register_error_handler(RedisError, store_unavailable)
+    app.register_error_handler(Exception, internal_error)
+    CORS(app, expose_headers=EXPOSED_HEADERS, max_age=DAY_SECONDS, send_wildcard=True)
+    document = publish(app).spec.to_dict()
+    app.extensions["document"] = {
+        "json": json.dumps(document, ensure_ascii=False),
+        "yaml": as_yaml(document),
+    }
+    return app
+
+
+def publish(app: Flask) -> Api:
+    """Register all routes, and what the document says of them."""
+    api = make_api(app, version("ludotheque"))
+    for blueprint in BLUEPRINTS:
+        api.register_blueprint(blueprint)
+    return api
+
+
+def openapi_document() -> str:
+    """The published document as YAML text."""
+    app = create_app(Settings(redis_url="unix:///nowhere"))
+    text: str = app.extensions["document"]["yaml"]
+    return text
+
+
+def store_unavailable(error: RedisError) -> Response:
+    """The store failed: say so, and that it is worth trying again."""
+    log.error("the store failed: %s: %s", type(error).__name__, error)
+    return Problem("store_unavailable").response()
+
+
+def internal_error(error: Exception) -> Response:
+    """A fault of ours. The log has it; the answer tells nothing of it."""
+    log.error("a request failed", exc_info=error)
+    return Problem("internal_error").response()

@@ -1,0 +1,138 @@
+"""How every request meets a game: load it, see who is calling, decide, commit.
+
+A change is decided on what was read and committed only if that is still what is stored; if
+another request was faster, it is decided again on what is there now.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from msgspec.structs import replace
+
+from api.accounts import DAY_MS, Accounts, Credentials
+from api.indexes import Indexes
+from api.problems import Problem
+from api.settings import Settings
+from api.store import Change, Store, StoredGame
+from api.stored import ENDED, PRIVATE, Game, Item, Player
+from engine.ruleset import Seat
+
+ATTEMPTS = 100
+"""How often a change is decided anew when others come first, each time by another's success."""
+
+
+@dataclass(frozen=True, slots=True)
+class Visit:
+    """A caller before a game: the time (ms), who, the game with its position, a move found."""
+
+    now: int
+    caller: Player | None
+    found: StoredGame
+    played: bytes | None = None
+
+    @property
+    def game(self) -> Game:
+        """The game without its position."""
+        return self.found.game
+
+    @property
+    def reader(self) -> str | None:
+        """The id of whoever reads, None for a stranger without a token."""
+        return None if self.caller is None else self.caller.id
+
+    @property
+    def seat(self) -> Seat | None:
+        """The caller's seat."""
+        return self.game.seat_of(self.reader)
+
+
+class Desk:
+    """Loads games for callers, and commits what was decided."""
+
+    def __init__(
+        self, store: Store, indexes: Indexes, accounts: Accounts, settings: Settings
+    ) -> None:
+        self.store = store
+        self.indexes = indexes
+        self.accounts = accounts
+        self.unfinished_life_ms = int(settings.open_game_days * DAY_MS)
+        self.ended_life_ms = int(settings.finished_game_days * DAY_MS)
+
+    def visit(
+        self,
+        credentials: Credentials | None,
+        game_id: str,
+        *,
+        played: str | None = None,
+        admit: Callable[[Game, Player], bool] = lambda game, caller: False,
+    ) -> Visit:
+        """A caller, perhaps without a token, before a game that exists for it.
+
+        A private game also exists for whom `admit` lets in.
+
+        Raises:
+            Problem: ``invalid_token``, ``game_not_found``.
+        """
+        player_id = None if credentials is None else credentials.player_id
+        reading = self.store.read(player_id, game_id, played)
+        caller = None
+        if credentials is not None:
+            caller = self.accounts.authenticate(reading, credentials)
+        found = reading.found
+        if found is None or not _exists_for(found.game, caller, admit):
+            raise Problem("game_not_found")
+        return Visit(reading.now, caller, found, reading.played)
+
+    def change(
+        self,
+        credentials: Credentials | None,
+        game_id: str,
+        decide: Callable[[Visit], Change | None],
+        *,
+        played: str | None = None,
+        admit: Callable[[Game, Player], bool] = lambda game, caller: False,
+    ) -> tuple[Visit, tuple[Item, ...]]:
+        """Commit what `decide` makes of the game, and the game as it then is.
+
+        `decide` returns None if there is nothing to change, and raises `Problem` to refuse.
+        """
+        if credentials is None:
+            raise Problem("missing_token")
+        for _ in range(ATTEMPTS):
+            visit = self.visit(credentials, game_id, played=played, admit=admit)
+            decided = decide(visit)
+            if decided is None:
+                return visit, ()
+            change = self.commit(visit.game, decided, visit.now)
+            if change is not None:
+                state = visit.found.state if change.state is None else change.state
+                after = StoredGame(change.game, state)
+                return Visit(visit.now, visit.caller, after), change.items
+        raise Problem("busy")
+
+    def commit(self, before: Game | None, change: Change, now: int) -> Change | None:
+        """Commit a change if the game still is what it was; None if it is not."""
+        game = replace(
+            change.game,
+            commit=secrets.token_hex(8),
+            version=change.items[-1].version if change.items else change.game.version,
+            updated_at=now,
+        )
+        change = replace(change, game=game)
+        self.indexes.before_commit(before, game, now)
+        life_ms = self.ended_life_ms if game.status in ENDED else self.unfinished_life_ms
+        if not self.store.commit(before, change, life_ms):
+            return None
+        self.indexes.after_commit(before, game, now)
+        return change
+
+
+def _exists_for(game: Game, caller: Player | None, admit: Callable[[Game, Player], bool]) -> bool:
+    if game.visibility != PRIVATE:
+        return True
+    if caller is None:
+        return False
+    return caller.id in game.members() or admit(game, caller)

@@ -1,0 +1,228 @@
+"""Reading: lists of games, what happened, the games that wait for a player, whole records."""
+
+from __future__ import annotations
+
+import re
+from base64 import urlsafe_b64decode, urlsafe_b64encode
+from hashlib import blake2b
+from typing import NamedTuple
+
+from api.accounts import Accounts, Credentials
+from api.answers import (
+    EndedGame,
+    EventPage,
+    GamePage,
+    RecordAnswer,
+    RecordedMove,
+    TurnsAnswer,
+    game_answer,
+    game_summary,
+    item_answers,
+)
+from api.game.desk import Desk, Visit
+from api.indexes import ALL, Indexes, Position, lobby
+from api.problems import FieldError, Problem
+from api.store import Store, StoredGame
+from api.stored import ENDED, NOT_A_MOVE, PLAYING, Game, timestamp
+
+MAX_TURNS = 100
+"""How many games listTurns returns at most."""
+
+ENDED_SHOWN_MS = 24 * 60 * 60 * 1000
+"""How far back a first listTurns, which has no cursor yet, tells of games that ended."""
+
+OVERLAP_MS = 60_000
+"""How long a commit may be under way: games that ended so recently are looked at twice."""
+
+
+class Reading:
+    """Answers questions, and changes nothing."""
+
+    def __init__(self, desk: Desk, store: Store, indexes: Indexes, accounts: Accounts) -> None:
+        self.desk = desk
+        self.store = store
+        self.indexes = indexes
+        self.accounts = accounts
+
+    # --- Lists of games ----------------------------------------------------------------
+
+    def public_games(
+        self,
+        credentials: Credentials | None,
+        status: str | None,
+        ruleset: str | None,
+        cursor: str | None,
+        limit: int,
+    ) -> GamePage:
+        """A page of the public games, newest first."""
+        reading = self.store.read(None if credentials is None else credentials.player_id)
+        caller = None
+        if credentials is not None:
+            caller = self.accounts.authenticate(reading, credentials).id
+        return self._page(
+            lobby(ruleset), caller, reading.now, status=status, cursor=cursor, limit=limit
+        )
+
+    def own_games(
+        self, credentials: Credentials | None, status: str | None, cursor: str | None, limit: int
+    ) -> GamePage:
+        """A page of the games that the caller hosts, sits in or has a seat reserved in."""
+        if credentials is None:
+            raise Problem("missing_token")
+        reading = self.store.read(credentials.player_id)
+        caller = self.accounts.authenticate(reading, credentials).id
+        return self._page(caller, caller, reading.now, status=status, cursor=cursor, limit=limit)
+
+    def _page(
+        self,
+        owner: str,
+        reader: str | None,
+        now: int,
+        *,
+        status: str | None,
+        cursor: str | None,
+        limit: int,
+    ) -> GamePage:
+        after = None if cursor is None else _read_cursor(cursor)
+        games, following = self.indexes.page(owner, status or ALL, after, limit, now)
+        return GamePage(
+            tuple(game_summary(game, reader) for game in games),
+            None if following is None else _cursor(following),
+        )
+
+    # --- One game ----------------------------------------------------------------------
+
+    def events(self, visit: Visit, since: int, limit: int) -> EventPage:
+        """What happened in a game after a version, as the caller is told it."""
+        game = visit.game
+        if since > game.version:
+            return EventPage((), game.version, False, game.status, True)
+        last = min(since + limit, game.version)
+        items = self.store.items(game.id, since + 1, last) if last > since else []
+        return EventPage(
+            item_answers(items, visit.seat), last, last < game.version, game.status, False
+        )
+
+    def record(self, visit: Visit) -> RecordAnswer:
+        """A whole game that was started and has ended. Raises `Problem` for any other."""
+        game = visit.game
+        if game.status not in ENDED:
+            raise Problem("game_not_over")
+        deal = self.store.deal(game.id)
+        if deal is None:
+            raise Problem("game_not_started", "The game was cancelled before it started.")
+        return RecordAnswer(
+            ruleset=game.ruleset,
+            seat_count=game.seat_count,
+            options=game.options,
+            deal=deal.deal,
+            deal_text=deal.deal_text,
+            deal_sha256=game.deal_sha256,
+            moves=tuple(
+                RecordedMove(each.seat, each.move, each.turn, timestamp(each.at), each.by)
+                for each in self.store.items(game.id, 1, game.version)
+                if each.move != NOT_A_MOVE and each.seat is not None
+            ),
+            result=game.result,
+        )
+
+    # --- A player's turns --------------------------------------------------------------
+
+    def turns(self, credentials: Credentials | None, since: str | None) -> TurnsAnswer:
+        """The games that wait for the caller, longest waiting first, and those that ended."""
+        if credentials is None:
+            raise Problem("missing_token")
+        reading = self.store.read(credentials.player_id)
+        caller = self.accounts.authenticate(reading, credentials).id
+        seen = TurnsCursor(reading.now - ENDED_SHOWN_MS, frozenset())
+        if since is not None:
+            seen = _read_turns_cursor(since)
+        waiting = self._waiting(caller, reading.now)
+        ended = self._ended(caller, seen)
+        recent = [g for g in ended if (g.finished_at or 0) > reading.now - OVERLAP_MS]
+        known = [_turn_mark(found.game) for found in waiting] + [_end_mark(g) for g in recent]
+        return TurnsAnswer(
+            items=tuple(game_answer(found, caller) for found in waiting),
+            ended=tuple(
+                EndedGame(game.id, game.result)
+                for game in ended
+                if _end_mark(game) not in seen.marks
+            ),
+            cursor=_turns_cursor(reading.now, known),
+        )
+
+    def _waiting(self, caller: str, now: int) -> list[StoredGame]:
+        """The games with the caller to move. Documents first: most games wait for others."""
+        games, _ = self.indexes.page(caller, PLAYING, None, MAX_TURNS, now)
+        ids = [game.id for game in games if _waits_for(game, caller)]
+        found = [each for each in self.store.games_with_state(ids) if each is not None]
+        waiting = [each for each in found if _waits_for(each.game, caller)]
+        return sorted(waiting, key=lambda each: each.game.turn_started_at or 0)
+
+    def _ended(self, caller: str, seen: TurnsCursor) -> list[Game]:
+        """The games that ended since the cursor, and some time before, latest first."""
+        ids = self.indexes.ended_since(caller, seen.at - OVERLAP_MS, MAX_TURNS)
+        games = [game for game in self.store.games(ids) if game is not None]
+        return [game for game in games if game.status in ENDED and caller in game.members()]
+
+
+def _waits_for(game: Game, player_id: str) -> bool:
+    return game.status == PLAYING and game.seat_of(player_id) in game.to_move
+
+
+# --- Cursors: opaque to clients ----------------------------------------------------------
+
+_CURSOR = re.compile(r"([0-9]{1,15})-([0-9a-f]{32})")
+
+
+def _cursor(position: Position) -> str:
+    return f"{position.created_at}-{position.game_id}"
+
+
+def _read_cursor(text: str) -> Position:
+    match = _CURSOR.fullmatch(text)
+    if match is None:
+        raise _bad_cursor("cursor")
+    return Position(int(match[1]), match[2])
+
+
+class TurnsCursor(NamedTuple):
+    """What a caller of listTurns has been told: at what time (ms), and marks of what."""
+
+    at: int
+    marks: frozenset[bytes]
+
+
+MARK_SIZE = 6
+_TURNS_CURSOR = re.compile(r"([0-9]{1,15})\.([A-Za-z0-9_-]{0,4096})")
+
+
+def _turns_cursor(now: int, marks: list[bytes]) -> str:
+    return f"{now}.{urlsafe_b64encode(b''.join(marks)).decode()}"
+
+
+def _read_turns_cursor(text: str) -> TurnsCursor:
+    match = _TURNS_CURSOR.fullmatch(text)
+    # A mark's six bytes are eight characters, so there is never any padding.
+    if match is None or len(match[2]) % 8:
+        raise _bad_cursor("since")
+    joined = urlsafe_b64decode(match[2])
+    marks = (joined[at : at + MARK_SIZE] for at in range(0, len(joined), MARK_SIZE))
+    return TurnsCursor(int(match[1]), frozenset(marks))
+
+
+def _turn_mark(game: Game) -> bytes:
+    return _mark(f"{game.id} {game.turn} {game.deadline}")
+
+
+def _end_mark(game: Game) -> bytes:
+    return _mark(f"{game.id} ended")
+
+
+def _mark(text: str) -> bytes:
+    return blake2b(text.encode(), digest_size=MARK_SIZE).digest()
+
+
+def _bad_cursor(parameter: str) -> Problem:
+    detail = "This is not a cursor that this service gave out."
+    return Problem("invalid_request", detail, errors=(FieldError(detail, parameter=parameter),))

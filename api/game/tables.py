@@ -1,0 +1,354 @@
+"""Coming together and parting: creating a game, taking and leaving seats, starting, cancelling."""
+
+from __future__ import annotations
+
+import json
+import secrets
+from collections.abc import Mapping, Sequence
+from hmac import compare_digest
+from random import Random, SystemRandom
+from typing import Any, TypedDict
+
+import msgspec
+from msgspec.structs import replace
+
+from api.accounts import Credentials, new_id
+from api.answers import GameAnswer, game_answer
+from api.game.desk import Desk, Visit
+from api.happenings import BY_PLAYER, BY_TABLE, GameCancelled, GameStarted, SeatLeft, SeatTaken
+from api.indexes import UNFINISHED
+from api.problems import FieldError, Problem, invalid, pointer
+from api.store import Change, Request, StoredGame
+from api.stored import (
+    CANCELLED,
+    ENDED,
+    OPEN,
+    PLAYING,
+    PRIVATE,
+    PUBLIC,
+    Game,
+    Item,
+    Player,
+    SeatRecord,
+    StoredDeal,
+    digest,
+    item,
+    public_item,
+    raw,
+)
+from engine.registry import RULESETS
+from engine.ruleset import InvalidSetup, Ruleset, Seat, Told, replaced
+
+MAX_UNFINISHED_GAMES = 100
+"""In how many games that have not ended one player may be."""
+
+REMEMBERED_LEAVERS = 32
+"""How many of those who left an open private game are told so if they ask to leave again."""
+
+
+class NewGame(TypedDict, total=False):
+    """The body of createGame."""
+
+    ruleset: str
+    seat_count: int
+    options: Mapping[str, Any]
+    visibility: str
+    take_seat: bool
+    house: Sequence[str]
+    players: Sequence[str | None]
+    turn_seconds: int
+
+
+class Tables:
+    """Opens, fills, starts and closes tables."""
+
+    def __init__(self, desk: Desk, rng: Random | None = None) -> None:
+        self.desk = desk
+        self.store = desk.store
+        self.rng = rng or SystemRandom()
+
+    # --- Creating ----------------------------------------------------------------------
+
+    def create(
+        self, credentials: Credentials | None, body: NewGame, request_key: str | None
+    ) -> tuple[GameAnswer, bool]:
+        """A new game, and whether it is new: the same request key gives the same game again.
+
+        Raises `Problem` for what this server or the ruleset does not allow.
+        """
+        host = self.desk.accounts.caller(credentials)
+        ruleset = _ruleset(body)
+        options = _options(ruleset, body)
+        _refuse_house(body)
+        game_id = self._game_id(host, body, request_key)
+        reading = self.store.read(host.id, game_id)
+        if reading.found is not None:
+            return game_answer(reading.found, host.id), False
+        self._check_room(host.id)
+        seats = _seat_host(self._reserve(body), host, body)
+        game = Game(
+            id=game_id,
+            ruleset=ruleset.id,
+            seat_count=body["seat_count"],
+            options=raw(options),
+            visibility=body.get("visibility", PUBLIC),
+            invite=secrets.token_urlsafe(16) if body.get("visibility") == PRIVATE else None,
+            host=host,
+            seats=seats,
+            created_at=reading.now,
+            updated_at=reading.now,
+        )
+        sat_down = [
+            public_item(1, reading.now, BY_PLAYER, seat, SeatTaken(seat, host))
+            for seat in [game.seat_of(host.id)]
+            if seat is not None
+        ]
+        self._keep_members(game, reading.now)
+        change = self.desk.commit(None, Change(game=game, items=tuple(sat_down)), reading.now)
+        if change is None:
+            # The same request at the same time, on another connection, came first.
+            found = self.store.read(None, game_id).found
+            if found is None:
+                raise Problem("busy")
+            return game_answer(found, host.id), False
+        return game_answer(StoredGame(change.game, None), host.id), True
+
+    def _game_id(self, host: Player, body: NewGame, request_key: str | None) -> str:
+        if request_key is None:
+            return new_id()
+        asked = digest(msgspec.json.encode(body, order="deterministic").decode())
+        mine = Request(new_id(), asked)
+        first = self.store.remember_request(host.id, digest(request_key), mine)
+        if first.digest != asked:
+            raise Problem("idempotency_key_reused")
+        return first.game_id
+
+    def _reserve(self, body: NewGame) -> tuple[SeatRecord, ...]:
+        ids = body.get("players", ())
+        seat_count = body["seat_count"]
+        if len(ids) > seat_count:
+            raise invalid(f"There are only {seat_count} seats.", "players")
+        named = [player_id for player_id in ids if player_id is not None]
+        if len(set(named)) != len(named):
+            raise invalid("A player is named twice.", "players")
+        players = dict(zip(named, self.store.players(named), strict=True))
+        seats = [SeatRecord()] * seat_count
+        for seat, player_id in enumerate(ids):
+            if player_id is None:
+                continue
+            if players[player_id] is None:
+                raise invalid("There is no such player.", "players", seat)
+            seats[seat] = SeatRecord(reserved_for=players[player_id])
+        return tuple(seats)
+
+    def _check_room(self, player_id: str) -> None:
+        if self.desk.indexes.count(player_id, UNFINISHED) >= MAX_UNFINISHED_GAMES:
+            raise Problem(
+                "too_many_games", f"You are in {MAX_UNFINISHED_GAMES} games that have not ended."
+            )
+
+    def _keep_members(self, game: Game, now: int) -> None:
+        for player_id in sorted(game.members()):
+            self.desk.accounts.keep(player_id, now)
+
+    # --- Taking a seat -----------------------------------------------------------------
+
+    def join(
+        self, credentials: Credentials | None, game_id: str, seat: Seat | None, invite: str | None
+    ) -> Visit:
+        """Take this seat or, if None, any. The last one starts the game."""
+
+        def invited(game: Game, caller: Player) -> bool:
+            given = (invite or "").encode("utf-8", "surrogatepass")
+            return game.invite is not None and compare_digest(game.invite.encode(), given)
+
+        def decide(visit: Visit) -> Change | None:
+            caller, game = visit.caller, visit.game
+            assert caller is not None
+            if not _wants_to_sit(visit, seat):
+                return None
+            self._check_room(caller.id)
+            self.desk.accounts.keep(caller.id, visit.now)
+            return self._sit_down(game, _choose_seat(game, caller, seat), caller, visit.now)
+
+        visit, _ = self.desk.change(credentials, game_id, decide, admit=invited)
+        return visit
+
+    def _sit_down(self, game: Game, seat: Seat, player: Player, now: int) -> Change:
+        taken = replace(
+            game,
+            seats=replaced(game.seats, seat, replace(game.seats[seat], player=player)),
+            left=tuple(left for left in game.left if left != player.id),
+        )
+        version = game.version + 1
+        sat_down = public_item(version, now, BY_PLAYER, seat, SeatTaken(seat, player))
+        if any(record.player is None for record in taken.seats):
+            return Change(game=taken, items=(sat_down,))
+        return self._start(taken, (sat_down,), now)
+
+    def _start(self, game: Game, items: tuple[Item, ...], now: int) -> Change:
+        ruleset: Ruleset[Any, Any, Any, Any, Any] = RULESETS[game.ruleset]
+        options = msgspec.json.decode(game.options, type=ruleset.options_type)
+        deal = ruleset.deal(game.seat_count, options, self.rng)
+        state, told = ruleset.start(game.seat_count, options, deal)
+        stored_deal = _seal(deal)
+        started = replace(
+            game,
+            status=PLAYING,
+            turn=1,
+            turn_started_at=now,
+            to_move=ruleset.to_move(state),
+            started_at=now,
+            deal_sha256=digest(stored_deal.deal_text),
+        )
+        first_events = (Told(GameStarted(game.seat_count)), *told)
+        begun = item(items[-1].version + 1, now, BY_TABLE, first_events)
+        return Change(
+            game=started,
+            items=(*items, begun),
+            state=msgspec.json.encode(state),
+            deal=stored_deal,
+        )
+
+    # --- Leaving, starting, cancelling -------------------------------------------------
+
+    def leave(self, credentials: Credentials | None, game_id: str) -> Visit:
+        """Free the caller's seat, before the start."""
+
+        def has_left(game: Game, caller: Player) -> bool:
+            return caller.id in game.left
+
+        def decide(visit: Visit) -> Change | None:
+            game, seat, caller = visit.game, visit.seat, visit.caller
+            if seat is None or caller is None or game.status in ENDED:
+                return None
+            if game.status == PLAYING:
+                raise Problem("house_unavailable", "Nobody could play on for you.")
+            stood_up = replace(
+                game,
+                seats=replaced(game.seats, seat, SeatRecord()),
+                left=(*game.left, caller.id)[-REMEMBERED_LEAVERS:],
+            )
+            event = SeatLeft(seat, caller)
+            left = public_item(game.version + 1, visit.now, BY_PLAYER, seat, event)
+            return Change(game=stood_up, items=(left,))
+
+        visit, _ = self.desk.change(credentials, game_id, decide, admit=has_left)
+        return visit
+
+    def start(self, credentials: Credentials | None, game_id: str) -> Visit:
+        """Start a game before all seats are taken, which takes the house."""
+
+        def decide(visit: Visit) -> Change | None:
+            _only_host(visit)
+            if visit.game.status in ENDED:
+                raise Problem("game_over")
+            if visit.game.status == OPEN:
+                raise Problem("house_unavailable", "Nobody could take the empty seats.")
+            return None
+
+        visit, _ = self.desk.change(credentials, game_id, decide)
+        return visit
+
+    def cancel(self, credentials: Credentials | None, game_id: str) -> Visit:
+        """Call a game off before its start."""
+
+        def decide(visit: Visit) -> Change | None:
+            game = visit.game
+            _only_host(visit)
+            if game.status == CANCELLED:
+                return None
+            if game.status != OPEN:
+                raise Problem("game_over" if game.status in ENDED else "game_already_started")
+            called_off = replace(game, status=CANCELLED, finished_at=visit.now)
+            event = public_item(game.version + 1, visit.now, BY_PLAYER, visit.seat, GameCancelled())
+            return Change(game=called_off, items=(event,))
+
+        visit, _ = self.desk.change(credentials, game_id, decide)
+        return visit
+
+
+def _ruleset(body: NewGame) -> Ruleset[Any, Any, Any, Any, Any]:
+    ruleset = RULESETS.get(body["ruleset"])
+    if ruleset is None:
+        known = ", ".join(RULESETS)
+        raise invalid(f"There is no such ruleset. There are: {known}.", "ruleset")
+    try:
+        ruleset.check_seats(body["seat_count"])
+    except InvalidSetup as error:
+        raise invalid(error.detail, "seat_count") from None
+    return ruleset
+
+
+def _options(ruleset: Ruleset[Any, Any, Any, Any, Any], body: NewGame) -> Any:
+    try:
+        return ruleset.read_options(body["seat_count"], body.get("options", {}))
+    except InvalidSetup as error:
+        raise invalid(error.detail, "options", *error.path) from None
+
+
+def _refuse_house(body: NewGame) -> None:
+    for member in ("house", "turn_seconds"):
+        if body.get(member):
+            at = FieldError("This takes house players, and there are none.", pointer([member]))
+            raise Problem("house_unavailable", errors=(at,))
+
+
+def _seat_host(
+    seats: tuple[SeatRecord, ...], host: Player, body: NewGame
+) -> tuple[SeatRecord, ...]:
+    if not body.get("take_seat", True):
+        return seats
+    seat = _free_seat(seats, host)
+    if seat is None:
+        raise invalid("All seats are reserved for others, so none is left for you.", "players")
+    return replaced(seats, seat, replace(seats[seat], player=host))
+
+
+def _wants_to_sit(visit: Visit, seat: Seat | None) -> bool:
+    """False if the caller already has what it asks for. Raises `Problem` if it cannot have it."""
+    game = visit.game
+    if seat is not None and seat >= game.seat_count:
+        raise invalid(f"The seats are 0 to {game.seat_count - 1}.", "seat")
+    if visit.seat is not None:
+        if seat is None or seat == visit.seat:
+            return False
+        raise Problem("already_seated", f"You have seat {visit.seat}.")
+    if game.status in ENDED:
+        raise Problem("game_over")
+    if game.status == PLAYING:
+        raise Problem("game_full")
+    return True
+
+
+def _choose_seat(game: Game, player: Player, seat: Seat | None) -> Seat:
+    if seat is None:
+        free = _free_seat(game.seats, player)
+        if free is None:
+            raise Problem("game_full", "All seats are taken or reserved.")
+        return free
+    record = game.seats[seat]
+    if record.player is not None:
+        raise Problem("seat_taken")
+    if record.reserved_for is not None and record.reserved_for.id != player.id:
+        raise Problem("seat_reserved")
+    return seat
+
+
+def _free_seat(seats: tuple[SeatRecord, ...], player: Player) -> Seat | None:
+    """The seat reserved for this player, else the first that is for anybody."""
+    empty = [(seat, r.reserved_for) for seat, r in enumerate(seats) if r.player is None]
+    own = [seat for seat, whom in empty if whom is not None and whom.id == player.id]
+    return next(iter([*own, *(seat for seat, whom in empty if whom is None)]), None)
+
+
+def _only_host(visit: Visit) -> None:
+    if visit.reader != visit.game.host.id:
+        raise Problem("not_host")
+
+
+def _seal(deal: Any) -> StoredDeal:
+    """The deal, with the text whose hash commits to it; the salt keeps it from being guessed."""
+    members = {**msgspec.to_builtins(deal), "salt": secrets.token_hex(32)}
+    text = json.dumps(members, separators=(",", ":"), ensure_ascii=True)
+    return StoredDeal(deal=raw(deal), deal_text=text)

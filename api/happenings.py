@@ -1,0 +1,38 @@
+"""What happens at a table that is no matter of any game's rules: people come, go, and end."""
+
+from __future__ import annotations
+
+from api.stored import Player
+from engine.ruleset import Event, Result, Seat
+
+BY_PLAYER, BY_HOUSE, BY_CLOCK, BY_TABLE = CAUSES = ("player", "house", "clock", "table")
+
+
+class SeatTaken(Event, frozen=True, tag="seat_taken"):
+    """A player sat down."""
+
+    seat: Seat
+    player: Player
+
+
+class SeatLeft(Event, frozen=True, tag="seat_left"):
+    """A player left before the start, and the seat is free again."""
+
+    seat: Seat
+    player: Player
+
+
+class GameStarted(Event, frozen=True, tag="game_started"):
+    """All seats are taken and the game begins; its first events follow."""
+
+    seat_count: int
+
+
+class GameFinished(Event, frozen=True, tag="game_finished"):
+    """The rules ended the game."""
+
+    result: Result
+
+
+class GameCancelled(Event, frozen=True, tag="game_cancelled"):
+    """The game was called off."""

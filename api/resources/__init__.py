@@ -1,0 +1,13 @@
+"""The routes: one module a resource. A view reads as a contract and leaves the work to others."""
+
+from api.resources import analysis, games, me, play, players, rulesets, service
+
+BLUEPRINTS = (
+    service.blueprint,
+    rulesets.blueprint,
+    players.blueprint,
+    me.blueprint,
+    games.blueprint,
+    play.blueprint,
+    analysis.blueprint,
+)

@@ -1,0 +1,27 @@
+"""Analysis: games without a table."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from flask import Response
+
+from api.analysis import analyse as replay
+from api.answers import answer
+from api.openapi import NO_TOKEN, Blueprint
+from api.schemas.analysis import AnalysisBodySchema, AnalysisSchema
+
+blueprint = Blueprint("analysis", __name__, url_prefix="/v1/analysis")
+
+
+@blueprint.post("")
+@blueprint.operation("analyse", "invalid_deal", "illegal_move", security=NO_TOKEN, body=True)
+@blueprint.arguments(AnalysisBodySchema)
+@blueprint.response(200, AnalysisSchema)
+def analyse(body: dict[str, Any]) -> Response:
+    """Replay a deal and moves
+
+    Whose move it is then, every seat's legal moves and view, what happened, the result. Takes a
+    record as it is; members that it does not know are ignored. Up to 256 KiB.
+    """
+    return answer(replay(body))

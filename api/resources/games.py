@@ -1,0 +1,181 @@
+"""Tables: creating, finding, reading, joining, leaving, starting and cancelling games."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from flask import Response, request, url_for
+
+from api.answers import answer, game_answer
+from api.game.tables import NewGame
+from api.openapi import CONDITIONAL, IF_NONE_MATCH, SERVER_TIME, TOKEN_OPTIONAL, Blueprint
+from api.problems import FieldError, Problem
+from api.resources.common import credentials, game, services, unless_known, visit
+from api.schemas.games import (
+    GamePageSchema,
+    GameSchema,
+    JoinSchema,
+    LobbyQuerySchema,
+    NewGameSchema,
+    RecordSchema,
+)
+
+blueprint = Blueprint("games", __name__, url_prefix="/v1/games")
+
+IDEMPOTENCY_KEY = {
+    "name": "Idempotency-Key",
+    "in": "header",
+    "required": False,
+    "description": (
+        "Any text of 1 to 100 printable ASCII characters. The same key with the same body "
+        "gives the same game again, for 24 hours."
+    ),
+    "schema": {"type": "string", "minLength": 1, "maxLength": 100, "pattern": "^[ -~]+$"},
+}
+LOCATION = {"Location": {"description": "The game.", "schema": {"type": "string"}}}
+
+
+@blueprint.post("")
+@blueprint.operation(
+    "createGame",
+    "house_unavailable",
+    "too_many_games",
+    "idempotency_key_reused",
+    "busy",
+    body=True,
+    parameters=[IDEMPOTENCY_KEY],
+)
+@blueprint.arguments(NewGameSchema)
+@blueprint.response(201, GameSchema, headers=LOCATION)
+@blueprint.alt_response(
+    200, schema=GameSchema, description="The game that this Idempotency-Key created before."
+)
+def create_game(body: NewGame) -> Response:
+    """Create a game
+
+    The caller is its host and, unless `take_seat` is false, takes a seat. It starts by itself
+    when all seats are taken.
+    """
+    found, is_new = services().tables.create(credentials(), body, _idempotency_key())
+    location = url_for("games.get_game", game_id=found.id)
+    return answer(found, 201 if is_new else 200, {"Location": location} if is_new else None)
+
+
+@blueprint.get("")
+@blueprint.operation("listGames", "invalid_request", security=TOKEN_OPTIONAL)
+@blueprint.arguments(LobbyQuerySchema, location="query")
+@blueprint.response(200, GamePageSchema)
+def list_games(query: dict[str, Any]) -> Response:
+    """List the public games, newest first"""
+    return answer(
+        services().reading.public_games(
+            credentials(),
+            query.get("status"),
+            query.get("ruleset"),
+            query.get("cursor"),
+            query["limit"],
+        )
+    )
+
+
+@blueprint.get("/<game_id>")
+@blueprint.operation(
+    "getGame", "game_not_found", security=TOKEN_OPTIONAL, parameters=[IF_NONE_MATCH]
+)
+@blueprint.response(200, GameSchema, headers=CONDITIONAL)
+@blueprint.alt_response(304, description="You have it already.", headers=CONDITIONAL)
+def get_game(game_id: str) -> Response:
+    """Get a game as I see it
+
+    The token picks the view: the caller's own seat, else a spectator's.
+    """
+    found = visit(game_id)
+    return unless_known(found, lambda: game_answer(found.found, found.reader))
+
+
+@blueprint.delete("/<game_id>")
+@blueprint.operation(
+    "cancelGame", "game_not_found", "not_host", "game_already_started", "game_over", "busy"
+)
+@blueprint.response(200, GameSchema, headers=SERVER_TIME)
+def cancel_game(game_id: str) -> Response:
+    """Call a game off before its start; for its host"""
+    return game(services().tables.cancel(credentials(), game_id))
+
+
+@blueprint.post("/<game_id>/seats")
+@blueprint.operation(
+    "joinGame",
+    "game_not_found",
+    "game_full",
+    "game_over",
+    "seat_taken",
+    "seat_reserved",
+    "already_seated",
+    "too_many_games",
+    "busy",
+    body=True,
+)
+@blueprint.arguments(JoinSchema, required=False)
+@blueprint.response(200, GameSchema, headers=SERVER_TIME)
+def join_game(body: dict[str, Any], game_id: str) -> Response:
+    """Take a seat
+
+    Any free one, or the one that is asked for. The last seat taken starts the game. Joining again
+    answers with the present game.
+    """
+    tables = services().tables
+    return game(tables.join(credentials(), game_id, body.get("seat"), body.get("invite")))
+
+
+@blueprint.delete("/<game_id>/seats/me")
+@blueprint.operation("leaveGame", "game_not_found", "house_unavailable", "busy")
+@blueprint.response(200, GameSchema, headers=SERVER_TIME)
+def leave_game(game_id: str) -> Response:
+    """Leave a game
+
+    Before the start this frees the seat. Leaving again answers with the present game.
+    """
+    return game(services().tables.leave(credentials(), game_id))
+
+
+@blueprint.post("/<game_id>/start")
+@blueprint.operation(
+    "startGame", "game_not_found", "not_host", "house_unavailable", "game_over", "busy"
+)
+@blueprint.response(200, GameSchema, headers=SERVER_TIME)
+def start_game(game_id: str) -> Response:
+    """Start a game; for its host
+
+    A game starts by itself when all seats are taken; starting it again answers with the game.
+    """
+    return game(services().tables.start(credentials(), game_id))
+
+
+@blueprint.get("/<game_id>/record")
+@blueprint.operation(
+    "getRecord",
+    "game_not_found",
+    "game_not_over",
+    "game_not_started",
+    security=TOKEN_OPTIONAL,
+    parameters=[IF_NONE_MATCH],
+)
+@blueprint.response(200, RecordSchema, headers=CONDITIONAL)
+@blueprint.alt_response(304, description="You have it already.", headers=CONDITIONAL)
+def get_record(game_id: str) -> Response:
+    """Get the record of a game that has ended
+
+    The deal and all moves: replayed, they give the result again. `analyse` takes it as it is.
+    """
+    found = visit(game_id)
+    return unless_known(found, lambda: services().reading.record(found))
+
+
+def _idempotency_key() -> str | None:
+    key = request.headers.get("Idempotency-Key")
+    if key is not None and not re.fullmatch(r"[ -~]{1,100}", key):
+        at = FieldError("1 to 100 printable ASCII characters.", parameter="Idempotency-Key")
+        raise Problem("invalid_request", errors=(at,))
+    return key

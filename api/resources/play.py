@@ -1,0 +1,87 @@
+"""Playing: legal moves, checking and making a move, and what happened."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from flask import Response, g
+
+from api.answers import answer
+from api.openapi import CONDITIONAL, IF_NONE_MATCH, SERVER_TIME, TOKEN_OPTIONAL, Blueprint
+from api.problems import Problem
+from api.resources.common import credentials, services, unless_known, visit
+from api.schemas.games import (
+    CheckSchema,
+    EventPageSchema,
+    EventsQuerySchema,
+    LegalMovesSchema,
+    MoveBodySchema,
+    PlayedSchema,
+)
+
+blueprint = Blueprint("play", __name__, url_prefix="/v1/games/<game_id>")
+
+
+@blueprint.get("/legal-moves")
+@blueprint.operation("listLegalMoves", "game_not_found", "not_seated", parameters=[IF_NONE_MATCH])
+@blueprint.response(200, LegalMovesSchema, headers=CONDITIONAL)
+@blueprint.alt_response(304, description="You have it already.", headers=CONDITIONAL)
+def list_legal_moves(game_id: str) -> Response:
+    """List my legal moves"""
+    if credentials() is None:
+        raise Problem("missing_token")
+    found = visit(game_id)
+    return unless_known(found, lambda: services().moves.listed(found))
+
+
+@blueprint.post("/moves/check")
+@blueprint.operation("checkMove", "game_not_found", "not_seated", body=True)
+@blueprint.arguments(MoveBodySchema)
+@blueprint.response(200, CheckSchema)
+def check_move(body: dict[str, Any], game_id: str) -> Response:
+    """Ask whether a move would be legal
+
+    Changes nothing. What would be a problem for playMove is the answer here; for a legal move
+    `preview` tells what you can already know of its outcome.
+    """
+    return answer(services().moves.check(credentials(), game_id, body["turn"], body["move"]))
+
+
+@blueprint.post("/moves")
+@blueprint.operation(
+    "playMove",
+    "game_not_found",
+    "not_seated",
+    "game_not_started",
+    "game_over",
+    "stale_turn",
+    "already_moved",
+    "not_your_turn",
+    "illegal_move",
+    "busy",
+    body=True,
+)
+@blueprint.arguments(MoveBodySchema)
+@blueprint.response(200, PlayedSchema, headers=SERVER_TIME)
+def play_move(body: dict[str, Any], game_id: str) -> Response:
+    """Play a move
+
+    Safe to send again: the same seat, turn and move have the same outcome. A move that is refused
+    changes nothing.
+    """
+    now, played = services().moves.play(credentials(), game_id, body["turn"], body["move"])
+    g.server_time = now
+    return answer(played)
+
+
+@blueprint.get("/events")
+@blueprint.operation("listEvents", "game_not_found", "invalid_request", security=TOKEN_OPTIONAL)
+@blueprint.arguments(EventsQuerySchema, location="query")
+@blueprint.response(200, EventPageSchema, headers=SERVER_TIME)
+def list_events(query: dict[str, Any], game_id: str) -> Response:
+    """List what happened in a game
+
+    After version `since`, as the caller is told it.
+    """
+    found = visit(game_id)
+    return answer(services().reading.events(found, query["since"], query["limit"]))

@@ -1,0 +1,27 @@
+"""Players."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from flask import Response
+
+from api.answers import answer
+from api.openapi import NO_TOKEN, Blueprint
+from api.resources.common import services
+from api.schemas.players import NewPlayerSchema, PlayerWithTokenSchema
+
+blueprint = Blueprint("players", __name__, url_prefix="/v1/players")
+
+
+@blueprint.post("")
+@blueprint.operation("createPlayer", security=NO_TOKEN, body=True)
+@blueprint.arguments(NewPlayerSchema)
+@blueprint.response(201, PlayerWithTokenSchema)
+def create_player(body: dict[str, Any]) -> Response:
+    """Create a player
+
+    The token is shown this once: keep it. A player who is in no game within the hour is forgotten.
+    """
+    player = services().accounts.create(body["name"], body["kind"])
+    return answer(player, 201)

@@ -1,0 +1,74 @@
+"""The service itself: is it alive, is it ready, its document, what its problems mean."""
+
+from __future__ import annotations
+
+from flask import Response, current_app, request
+
+from api.answers import HealthAnswer, ProblemAnswer, answer
+from api.openapi import NO_TOKEN, Blueprint
+from api.problems import KINDS, Problem
+from api.resources.common import services
+from api.schemas.service import HealthSchema, ProblemKindSchema
+
+blueprint = Blueprint("service", __name__)
+
+KEEPS_EVERYTHING = "noeviction"
+
+
+@blueprint.get("/livez")
+@blueprint.operation("getLiveness", security=NO_TOKEN)
+@blueprint.response(200, HealthSchema)
+def livez() -> Response:
+    """Is the service alive"""
+    return answer(HealthAnswer("alive"))
+
+
+@blueprint.get("/readyz")
+@blueprint.operation("getReadiness", "store_evicts", security=NO_TOKEN)
+@blueprint.response(200, HealthSchema)
+def readyz() -> Response:
+    """Can the service do its work
+
+    503 while the store cannot be reached, or if it may drop games when its memory is full.
+    """
+    policy = services().store.eviction_policy()
+    if policy not in (None, KEEPS_EVERYTHING):
+        raise Problem("store_evicts", f"maxmemory-policy is {policy}, not {KEEPS_EVERYTHING}.")
+    return answer(HealthAnswer("ready"))
+
+
+@blueprint.get("/problems/<code>")
+@blueprint.operation("getProblem", "problem_not_found", security=NO_TOKEN)
+@blueprint.response(200, ProblemKindSchema)
+def get_problem(code: str) -> Response:
+    """What a problem code means, and what to do about it"""
+    if code not in KINDS:
+        raise Problem("problem_not_found")
+    kind = KINDS[code]
+    return answer(ProblemAnswer(code, kind.status, kind.title, kind.advice))
+
+
+@blueprint.get("/openapi.json")
+@blueprint.operation("getDocumentAsJson", security=NO_TOKEN)
+@blueprint.response(200, {"type": "object"}, description="This document.")
+def openapi_json() -> Response:
+    """This document, as JSON"""
+    return _document("json", "application/json")
+
+
+@blueprint.get("/openapi.yaml")
+@blueprint.operation("getDocumentAsYaml", security=NO_TOKEN)
+@blueprint.response(
+    200, {"type": "string"}, content_type="application/yaml", description="This document."
+)
+def openapi_yaml() -> Response:
+    """This document, as YAML"""
+    return _document("yaml", "application/yaml")
+
+
+def _document(form: str, content_type: str) -> Response:
+    response = Response(current_app.extensions["document"][form], content_type=content_type)
+    response.add_etag()
+    response.headers["Cache-Control"] = "no-cache"
+    response.make_conditional(request)
+    return response

@@ -1,0 +1,167 @@
+"""Fields that the schemas share: stricter scalars, names from strangers, tagged unions."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Mapping
+from enum import Enum
+from typing import Any
+
+from marshmallow import RAISE, Schema, ValidationError, fields, validate
+
+from engine.registry import read_move
+from engine.ruleset import Move
+
+MAX_INTEGER = 2**53 - 1
+"""The largest integer that every JSON reader represents exactly."""
+
+
+class BodySchema(Schema):
+    """A request body: members that it does not know are refused."""
+
+    class Meta:
+        unknown = RAISE
+
+
+class Integer(fields.Integer):
+    """A JSON integer; no text, no truth value, no fraction."""
+
+    def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> int:
+        if isinstance(value, bool) or not isinstance(value, int):
+            raise self.make_error("invalid", input=value)
+        return value
+
+
+class QueryInteger(fields.Integer):
+    """An integer in a query, in plain digits."""
+
+    def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> int:
+        text = str(value)
+        if not (text.isascii() and text.isdigit() and len(text) <= 16):
+            raise self.make_error("invalid", input=value)
+        return int(text)
+
+
+class Boolean(fields.Boolean):
+    """A JSON truth value; no text, no number."""
+
+    def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> bool:
+        if not isinstance(value, bool):
+            raise self.make_error("invalid", input=value)
+        return value
+
+
+class Text(fields.String):
+    """Well-formed Unicode text."""
+
+    def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> str:
+        text: str = super()._deserialize(value, attr, data, **kwargs)
+        if not _is_well_formed(text):
+            raise ValidationError("Not well-formed Unicode.")
+        return text
+
+
+class Name(Text):
+    """A name that people will see: normalised (NFC), without what could disguise it."""
+
+    MAX_LENGTH = 40
+    REFUSED = frozenset({"Cc", "Cs", "Zl", "Zp"})
+    BIDI_CONTROLS = frozenset(
+        "\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
+    )
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(validate=validate.Length(1, self.MAX_LENGTH), **kwargs)
+
+    def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> str:
+        text = super()._deserialize(value, attr, data, **kwargs)
+        name = unicodedata.normalize("NFC", text).strip()
+        for character in name:
+            if unicodedata.category(character) in self.REFUSED or character in self.BIDI_CONTROLS:
+                raise ValidationError("Control characters are not allowed.")
+        return name
+
+
+class Pattern(validate.Regexp):
+    """A pattern that the whole text matches; `$` alone would let a line break follow."""
+
+    def __call__(self, value: Any) -> Any:
+        """The text itself, if it matches."""
+        if self.regex.fullmatch(value) is None:
+            raise ValidationError(self._format_error(value))
+        return value
+
+
+class Constant(fields.String):
+    """The tag of a variant: always this one text."""
+
+    def __init__(self, value: str) -> None:
+        super().__init__(required=True, validate=validate.Equal(value))
+
+
+class Choice(fields.Enum[Any]):
+    """One of a closed set of texts, published as a schema of its own name."""
+
+    def __init__(self, enum: type[Enum], **kwargs: Any) -> None:
+        super().__init__(enum, by_value=True, **kwargs)
+
+    def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> Any:
+        # An unhashable value would be an error of ours, and the set's own values are texts.
+        if not isinstance(value, str):
+            raise self.make_error("unknown", choices=self.choices_text)
+        return super()._deserialize(value, attr, data, **kwargs).value
+
+
+class Union(fields.Field[Any]):
+    """One of several schemas, told apart by the text under a tag; published under a name."""
+
+    def __init__(
+        self, name: str, tag: str, variants: Mapping[str, type[Schema]], **kwargs: Any
+    ) -> None:
+        super().__init__(**kwargs)
+        self.union_name = name
+        self.tag = tag
+        self.variants = {value: schema() for value, schema in variants.items()}
+
+    def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> Any:
+        if not isinstance(value, dict):
+            raise ValidationError("Not an object.")
+        tag = value.get(self.tag)
+        if tag is None:
+            raise ValidationError({self.tag: ["Missing data for required field."]})
+        variant = self.variants.get(tag) if isinstance(tag, str) else None
+        if variant is None:
+            known = ", ".join(self.variants)
+            raise ValidationError({self.tag: [f"Must be one of: {known}."]})
+        return variant.load(value)
+
+
+def nullable(field: type[fields.Field[Any]], *args: Any, **kwargs: Any) -> Any:
+    """A member of an answer that is always there and may be null."""
+    return field(*args, required=True, allow_none=True, **kwargs)
+
+
+def listed(inner: fields.Field[Any], **kwargs: Any) -> fields.List[Any]:
+    """A list that is always there."""
+    kwargs.setdefault("required", True)
+    return fields.List(inner, **kwargs)
+
+
+def described(description: str, **metadata: Any) -> dict[str, Any]:
+    """The metadata that publishes a description."""
+    return {"description": description, **metadata}
+
+
+def _is_well_formed(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+class MoveField(Union):
+    """A move of any game, read into the engine's type."""
+
+    def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> Move:
+        return read_move(super()._deserialize(value, attr, data, **kwargs))

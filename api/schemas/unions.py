@@ -1,0 +1,98 @@
+"""What the games have in common on the wire: the unions of their moves, events, tables, previews.
+
+A ruleset's wire schemas are listed here, and nowhere else.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from marshmallow import Schema, fields
+
+from api.schemas import parade
+from api.schemas.fields import Constant, Integer, MoveField, Union, listed
+from api.schemas.players import PlayerSchema
+
+RULESET_MODULES = (parade,)
+
+
+class ResultSchema(Schema):
+    """The end of a game."""
+
+    scores = listed(Integer(), metadata={"description": "By seat."})
+    winners = listed(Integer(), metadata={"description": "The seats that won."})
+
+
+class SeatTakenSchema(Schema):
+    """A player sat down."""
+
+    type = Constant("seat_taken")
+    seat = parade.seat()
+    player = fields.Nested(PlayerSchema, required=True)
+
+
+class SeatLeftSchema(Schema):
+    """A player left before the start, and the seat is free again."""
+
+    type = Constant("seat_left")
+    seat = parade.seat()
+    player = fields.Nested(PlayerSchema, required=True)
+
+
+class GameStartedSchema(Schema):
+    """All seats are taken and the game begins."""
+
+    type = Constant("game_started")
+    seat_count = Integer(required=True)
+
+
+class GameFinishedSchema(Schema):
+    """The rules ended the game."""
+
+    type = Constant("game_finished")
+    result = fields.Nested(ResultSchema, required=True)
+
+
+class GameCancelledSchema(Schema):
+    """The game was called off."""
+
+    type = Constant("game_cancelled")
+
+
+MOVES: dict[str, type[Schema]] = {
+    type_: schema for module in RULESET_MODULES for type_, schema in module.MOVES.items()
+}
+EVENTS: dict[str, type[Schema]] = {
+    "seat_taken": SeatTakenSchema,
+    "seat_left": SeatLeftSchema,
+    "game_started": GameStartedSchema,
+    "game_finished": GameFinishedSchema,
+    "game_cancelled": GameCancelledSchema,
+    **{type_: schema for module in RULESET_MODULES for type_, schema in module.EVENTS.items()},
+}
+TABLES: dict[str, type[Schema]] = {"parade": parade.ParadeTableSchema}
+PREVIEWS: dict[str, type[Schema]] = {"parade": parade.ParadePreviewSchema}
+
+
+class OptionsSchema(Schema):
+    """The options of a game; which ones there are depends on the ruleset."""
+
+
+def move(**kwargs: Any) -> MoveField:
+    """A move of any game."""
+    return MoveField("Move", "type", MOVES, **kwargs)
+
+
+def event(**kwargs: Any) -> Union:
+    """An event of any game."""
+    return Union("Event", "type", EVENTS, **kwargs)
+
+
+def table(**kwargs: Any) -> Union:
+    """What a reader sees of any game."""
+    return Union("Table", "ruleset", TABLES, **kwargs)
+
+
+def preview(**kwargs: Any) -> Union:
+    """What a seat can know beforehand, of any game."""
+    return Union("Preview", "ruleset", PREVIEWS, **kwargs)

@@ -1,0 +1,233 @@
+"""All settings of the service, read once from the environment into one typed value.
+
+Each field of `Settings` declares its variable, default, bounds and meaning; the README's table
+is checked against `describe`. Nothing else in the service reads the environment for its
+configuration, and nothing here acts on a setting: it opens no file and no connection.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import os
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+
+class SettingsError(ValueError):
+    """A setting's value cannot be used. The message is one line that names the variable."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Kind:
+    """How the text of a variable becomes a value: `parse` raises ValueError, saying why not."""
+
+    parse: Callable[[str], Any]
+    bounds: str
+
+
+def _integer(minimum: int, maximum: int) -> Kind:
+    bounds = f"a whole number from {minimum} to {maximum}"
+
+    def parse(text: str) -> int:
+        # int() alone would accept "1_000", "+5" and digits of other scripts.
+        if not (text.isascii() and text.isdigit() and minimum <= int(text) <= maximum):
+            raise ValueError(f"must be {bounds}")
+        return int(text)
+
+    return Kind(parse, bounds)
+
+
+def _number(minimum: float, maximum: float) -> Kind:
+    bounds = f"a number from {minimum:g} to {maximum:g}"
+
+    def parse(text: str) -> float:
+        try:
+            number = float(text)
+        except ValueError:
+            number = math.nan
+        if not minimum <= number <= maximum:
+            raise ValueError(f"must be {bounds}")
+        return number
+
+    return Kind(parse, bounds)
+
+
+def _choice(*choices: str) -> Kind:
+    bounds = "one of " + ", ".join(choices)
+
+    def parse(text: str) -> str:
+        if text.lower() not in choices:
+            raise ValueError(f"must be {bounds}")
+        return text.lower()
+
+    return Kind(parse, bounds)
+
+
+def _host() -> Kind:
+    bounds = "a host name or an IP address"
+
+    def parse(text: str) -> str:
+        if any(char.isspace() or char in "/[]@" for char in text):
+            raise ValueError(f"must be {bounds}, without brackets, port or scheme")
+        return text
+
+    return Kind(parse, bounds)
+
+
+def _redis_url() -> Kind:
+    schemes = ("redis", "rediss", "unix")
+    bounds = "a redis://, rediss:// or unix:// address"
+
+    def parse(text: str) -> str:
+        try:
+            known = urlsplit(text).scheme in schemes
+        except ValueError:
+            known = False
+        if not known:
+            raise ValueError(f"must be {bounds}")
+        return text
+
+    return Kind(parse, bounds)
+
+
+def _directory() -> Kind:
+    bounds = "the path of a directory"
+
+    def parse(text: str) -> Path:
+        if "\0" in text:
+            raise ValueError(f"must be {bounds}")
+        return Path(text).expanduser()
+
+    return Kind(parse, bounds)
+
+
+def _setting(default: Any, kind: Kind, meaning: str, *, secret: bool = False) -> Any:
+    metadata = {"kind": kind, "meaning": meaning, "secret": secret}
+    return dataclasses.field(default=default, metadata=metadata, repr=not secret)
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """What the service was told. A field's variable is its name in capitals."""
+
+    host: str = _setting(
+        "127.0.0.1",
+        _host(),
+        "The address to listen on; 0.0.0.0 for all of this machine's.",
+    )
+    port: int = _setting(
+        8000,
+        _integer(0, 65535),
+        "The TCP port to listen on; 0 picks a free one.",
+    )
+    redis_url: str | None = _setting(
+        None,
+        _redis_url(),
+        "The Redis or Valkey server that keeps the games. Unset: an embedded Valkey is started, "
+        "with its files in DATA_DIR.",
+        secret=True,  # it may hold a password
+    )
+    data_dir: Path = _setting(  # noqa: RUF009 (it is a field)
+        Path("data"),
+        _directory(),
+        "Where the embedded Valkey keeps its files, in a directory `valkey` of its own that no "
+        "other account can read; relative to the working directory.",
+    )
+    web_concurrency: int = _setting(
+        2,
+        _integer(1, 256),
+        "Worker processes. Each serves thousands of connections; one for each core is plenty.",
+    )
+    open_game_days: float = _setting(
+        7.0,
+        _number(0.01, 3650),
+        "Days that a game is kept which has not ended, counted from its last change.",
+    )
+    finished_game_days: float = _setting(
+        30.0,
+        _number(0.01, 3650),
+        "Days that a finished or cancelled game and its record are kept.",
+    )
+    player_days: float = _setting(
+        90.0,
+        _number(0.01, 3650),
+        "Days that a player is kept, counted from the last use of its token.",
+    )
+    redis_timeout_seconds: float = _setting(
+        2.0,
+        _number(0.05, 60),
+        "Seconds to wait for a connection to the store, or for its answer, before a request "
+        "fails with 503.",
+    )
+    redis_connections: int = _setting(
+        64,
+        _integer(1, 10000),
+        "Connections to the store that one worker opens at most.",
+    )
+    log_level: str = _setting(
+        "info",
+        _choice("debug", "info", "warning", "error", "critical"),
+        "The least severe message that is logged.",
+    )
+    append_fsync: str = _setting(
+        "always",
+        _choice("always", "everysec"),
+        "When the embedded Valkey's file is forced to disk: before each answer, or once a second "
+        "(several times faster; a power cut may lose the last second).",
+    )
+
+    @classmethod
+    def from_environment(cls, environ: Mapping[str, str] | None = None) -> Settings:
+        """The settings that `environ` (by default the process's own) holds.
+
+        An empty or blank variable counts as unset.
+
+        Raises:
+            SettingsError: a value is malformed or out of bounds.
+        """
+        environ = os.environ if environ is None else environ
+        values = {}
+        for field in dataclasses.fields(cls):
+            variable = field.name.upper()
+            text = environ.get(variable, "").strip()
+            if text:
+                values[field.name] = _parse(variable, text, field.metadata)
+        return cls(**values)
+
+
+def _parse(variable: str, text: str, metadata: Mapping[str, Any]) -> Any:
+    try:
+        return metadata["kind"].parse(text)
+    except ValueError as error:
+        given = "" if metadata["secret"] else f", not {text[:80]!r}"
+        raise SettingsError(f"{variable} {error}{given}") from None
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Description:
+    """One row of the README's table of settings."""
+
+    variable: str
+    default: str
+    bounds: str
+    meaning: str
+
+
+def describe() -> list[Description]:
+    """Every setting, in the order of declaration; the default of one that may be unset is ''."""
+    return [
+        Description(
+            variable=field.name.upper(),
+            default="" if field.default is None else _shown(field.default),
+            bounds=field.metadata["kind"].bounds,
+            meaning=field.metadata["meaning"],
+        )
+        for field in dataclasses.fields(Settings)
+    ]
+
+
+def _shown(default: object) -> str:
+    return f"{default:g}" if isinstance(default, float) else str(default)

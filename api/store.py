@@ -1,0 +1,292 @@
+"""Players and games in Redis or Valkey.
+
+A game's keys share a hash tag, and one script commits all that a change writes: compare-and-set
+on the version and on the random id of the previous commit. Time is the store's, read together
+with what it is needed for. This module decides nothing: it reads, and writes what it is given.
+
+| key | holds |
+| --- | --- |
+| `game:{ID}` | hash: `game` (the document), `state`, `deal`, `version`, `commit` |
+| `game:{ID}:items` | list: what happened, the item of version v at index v - 1 |
+| `game:{ID}:played` | hash: each move of a player, by player, turn and move, with its items |
+| `player:{ID}` | hash: the account |
+| `requests:{ID}` | hash-tagged to a player: the answer to one Idempotency-Key |
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple, cast
+
+import msgspec
+from msgspec import Struct
+from redis import Redis
+
+from api.stored import Account, Game, Item, Player, StoredDeal
+
+COMMIT = """
+local stored = redis.call('HMGET', KEYS[1], 'version', 'commit')
+if stored[2] == ARGV[3] then
+  return 1 -- this very commit arrived before, and its answer was lost
+end
+if (stored[1] or '') ~= ARGV[1] or (stored[2] or '') ~= ARGV[2] then
+  return 0
+end
+local life = ARGV[4]
+local at = 5
+local function take()
+  local values = {}
+  for i = 1, tonumber(ARGV[at]) do
+    values[i] = ARGV[at + i]
+  end
+  at = at + 1 + #values
+  return values
+end
+redis.call('HSET', KEYS[1], 'commit', ARGV[3], unpack(take()))
+local items = take()
+if #items > 0 then
+  redis.call('RPUSH', KEYS[2], unpack(items))
+end
+local played = take()
+if #played > 0 then
+  redis.call('HSET', KEYS[3], unpack(played))
+end
+for _, key in ipairs(KEYS) do
+  redis.call('PEXPIRE', key, life)
+end
+return 1
+"""
+
+ROTATE = """
+if redis.call('HGET', KEYS[1], 'token') ~= ARGV[1] then
+  return 0
+end
+redis.call('HSET', KEYS[1], 'next_token', ARGV[2], 'next_token_at', ARGV[3])
+return 1
+"""
+
+PROMOTE = """
+if redis.call('HGET', KEYS[1], 'next_token') ~= ARGV[1] then
+  return 0
+end
+redis.call('HSET', KEYS[1], 'token', ARGV[1])
+redis.call('HDEL', KEYS[1], 'next_token', 'next_token_at')
+return 1
+"""
+
+KEEP = """
+if redis.call('EXISTS', KEYS[1]) == 1 then
+  redis.call('HSET', KEYS[1], 'kept_at', ARGV[1])
+  redis.call('PEXPIRE', KEYS[1], ARGV[2])
+end
+"""
+
+REQUEST_LIFE_MS = 24 * 60 * 60 * 1000
+"""How long an Idempotency-Key is remembered."""
+
+ACCOUNT_FIELDS = ("name", "kind", "token", "next_token", "next_token_at", "kept_at")
+
+
+class StoredGame(NamedTuple):
+    """A game and its position, as one read found them."""
+
+    game: Game
+    state: bytes | None
+
+
+class Reading(NamedTuple):
+    """What one round trip found: the time, who may be calling, the game, a move played before."""
+
+    now: int
+    account: Account | None
+    found: StoredGame | None
+    played: bytes | None
+
+
+class Change(Struct, frozen=True, kw_only=True):
+    """What one commit writes. `game` has the new version and commit id; None is left as it is.
+
+    `played` is a move's key and the versions of the items that it caused.
+    """
+
+    game: Game
+    items: tuple[Item, ...] = ()
+    state: bytes | None = None
+    deal: StoredDeal | None = None
+    played: tuple[str, str] | None = None
+
+
+class Request(Struct, frozen=True):
+    """A creation that is safe to repeat: the game's id, and a digest of what was asked."""
+
+    game_id: str
+    digest: str
+
+
+_game_decoder = msgspec.json.Decoder(Game)
+_item_decoder = msgspec.json.Decoder(Item)
+_encode = msgspec.json.Encoder().encode
+
+
+class Store:
+    """All that is kept, behind typed calls. Any call may raise `redis.RedisError`."""
+
+    def __init__(self, redis: Redis) -> None:
+        self.redis = redis
+        self._commit = redis.register_script(COMMIT)
+        self._rotate = redis.register_script(ROTATE)
+        self._promote = redis.register_script(PROMOTE)
+        self._keep = redis.register_script(KEEP)
+
+    # --- Games -------------------------------------------------------------------------
+
+    def read(
+        self, player_id: str | None, game_id: str | None = None, played: str | None = None
+    ) -> Reading:
+        """The time, a player, a game and a move played before, in one round trip."""
+        pipe = self.redis.pipeline(transaction=False)
+        pipe.time()
+        if player_id is not None:
+            pipe.hmget(_player_key(player_id), ACCOUNT_FIELDS)
+        if game_id is not None:
+            pipe.hmget(_game_key(game_id), ("game", "state"))
+        if game_id is not None and played is not None:
+            pipe.hget(_played_key(game_id), played)
+        answers = iter(pipe.execute())
+        now = _milliseconds(next(answers))
+        account = _account(player_id, next(answers)) if player_id is not None else None
+        found = _stored_game(next(answers)) if game_id is not None else None
+        return Reading(now, account, found, next(answers, None))
+
+    def games(self, ids: Sequence[str]) -> list[Game | None]:
+        """The documents of some games, None for each that there is no more."""
+        return [None if found is None else found.game for found in self._games(ids, ("game",))]
+
+    def games_with_state(self, ids: Sequence[str]) -> list[StoredGame | None]:
+        """Some games with their positions."""
+        return self._games(ids, ("game", "state"))
+
+    def _games(self, ids: Sequence[str], fields: Iterable[str]) -> list[StoredGame | None]:
+        if not ids:
+            return []
+        pipe = self.redis.pipeline(transaction=False)
+        for game_id in ids:
+            pipe.hmget(_game_key(game_id), tuple(fields))
+        return [_stored_game(values) for values in pipe.execute()]
+
+    def commit(self, before: Game | None, change: Change, life_ms: int) -> bool:
+        """Write a change if the game still is what it was decided upon; tell whether."""
+        game = change.game
+        fields: list[Any] = ["version", game.version, "game", _encode(game)]
+        if change.state is not None:
+            fields += ["state", change.state]
+        if change.deal is not None:
+            fields += ["deal", _encode(change.deal)]
+        items = [_encode(each) for each in change.items]
+        played = list(change.played or ())
+        args: list[Any] = [
+            "" if before is None else before.version,
+            "" if before is None else before.commit,
+            game.commit,
+            life_ms,
+        ]
+        for values in (fields, items, played):
+            args += [len(values), *values]
+        keys = [_game_key(game.id), _items_key(game.id), _played_key(game.id)]
+        done = self._commit(keys=keys, args=args)
+        return bool(done)
+
+    def items(self, game_id: str, first: int, last: int) -> list[Item]:
+        """What happened, from one version to another, both included."""
+        found = self.redis.lrange(_items_key(game_id), first - 1, last - 1)
+        return [_item_decoder.decode(each) for each in cast("list[bytes]", found)]
+
+    def deal(self, game_id: str) -> StoredDeal | None:
+        """The deal of a game that was started."""
+        found = cast("bytes | None", self.redis.hget(_game_key(game_id), "deal"))
+        return None if found is None else msgspec.json.decode(found, type=StoredDeal)
+
+    # --- Players -----------------------------------------------------------------------
+
+    def add_player(self, player: Player, token: str, life_ms: int) -> None:
+        """Keep a new player, for as long as one is kept who was in no game."""
+        key = _player_key(player.id)
+        pipe = self.redis.pipeline(transaction=True)
+        pipe.hset(key, mapping={"name": player.name, "kind": player.kind, "token": token})
+        pipe.pexpire(key, life_ms)
+        pipe.execute()
+
+    def players(self, ids: Sequence[str]) -> list[Player | None]:
+        """The players of these ids, None for each that there is not."""
+        if not ids:
+            return []
+        pipe = self.redis.pipeline(transaction=False)
+        for player_id in ids:
+            pipe.hmget(_player_key(player_id), ACCOUNT_FIELDS)
+        accounts = [_account(i, values) for i, values in zip(ids, pipe.execute(), strict=True)]
+        return [None if account is None else account.player for account in accounts]
+
+    def keep_player(self, player_id: str, now: int, life_ms: int) -> None:
+        """Renew a player's life."""
+        self._keep(keys=[_player_key(player_id)], args=[now, life_ms])
+
+    def offer_token(self, player_id: str, token: str, next_token: str, now: int) -> bool:
+        """Note a new token beside the present one; False if that is not the present one."""
+        return bool(self._rotate(keys=[_player_key(player_id)], args=[token, next_token, now]))
+
+    def promote_token(self, player_id: str, token: str) -> None:
+        """A new token was used: from now on it is the only one."""
+        self._promote(keys=[_player_key(player_id)], args=[token])
+
+    def remember_request(self, player_id: str, key: str, request: Request) -> Request:
+        """The request that this player's key stands for: this one, or the first one with it."""
+        name = f"requests:{{{player_id}}}:{key}"
+        if self.redis.set(name, _encode(request), nx=True, px=REQUEST_LIFE_MS):
+            return request
+        first = cast("bytes | None", self.redis.get(name))
+        return request if first is None else msgspec.json.decode(first, type=Request)
+
+    # --- The server --------------------------------------------------------------------
+
+    def eviction_policy(self) -> str | None:
+        """What the server does when its memory is full; None where it does not say."""
+        return self.redis.info("memory").get("maxmemory_policy")
+
+
+def _game_key(game_id: str) -> str:
+    return f"game:{{{game_id}}}"
+
+
+def _items_key(game_id: str) -> str:
+    return f"game:{{{game_id}}}:items"
+
+
+def _played_key(game_id: str) -> str:
+    return f"game:{{{game_id}}}:played"
+
+
+def _player_key(player_id: str) -> str:
+    return f"player:{{{player_id}}}"
+
+
+def _milliseconds(time: tuple[int, int]) -> int:
+    return time[0] * 1000 + time[1] // 1000
+
+
+def _account(player_id: str, values: list[bytes | None]) -> Account | None:
+    name, kind, token, next_token, next_token_at, kept_at = values
+    if name is None or kind is None or token is None:
+        return None
+    return Account(
+        player=Player(player_id, name.decode(), kind.decode()),
+        token=token.decode(),
+        next_token=next_token.decode() if next_token else None,
+        next_token_at=int(next_token_at or 0),
+        kept_at=int(kept_at or 0),
+    )
+
+
+def _stored_game(values: list[bytes | None]) -> StoredGame | None:
+    if values[0] is None:
+        return None
+    return StoredGame(_game_decoder.decode(values[0]), values[1] if len(values) > 1 else None)

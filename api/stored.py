@@ -1,0 +1,182 @@
+"""What the store keeps, as typed values, and how it is written.
+
+Times are milliseconds of the store's clock. A game's document holds all but its position,
+its deal and what happened, which have places of their own, so that nothing grows with it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from datetime import UTC, datetime
+from typing import Any
+
+import msgspec
+from msgspec import Raw, Struct
+
+from engine.ruleset import Event, Result, Seat, Told
+
+FORMAT = 1
+"""The version of this format, written into every game."""
+
+OPEN, PLAYING, FINISHED, CANCELLED = STATUSES = ("open", "playing", "finished", "cancelled")
+ENDED = (FINISHED, CANCELLED)
+PUBLIC, PRIVATE = VISIBILITIES = ("public", "private")
+
+
+class Player(Struct, frozen=True):
+    """A player as others see one."""
+
+    id: str
+    name: str
+    kind: str
+
+
+class Account(Struct, frozen=True):
+    """A player with what proves a caller to be that player: hashes of tokens.
+
+    `next_token` was issued and has not been used; `kept_at` is when the account's life was
+    last renewed, 0 for a player who never was in a game.
+    """
+
+    player: Player
+    token: str
+    next_token: str | None
+    next_token_at: int
+    kept_at: int
+
+
+class SeatRecord(Struct, frozen=True):
+    """A seat: who sits there, whether the house plays for it, for whom it is reserved."""
+
+    player: Player | None = None
+    house: str | None = None
+    reserved_for: Player | None = None
+
+
+class Game(Struct, frozen=True, kw_only=True):
+    """A game but for its position.
+
+    `answered` lists the seats that have moved in the present turn; `left` the last players who
+    left before the start, so that they may be told so again.
+    """
+
+    format: int = FORMAT
+    id: str
+    ruleset: str
+    seat_count: int
+    options: Raw
+    visibility: str
+    invite: str | None
+    host: Player
+    status: str = OPEN
+    seats: tuple[SeatRecord, ...]
+    left: tuple[str, ...] = ()
+    version: int = 0
+    commit: str = ""
+    turn: int | None = None
+    turn_started_at: int | None = None
+    to_move: tuple[Seat, ...] = ()
+    answered: tuple[Seat, ...] = ()
+    deadline: int | None = None
+    result: Result | None = None
+    deal_sha256: str | None = None
+    rematch: str | None = None
+    created_at: int
+    started_at: int | None = None
+    finished_at: int | None = None
+    updated_at: int
+
+    def seat_of(self, player_id: str | None) -> Seat | None:
+        """The seat of this player, None without one."""
+        for seat, record in enumerate(self.seats):
+            if record.player is not None and record.player.id == player_id:
+                return seat
+        return None
+
+    def members(self) -> set[str]:
+        """The players for whom the game exists even if it is private."""
+        ids = {self.host.id}
+        for record in self.seats:
+            ids.update(p.id for p in (record.player, record.reserved_for) if p is not None)
+        return ids
+
+
+NOT_A_MOVE = Raw(b"null")
+
+
+class Item(Struct, frozen=True, kw_only=True):
+    """One thing that happened: who caused it, and its events as each audience is told them.
+
+    `told` is what everybody is told; `told_to` what single seats (by their number as text) are
+    told instead. `move` is what was played, for the record alone.
+    """
+
+    version: int
+    at: int
+    turn: int | None = None
+    by: str
+    seat: Seat | None = None
+    move: Raw = NOT_A_MOVE
+    told: Raw
+    told_to: dict[str, Raw] = {}
+
+    def events(self, reader: Seat | None) -> Raw:
+        """The events as this seat, or a spectator, is told them."""
+        return self.told_to.get(str(reader), self.told)
+
+
+class StoredDeal(Struct, frozen=True):
+    """A game's deal, and the text whose hash was published at the start."""
+
+    deal: Raw
+    deal_text: str
+
+
+def item(
+    version: int,
+    at: int,
+    by: str,
+    told: tuple[Told, ...],
+    *,
+    turn: int | None = None,
+    seat: Seat | None = None,
+    move: Any = None,
+) -> Item:
+    """An item, with its events written out for each audience."""
+    told_more = {seat for each in told for seat, _ in each.privately}
+    return Item(
+        version=version,
+        at=at,
+        turn=turn,
+        by=by,
+        seat=seat,
+        move=NOT_A_MOVE if move is None else raw(move),
+        told=raw([each.everybody for each in told]),
+        told_to={str(reader): raw([each.to(reader) for each in told]) for reader in told_more},
+    )
+
+
+def public_item(version: int, at: int, by: str, seat: Seat | None, *events: Event) -> Item:
+    """An item that is not a move, and the same for all."""
+    return item(version, at, by, tuple(Told(event) for event in events), seat=seat)
+
+
+def raw(value: Any) -> Raw:
+    """A value as the JSON that will be stored or sent of it."""
+    return Raw(msgspec.json.encode(value))
+
+
+def timestamp(milliseconds: int) -> str:
+    """A time as RFC 3339 text in UTC.
+
+    >>> timestamp(1_700_000_000_123)
+    '2023-11-14T22:13:20.123Z'
+    """
+    seconds, rest = divmod(milliseconds, 1000)
+    moment = datetime.fromtimestamp(seconds, UTC)
+    return f"{moment:%Y-%m-%dT%H:%M:%S}.{rest:03}Z"
+
+
+def digest(text: str) -> str:
+    """The SHA-256 of a text, in hexadecimal."""
+    return hashlib.sha256(text.encode()).hexdigest()

@@ -1,0 +1,255 @@
+"""The gunicorn worker: gevent's, but it stops without haste or delay, and speaks our problems.
+
+It ends when its master says so (never by a terminal's Ctrl-C, which reaches every process) or
+has died: requests in flight are answered, connections without one are closed at once. What
+gunicorn itself refuses, since it cannot be read as HTTP, is answered in the one problem shape
+that every other error has, and nothing of the request is repeated in it or in the log. It knows
+nothing of the application.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import queue
+import signal
+import socket
+import time
+from collections.abc import Iterator
+from functools import partial
+from http import HTTPStatus
+from typing import Any, NamedTuple
+
+import gevent
+from gevent.event import Event
+from gevent.pool import Pool
+from gevent.server import StreamServer
+from gunicorn import util
+from gunicorn.http import errors
+from gunicorn.workers.ggevent import GeventWorker
+
+POLL_SECONDS = 0.25
+DRAIN_SECONDS = 0.02
+# How long, and how much, we go on reading from a client whose request was refused. Closing
+# with unread bytes resets the connection, and the client would never see our answer.
+LINGER_SECONDS = 2.0
+LINGER_BYTES = 1 << 20
+
+
+class Problem(NamedTuple):
+    """An answer to what is not a request that can be handled.
+
+    Status and title are those that `api.problems` has for the code. That table is not used
+    here, since it comes with the whole of Flask, which the master must not load.
+    """
+
+    status: int
+    title: str
+    code: str
+    detail: str
+
+
+MALFORMED = Problem(
+    400, "The request cannot be read", "bad_request", "This is not a well-formed HTTP request."
+)
+FAILED = Problem(
+    500, "Something went wrong here", "internal_error", "The server failed to handle this request."
+)
+# The first that fits counts. Error classes without an entry are failures of the server.
+PROBLEMS: tuple[tuple[type[BaseException], Problem], ...] = (
+    # The application's own mistakes, though they descend from a client's.
+    (errors.InvalidResponseHeader, FAILED),
+    (errors.InvalidResponseHeaderName, FAILED),
+    (errors.ConfigurationProblem, FAILED),
+    (
+        errors.LimitRequestLine,
+        Problem(414, "The address is too long", "uri_too_long", "The request line is too long."),
+    ),
+    (
+        errors.LimitRequestHeaders,
+        Problem(
+            431,
+            "The header is too large",
+            "headers_too_large",
+            "The request has too many header fields, or too large ones.",
+        ),
+    ),
+    (
+        errors.ExpectationFailed,
+        Problem(
+            417,
+            "The expectation cannot be met",
+            "expectation_failed",
+            "Only the expectation 100-continue can be met.",
+        ),
+    ),
+    (
+        errors.UnsupportedTransferCoding,
+        Problem(
+            501,
+            "The transfer coding is not supported",
+            "unsupported_transfer_coding",
+            "The only transfer coding that is understood is chunked.",
+        ),
+    ),
+    (errors.ParseException, MALFORMED),
+)
+
+
+def problem_for(error: BaseException) -> Problem:
+    """What to answer when gunicorn, or the application past its own handlers, raised `error`."""
+    return next((problem for kind, problem in PROBLEMS if isinstance(error, kind)), FAILED)
+
+
+def response(problem: Problem) -> bytes:
+    """`problem` as a whole HTTP/1.1 response, after which the connection closes."""
+    body = json.dumps(
+        {
+            "type": f"/problems/{problem.code}",
+            "title": problem.title,
+            "status": problem.status,
+            "detail": problem.detail,
+            "code": problem.code,
+        }
+    ).encode()
+    head = (
+        f"HTTP/1.1 {problem.status} {HTTPStatus(problem.status).phrase}\r\n"
+        f"Date: {util.http_date()}\r\n"
+        "Connection: close\r\n"
+        "Content-Type: application/problem+json\r\n"
+        f"Content-Length: {len(body)}\r\n"
+        "Cache-Control: no-store\r\n"
+        "Access-Control-Allow-Origin: *\r\n"
+        "\r\n"
+    )
+    return head.encode("ascii") + body
+
+
+class Worker(GeventWorker):  # type: ignore[misc]
+    """Serves until its master stops it or dies."""
+
+    alive: bool
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        # The master's queue of signals, as it was forked: given by gunicorn's hook post_fork.
+        self.heard: queue.SimpleQueue[int] | None = None
+        self._woken: Event | None = None
+        self._servers: list[StreamServer] = []
+        # The connection of each greenlet that serves one, and those between two requests.
+        self._clients: dict[gevent.Greenlet, socket.socket] = {}
+        self._idle: set[gevent.Greenlet] = set()
+
+    def init_signals(self) -> None:
+        """As gunicorn's; but what a terminal sends to all processes is the master's business."""
+        super().init_signals()
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        signal.signal(signal.SIGHUP, signal.SIG_IGN)
+        if {signal.SIGTERM, signal.SIGQUIT} & set(self._heard_before()):
+            self.alive = False
+
+    def _heard_before(self) -> Iterator[int]:
+        """What this process was sent while it still had the master's handlers, which only queue.
+
+        Nobody would look at that queue again: told to stop in its first moments, the worker
+        would go on until the master loses patience and kills it.
+        """
+        with contextlib.suppress(queue.Empty):
+            while self.heard is not None:
+                yield self.heard.get_nowait()
+
+    def handle_exit(self, sig: int, frame: Any) -> None:
+        """The master says stop."""
+        super().handle_exit(sig, frame)
+        if self._woken is not None:
+            # Not here: a signal may interrupt the event's own code.
+            gevent.spawn(self._woken.set)
+
+    def notify(self) -> None:
+        """The heartbeat. Without a master there is nobody to serve for: finish, then end."""
+        self.tmp.notify()
+        if self.alive and self.ppid != os.getppid():
+            self.log.info("The master has gone, shutting down: %s", self)
+            self.alive = False
+
+    def run(self) -> None:
+        """Serve until told to stop, then until the requests in flight are answered."""
+        self._woken = Event()
+        self._servers = [self._serve(listener) for listener in self.sockets]
+        while self.alive:
+            self.notify()
+            self._woken.wait(POLL_SECONDS)
+        for server in self._servers:
+            server.close()
+        for greenlet in list(self._idle):
+            self._hang_up(greenlet)
+        self._drain()
+
+    def _serve(self, listener: Any) -> StreamServer:
+        listener.setblocking(1)
+        pool = Pool(self.worker_connections)
+        server = StreamServer(listener, handle=partial(self.handle, listener), spawn=pool)
+        if self.cfg.workers > 1:
+            # Leave the next connection to whichever worker is free first.
+            server.max_accept = 1
+        server.start()
+        return server
+
+    def _drain(self) -> None:
+        deadline = time.monotonic() + self.cfg.graceful_timeout
+        while any(len(server.pool) for server in self._servers):
+            if time.monotonic() > deadline:
+                self.log.warning("Requests were cut off: they took too long (pid:%s)", self.pid)
+                return
+            self.notify()
+            gevent.sleep(DRAIN_SECONDS)
+
+    def handle(self, listener: Any, client: socket.socket, addr: Any) -> None:
+        """Serve one connection to its end."""
+        greenlet = gevent.getcurrent()
+        self._clients[greenlet] = client
+        try:
+            super().handle(listener, client, addr)
+        finally:
+            del self._clients[greenlet]
+
+    @contextlib.contextmanager
+    def timeout_ctx(self) -> Iterator[None]:
+        """Around the wait for a connection's next request."""
+        greenlet = gevent.getcurrent()
+        if not self.alive:
+            self._hang_up(greenlet)
+        self._idle.add(greenlet)
+        try:
+            with gevent.Timeout(self.cfg.keepalive, False):
+                yield
+        finally:
+            self._idle.discard(greenlet)
+
+    def _hang_up(self, greenlet: gevent.Greenlet) -> None:
+        """Let a connection end, but for the request that may have come in already."""
+        with contextlib.suppress(OSError, KeyError):
+            self._clients[greenlet].shutdown(socket.SHUT_RD)
+
+    def handle_error(self, req: Any, client: socket.socket, addr: Any, exc: BaseException) -> None:
+        """Answer what gunicorn could not read, or what the application let through."""
+        problem = problem_for(exc)
+        if problem is FAILED:
+            # Without the address: a query may hold a ticket.
+            self.log.exception("Error handling a request: %s", getattr(req, "path", "not read"))
+        else:
+            # Without the error's text: it quotes the request, and a header may be a token.
+            sender = addr[0] if addr else "a local client"
+            self.log.info("Refused what %s sent: %s", sender, type(exc).__name__)
+        with contextlib.suppress(OSError, gevent.Timeout):
+            _answer(client, response(problem))
+
+
+def _answer(client: socket.socket, data: bytes) -> None:
+    with gevent.Timeout(LINGER_SECONDS):
+        client.sendall(data)
+        client.shutdown(socket.SHUT_WR)
+        unread = LINGER_BYTES
+        while unread > 0 and (chunk := client.recv(65536)):
+            unread -= len(chunk)

@@ -1,0 +1,121 @@
+"""Analysis: the recorded games of another program, and what is refused."""
+
+from typing import Any
+
+import pytest
+
+from tests.api.client import Client, play_out, seated
+from tests.recordings import Recording, as_set, recordings
+
+SERVED = {"parade"}
+
+
+@pytest.mark.parametrize(
+    "recording",
+    [each for each in recordings() if each.ruleset in SERVED],
+    ids=lambda recording: recording.name,
+)
+def test_recorded_games_replay_step_by_step(stranger: Client, recording: Recording) -> None:
+    for game in recording.games:
+        body = {
+            "ruleset": game["ruleset"],
+            "seat_count": game["seats"],
+            "options": game["options"],
+            "deal": game["deal"],
+            "moves": [
+                {"expire": True}
+                if step.get("expire")
+                else {"seat": step["seat"], "move": step["move"]}
+                for step in game["steps"]
+            ],
+            "trace": True,
+        }
+        analysis = stranger.post("/v1/analysis", body)
+        assert analysis["result"] == game["result"]
+        assert analysis["to_move"] == []
+        for step, seen in zip(game["steps"], analysis["steps"], strict=True):
+            assert seen["to_move"] == step["to_move"]
+            for seat, moves in enumerate(seen["legal_moves"]):
+                assert as_set(moves) == as_set(step["legal"].get(str(seat), []))
+
+
+@pytest.fixture
+def record(ada: Client, bob: Client, rng: Any) -> Any:
+    game = play_out([ada, bob], seated([ada, bob])["id"], rng)
+    return ada.get(f"/v1/games/{game['id']}/record")
+
+
+def test_an_illegal_move_is_named_by_its_index(stranger: Client, record: Any) -> None:
+    record["moves"][3], record["moves"][4] = record["moves"][4], record["moves"][3]
+    problem = stranger.refused("illegal_move", "POST", "/v1/analysis", record)
+    assert problem["errors"][0]["pointer"] == "#/moves/3"
+    assert problem["rule"] == "not_your_turn"
+    assert problem["detail"].startswith("Move 3:")
+
+
+def test_a_move_after_the_end_is_illegal(stranger: Client, record: Any) -> None:
+    record["moves"].append(record["moves"][-1])
+    problem = stranger.refused("illegal_move", "POST", "/v1/analysis", record)
+    assert problem["rule"] == "game_over"
+
+
+def test_a_countdown_that_does_not_run_cannot_run_out(stranger: Client, record: Any) -> None:
+    record["moves"][0] = {"expire": True}
+    problem = stranger.refused("illegal_move", "POST", "/v1/analysis", record)
+    assert (problem["rule"], problem["errors"][0]["pointer"]) == ("no_countdown", "#/moves/0")
+
+
+def test_a_part_of_a_game_tells_whose_move_it_is(stranger: Client, record: Any) -> None:
+    start = stranger.post("/v1/analysis", {**record, "moves": []})
+    assert start["to_move"] == [record["deal"]["first_seat"]]
+    assert start["result"] is None
+    assert [view["hand"] for view in start["views"]] == record["deal"]["hands"]
+    assert start["spectator"]["hand"] is None
+    assert "steps" not in start
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "pointer"),
+    [
+        (["deal", "first_seat"], 2, "#/deal/first_seat"),
+        (["deal", "first_seat"], "0", "#/deal/first_seat"),
+        (["deal", "hands", 0], [], "#/deal/hands/0"),
+        (["deal", "hands", 1, 2], "red-11", "#/deal/hands/1/2"),
+        (["deal", "hands", 1, 2], 7, "#/deal/hands/1/2"),
+        (["deal", "pile"], [], "#/deal/pile"),
+        (["deal", "parade"], None, "#/deal/parade"),
+        (["deal", "jokers"], 2, "#/deal/jokers"),
+    ],
+)
+def test_a_deal_that_no_shuffle_could_give_is_refused_with_a_pointer(
+    stranger: Client, record: Any, path: list[Any], value: Any, pointer: str
+) -> None:
+    inner = record
+    for step in path[:-1]:
+        inner = inner[step]
+    inner[path[-1]] = value
+    problem = stranger.refused("invalid_deal", "POST", "/v1/analysis", record)
+    assert problem["errors"][0]["pointer"] == pointer
+
+
+@pytest.mark.parametrize(
+    ("members", "pointer"),
+    [
+        ({"deal": 7}, "#/deal"),
+        ({"moves": 7}, "#/moves"),
+        ({"moves": [7]}, "#/moves/0"),
+        ({"moves": [{}]}, "#/moves/0/move"),
+        ({"moves": [{"seat": 2, "move": {"type": "play", "card": "red-7"}}]}, "#/moves/0/seat"),
+        ({"moves": [{"seat": 0, "move": {"type": "fly"}}]}, "#/moves/0/move/type"),
+        ({"moves": [{"expire": False}]}, "#/moves/0/expire"),
+        ({"ruleset": "chess"}, "#/ruleset"),
+        ({"seat_count": 9}, "#/seat_count"),
+        ({"options": {"x": 1}}, "#/options/x"),
+        ({"trace": 1}, "#/trace"),
+    ],
+)
+def test_a_malformed_analysis_is_refused_with_a_pointer(
+    stranger: Client, record: Any, members: Any, pointer: str
+) -> None:
+    problem = stranger.refused("invalid_request", "POST", "/v1/analysis", {**record, **members})
+    assert pointer in [error["pointer"] for error in problem["errors"]]

@@ -1,0 +1,43 @@
+"""The example bot: three of them, started at once, meet and finish a game."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+from tests.server.service import ROOT, Service
+
+BOT = ROOT / "examples" / "random_bot.py"
+
+
+@pytest.mark.parametrize("seats", [2, 3])
+def test_bots_that_start_at_once_meet_and_finish_a_game(service: Service, seats: int) -> None:
+    bots = [
+        subprocess.Popen(
+            [
+                sys.executable,
+                BOT,
+                "--url",
+                service.url,
+                "--name",
+                f"Bot {i}",
+                "--seats",
+                str(seats),
+            ],
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        for i in range(seats)
+    ]
+    try:
+        outputs = [bot.communicate(timeout=120)[0] for bot in bots]
+    finally:
+        for bot in bots:
+            bot.kill()
+    assert [bot.returncode for bot in bots] == [0] * seats
+    results = [json.loads(output.partition(": ")[2]) for output in outputs]
+    assert results == [results[0]] * seats
+    assert len(results[0]["scores"]) == seats
+    games = {output.partition(" of game ")[2].partition(":")[0] for output in outputs}
+    assert len(games) == 1

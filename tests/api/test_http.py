@@ -1,0 +1,130 @@
+"""What browsers and caches see: conditional reads, CORS, health."""
+
+import random
+
+import pytest
+
+from tests.api.client import Client, play_out, seated
+from tests.server.service import Service
+
+CONDITIONAL = ["/v1/games/{id}", "/v1/games/{id}/legal-moves"]
+
+
+@pytest.mark.parametrize("path", CONDITIONAL)
+def test_a_reader_is_told_only_of_changes(ada: Client, bob: Client, path: str) -> None:
+    game = seated([ada, bob])
+    path = path.format(id=game["id"])
+    first = ada.request("GET", path)
+    tag = first.headers["ETag"]
+    for known in (tag, f"W/{tag}", f'"other", {tag}', "*"):
+        again = ada.request("GET", path, headers={"If-None-Match": known})
+        assert again.status_code == 304
+        assert again.content == b""
+        for name in ("ETag", "Cache-Control", "Vary"):
+            assert again.headers[name] == first.headers[name]
+    mover = (ada, bob)[game["to_move"][0]]
+    own = mover.game(game["id"])
+    mover.play(game["id"], own["turn"], own["legal_moves"][0])
+    changed = ada.request("GET", path, headers={"If-None-Match": tag})
+    assert changed.status_code == 200
+    assert changed.headers["ETag"] != tag
+
+
+def test_what_one_reader_has_is_no_answer_for_another(
+    ada: Client, bob: Client, stranger: Client
+) -> None:
+    game = seated([ada, bob])
+    path = f"/v1/games/{game['id']}"
+    tags = {reader.request("GET", path).headers["ETag"] for reader in (ada, bob, stranger)}
+    assert len(tags) == 3
+    for reader in (ada, bob, stranger):
+        answers = [
+            reader.request("GET", path, headers={"If-None-Match": tag}).status_code for tag in tags
+        ]
+        assert sorted(answers) == [200, 200, 304]
+    headers = ada.request("GET", path).headers
+    assert headers["Cache-Control"] == "private, no-cache"
+    assert "Authorization" in headers["Vary"]
+
+
+def test_the_records_of_ended_games_are_conditional_too(ada: Client, bob: Client) -> None:
+    game = play_out([ada, bob], seated([ada, bob])["id"], random.Random(1))
+    path = f"/v1/games/{game['id']}/record"
+    tag = ada.request("GET", path).headers["ETag"]
+    assert ada.request("GET", path, headers={"If-None-Match": tag}).status_code == 304
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "status"),
+    [
+        ("GET", "/v1/rulesets", 200),
+        ("GET", "/v1/games", 200),
+        ("GET", "/livez", 200),
+        ("GET", "/openapi.yaml", 200),
+        ("GET", "/openapi.json", 200),
+        ("GET", "/v1/me", 401),
+        ("GET", "/nowhere", 404),
+        ("PUT", "/v1/games", 405),
+        ("POST", "/v1/players", 415),
+        ("GET", "/v1/games?limit=0", 422),
+    ],
+)
+def test_a_page_of_any_origin_can_read_every_answer(
+    stranger: Client, method: str, path: str, status: int
+) -> None:
+    answer = stranger.request(method, path, headers={"Origin": "https://cards.example"})
+    assert answer.status_code == status
+    assert answer.headers["Access-Control-Allow-Origin"] == "*"
+    exposed = {name.strip() for name in answer.headers["Access-Control-Expose-Headers"].split(",")}
+    assert {"ETag", "Retry-After", "Location", "Server-Time"} <= exposed
+
+
+@pytest.mark.parametrize(
+    ("method", "path"),
+    [
+        ("POST", "/v1/games"),
+        ("DELETE", "/v1/games/x/seats/me"),
+        ("POST", "/v1/games/x/moves"),
+        ("GET", "/v1/me/turns"),
+    ],
+)
+def test_a_browser_may_send_what_the_routes_take(stranger: Client, method: str, path: str) -> None:
+    headers = {
+        "Origin": "https://cards.example",
+        "Access-Control-Request-Method": method,
+        "Access-Control-Request-Headers": "authorization, content-type, if-none-match, "
+        "idempotency-key",
+    }
+    with stranger.unchecked():
+        answer = stranger.request("OPTIONS", path, headers=headers)
+    assert answer.status_code == 200
+    assert answer.headers["Access-Control-Allow-Origin"] == "*"
+    assert method in answer.headers["Access-Control-Allow-Methods"]
+    allowed = answer.headers["Access-Control-Allow-Headers"].lower()
+    assert allowed == "*" or {"authorization", "content-type", "idempotency-key"} <= {
+        name.strip() for name in allowed.split(",")
+    }
+
+
+def test_the_service_says_that_it_is_alive_and_ready(stranger: Client) -> None:
+    assert stranger.get("/livez") == {"status": "alive"}
+    assert stranger.get("/readyz") == {"status": "ready"}
+
+
+def test_a_store_that_may_drop_games_is_not_ready(service: Service, stranger: Client) -> None:
+    with service.store.client() as redis:
+        redis.config_set("maxmemory-policy", "allkeys-lru")
+        try:
+            problem = stranger.refused("store_evicts", "GET", "/readyz")
+        finally:
+            redis.config_set("maxmemory-policy", "noeviction")
+    assert "allkeys-lru" in problem["detail"]
+    assert stranger.get("/livez")
+
+
+def test_the_time_of_the_store_is_in_a_header(ada: Client, bob: Client) -> None:
+    game = seated([ada, bob])
+    first = ada.request("GET", f"/v1/games/{game['id']}").headers["Server-Time"]
+    second = ada.request("GET", f"/v1/games/{game['id']}").headers["Server-Time"]
+    assert first <= second
+    assert first >= game["started_at"]

@@ -1,0 +1,53 @@
+"""Tokens: shown once, kept as hashes, changed without locking anybody out."""
+
+from tests.api.client import Client
+from tests.api.conftest import NewPlayers
+from tests.server.service import Service
+
+
+def caller(client: Client, token: str) -> Client:
+    return Client(client.url, token, client.id)
+
+
+def test_a_token_has_256_random_bits_and_is_shown_once(new_players: NewPlayers) -> None:
+    ada, bob = new_players(2)
+    assert ada.token is not None
+    player_id, _, secret = ada.token.partition(".")
+    assert player_id == ada.id
+    assert len(secret) == 43
+    assert ada.token != bob.token
+    assert "token" not in ada.get("/v1/me")
+
+
+def test_the_old_token_works_until_the_new_one_is_used(ada: Client) -> None:
+    assert ada.token is not None
+    new = caller(ada, ada.post("/v1/me/token")["token"])
+    assert ada.get("/v1/me")["id"] == ada.id
+    assert new.get("/v1/me")["id"] == ada.id
+    ada.refused("invalid_token", "GET", "/v1/me")
+    assert new.get("/v1/me")["id"] == ada.id
+
+
+def test_a_lost_answer_can_be_asked_for_again_with_the_old_token(ada: Client) -> None:
+    lost = caller(ada, ada.post("/v1/me/token")["token"])
+    new = caller(ada, ada.post("/v1/me/token")["token"])
+    lost.refused("invalid_token", "GET", "/v1/me")
+    assert new.get("/v1/me")["id"] == ada.id
+    ada.refused("invalid_token", "POST", "/v1/me/token")
+
+
+def test_the_store_knows_no_token_and_no_other_answer_tells_one(
+    service: Service, ada: Client
+) -> None:
+    assert ada.token is not None
+    secret = ada.token.partition(".")[2]
+    game = ada.create()
+    ada.get("/v1/me/games")
+    ada.get(f"/v1/games/{game['id']}/events")
+    for answer in ada.log:
+        assert secret not in answer.text
+    with service.store.client() as redis:
+        for key in redis.scan_iter("*"):
+            kept = b"" if redis.type(key) != b"hash" else repr(redis.hgetall(key)).encode()
+            assert secret.encode() not in key + kept
+    assert secret not in service.output

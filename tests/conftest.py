@@ -1,0 +1,32 @@
+"""One real service for all tests over HTTP, with two workers and a Valkey of its own."""
+
+import sys
+from collections.abc import Iterator
+
+import pytest
+
+from tests.server.service import ROOT, Service, clean_environment
+
+
+def start_service(directory: str, **settings: str) -> Service:
+    """A real `ludotheque serve` on a free port, with an embedded Valkey."""
+    environment = clean_environment()
+    environment |= {"PORT": "0", "DATA_DIR": f"{directory}/data", "PYTHONPATH": str(ROOT)}
+    environment |= settings
+    command = [sys.executable, "-P", "-m", "api.commands", "serve"]
+    return Service(command, environment, ROOT)
+
+
+def stop_service(service: Service) -> None:
+    service.end()
+    service.store.end()
+
+
+@pytest.fixture(scope="session")
+def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+    # The tests wait for nothing that a power cut could lose.
+    running = start_service(str(tmp_path_factory.mktemp("service")), APPEND_FSYNC="everysec")
+    try:
+        yield running.await_ready()
+    finally:
+        stop_service(running)

@@ -1,0 +1,803 @@
+"""What holds in every game: one suite over all rulesets, seat counts and options.
+
+A new ruleset is picked up from the registry. It needs one entry in ``tests/engine/traits.py``.
+
+Laws that a position must obey are tried on every position of random games. The cheap ones are
+tried on a thousand games a seat count, fewer where games are long; the dear ones on some games
+here, and on a thousand where slow tests run.
+"""
+
+from __future__ import annotations
+
+import copy
+import os
+import random
+import re
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterator
+from itertools import pairwise
+from pathlib import Path
+from random import Random
+from typing import Any, TypeVar
+
+import msgspec
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from engine.registry import RULESETS
+from engine.ruleset import (
+    IllegalMove,
+    InvalidDeal,
+    InvalidOptions,
+    InvalidSeatCount,
+    Move,
+    Option,
+    Result,
+    Ruleset,
+    Seat,
+    Table,
+    same_decision,
+)
+from tests.engine.digest import digests
+from tests.engine.play import (
+    Case,
+    all_cases,
+    component_names,
+    encode,
+    legal,
+    named,
+    plain,
+    play,
+    positions,
+    random_game,
+    strings,
+    told_to,
+    views,
+)
+from tests.engine.traits import TRAITS
+
+GAMES = 1000
+CHEAP_POSITIONS = 45_000
+"""So many positions with the cheap laws are enough for one case, where games are long."""
+DEAR_POSITIONS = 600
+"""So many positions with the dear laws, when slow tests are left out."""
+
+RULE_CODE = re.compile(r"[a-z][a-z0-9]*(_[a-z0-9]+)*")
+
+CASES = all_cases()
+every_case = pytest.mark.parametrize("case", CASES, ids=str)
+every_ruleset = pytest.mark.parametrize("ruleset", RULESETS.values(), ids=RULESETS)
+
+seeds = st.integers(min_value=0, max_value=2**32 - 1)
+
+
+def examples(count: int) -> Callable[[Any], Any]:
+    """So many seeds, the same ones in every run."""
+    return settings(max_examples=count, deadline=None, derandomize=True, database=None)
+
+
+AnyRuleset = Ruleset[Any, Any, Any, Any, Any]
+
+E = TypeVar("E", bound=Exception)
+
+
+def refused(error: type[E], what: str, call: Callable[..., Any], *given: Any) -> E:
+    """The error that a call must raise."""
+    try:
+        call(*given)
+    except error as refusal:
+        return refusal
+    pytest.fail(f"accepted {what}")
+
+
+# --- The catalogue ------------------------------------------------------------------------------
+
+
+@every_ruleset
+def test_the_suite_knows_what_it_must_of_the_ruleset(ruleset: AnyRuleset) -> None:
+    assert ruleset.id in TRAITS, "tests/engine/traits.py needs an entry"
+    assert TRAITS[ruleset.id].secret_moves <= {move.type for move in ruleset.move_types}
+
+
+@every_ruleset
+def test_a_ruleset_is_registered_under_its_id(ruleset: AnyRuleset) -> None:
+    assert RULESETS[ruleset.id] is ruleset
+    assert re.fullmatch(r"[a-z]+(-[a-z]+)*", ruleset.id)
+    assert ruleset.title
+
+
+@every_ruleset
+def test_seat_counts_outside_the_bounds_are_refused(ruleset: AnyRuleset) -> None:
+    for seats in (ruleset.min_seats, ruleset.max_seats):
+        ruleset.check_seats(seats)
+    for seats in (ruleset.min_seats - 1, ruleset.max_seats + 1, 0, -1):
+        with pytest.raises(InvalidSeatCount):
+            ruleset.check_seats(seats)
+
+
+@every_ruleset
+def test_components_are_each_named_once(ruleset: AnyRuleset) -> None:
+    names = [component.name for component in ruleset.components]
+    assert names
+    assert len(set(names)) == len(names)
+    assert all(component.count >= 1 for component in ruleset.components)
+
+
+@every_ruleset
+def test_the_catalogue_lists_exactly_the_move_types_that_can_be_read(ruleset: AnyRuleset) -> None:
+    shapes = getattr(ruleset.move_type, "__args__", (ruleset.move_type,))
+    assert {move.type for move in ruleset.move_types} == {
+        shape.__struct_config__.tag for shape in shapes
+    }
+    assert all(move.description for move in ruleset.move_types)
+
+
+@every_ruleset
+def test_the_catalogue_lists_exactly_the_options_that_there_are(ruleset: AnyRuleset) -> None:
+    assert [option.name for option in ruleset.options] == list(
+        ruleset.options_type.__struct_fields__
+    )
+    assert all(option.description for option in ruleset.options)
+
+
+@every_case
+def test_options_default_to_what_the_catalogue_says(case: Case) -> None:
+    defaults = {option.name: option.default for option in case.ruleset.options}
+    assert case.ruleset.read_options(case.seats, {}) == case.ruleset.read_options(
+        case.seats, defaults
+    )
+
+
+def wrong_values(option: Option) -> Iterator[Any]:
+    """Values that the catalogue rules out."""
+    yield {"no": "option"}
+    if option.choices is not None:
+        yield from ["no-such-choice", 1, True]
+    elif isinstance(option.default, bool):
+        yield from [1, "true", None]
+    elif isinstance(option.default, int):
+        yield from ["3", 2.5, True, None]
+        yield from [] if option.minimum is None else [option.minimum - 1]
+        yield from [] if option.maximum is None else [option.maximum + 1]
+    else:
+        yield from [1, True, "no-such-value"]
+
+
+@every_case
+def test_options_outside_the_catalogue_are_refused(case: Case) -> None:
+    ruleset = case.ruleset
+    wrong = [
+        {"no_such_option": 1},
+        *({option.name: value} for option in ruleset.options for value in wrong_values(option)),
+    ]
+    for options in wrong:
+        refused(InvalidOptions, f"options {options}", ruleset.read_options, case.seats, options)
+
+
+# --- Deals --------------------------------------------------------------------------------------
+
+
+@every_case
+@given(seed=seeds)
+@examples(20)
+def test_a_deal_starts_a_game_also_when_read_from_json(case: Case, seed: int) -> None:
+    dealt = case.deal(Random(seed))
+    read = case.ruleset.read_deal(plain(dealt))
+    assert read == dealt
+    assert encode(read) == encode(dealt)
+    assert case.start(read) == case.start(dealt)
+
+
+@every_case
+def test_a_deal_depends_on_the_given_chance_alone(case: Case) -> None:
+    random.seed(1)
+    one = case.deal(Random(5))
+    random.seed(2)
+    other = case.deal(Random(5))
+    assert encode(one) == encode(other)
+    assert len({encode(case.deal(Random(seed))) for seed in range(20)}) == 20
+
+
+def leaves(value: Any, path: tuple[str | int, ...] = ()) -> Iterator[tuple[str | int, ...]]:
+    """The paths to everything in a JSON value that is not a list or an object."""
+    if isinstance(value, dict):
+        for name, member in value.items():
+            yield from leaves(member, (*path, name))
+    elif isinstance(value, list):
+        for place, member in enumerate(value):
+            yield from leaves(member, (*path, place))
+    else:
+        yield path
+
+
+def at(value: Any, path: tuple[str | int, ...]) -> Any:
+    """What lies at a path."""
+    for step in path:
+        value = value[step]
+    return value
+
+
+def spoilt_deals(dealt: Any, seats: int, rng: Random) -> Iterator[tuple[str, Any]]:
+    """A deal in JSON, wrong in one place each time, and what is wrong with it."""
+    places = list(leaves(dealt))
+    things = [path for path in places if isinstance(at(dealt, path), str)]
+    for path in rng.sample(things, min(25, len(things))):
+        thing = at(dealt, path)
+        others = sorted({at(dealt, other) for other in things} - {thing})
+        *above, place = path
+        for wrong in (rng.choice(others), "no-such-thing", "", 7, None, [thing]):
+            spoilt = copy.deepcopy(dealt)
+            at(spoilt, tuple(above))[place] = wrong
+            yield f"{path} is {wrong!r}", spoilt
+        spoilt = copy.deepcopy(dealt)
+        del at(spoilt, tuple(above))[place]
+        yield f"{path} is missing", spoilt
+        spoilt = copy.deepcopy(dealt)
+        at(spoilt, tuple(above)).insert(int(place), thing)
+        yield f"{path} is there twice", spoilt
+    for path in (path for path in places if isinstance(at(dealt, path), int)):
+        for wrong in (-1, seats, "0", None):
+            spoilt = copy.deepcopy(dealt)
+            at(spoilt, path[:-1])[path[-1]] = wrong
+            yield f"{path} is {wrong!r}", spoilt
+    for member in dealt:
+        yield f"{member} is missing", {name: dealt[name] for name in dealt if name != member}
+        if isinstance(dealt[member], list):
+            yield f"{member} is empty", {**dealt, member: []}
+    yield "a member is unknown", {**dealt, "no_such_member": []}
+    yield "it is null", None
+    yield "it is a list", [dealt]
+
+
+@every_case
+@given(seed=seeds)
+@examples(5)
+def test_a_spoilt_deal_is_refused_with_a_path_into_it(case: Case, seed: int) -> None:
+    rng = Random(seed)
+    for what, spoilt in spoilt_deals(plain(case.deal(rng)), case.seats, rng):
+        refusal = refused(
+            InvalidDeal,
+            f"a deal in which {what}",
+            lambda json: case.start(case.ruleset.read_deal(json)),
+            spoilt,
+        )
+        assert refusal.detail, what
+        at(spoilt, refusal.path)
+
+
+# --- Whole games: the cheap laws ----------------------------------------------------------------
+
+
+def several_games(case: Case, enough: int) -> Iterator[list[Any]]:
+    """The positions of a thousand random games, or of fewer once there are enough positions."""
+    seen = 0
+    for seed in range(GAMES):
+        if seen >= enough:
+            return
+        game = positions(case, seed)
+        seen += len(game)
+        yield game
+
+
+@every_case
+def test_in_a_thousand_games_somebody_is_to_move_until_the_end(case: Case) -> None:
+    ruleset = case.ruleset
+    for game in several_games(case, CHEAP_POSITIONS):
+        *before_the_end, end = game
+        for state in before_the_end:
+            to_move = ruleset.to_move(state)
+            assert to_move
+            assert list(to_move) == sorted(set(to_move))
+            assert set(to_move) <= set(range(case.seats))
+            assert ruleset.result(state) is None
+        check_end(case, end)
+
+
+def check_end(case: Case, end: Any) -> None:
+    """Nobody is to move or may, no countdown runs, and there is a result."""
+    ruleset = case.ruleset
+    assert ruleset.to_move(end) == ()
+    assert not any(legal(case, end))
+    assert ruleset.countdown(end) is None
+    result = ruleset.result(end)
+    assert isinstance(result, Result)
+    assert len(result.scores) == case.seats
+    assert list(result.winners) == sorted(set(result.winners))
+    assert set(result.winners) <= set(range(case.seats))
+
+
+@every_case
+def test_in_a_thousand_games_no_component_is_lost_or_made(case: Case) -> None:
+    inventory = TRAITS[case.ruleset_id].inventory
+    in_the_box = Counter({one.name: one.count for one in case.ruleset.components})
+    for game in several_games(case, CHEAP_POSITIONS):
+        at_first = sorted(inventory(game[0]))
+        assert Counter(name for name in at_first if name in in_the_box) <= in_the_box
+        assert at_first
+        for state in game:
+            assert sorted(inventory(state)) == at_first
+
+
+@every_case
+def test_in_a_thousand_games_every_state_reads_back_from_its_json(case: Case) -> None:
+    read = msgspec.json.Decoder(case.ruleset.state_type).decode
+    for game in several_games(case, CHEAP_POSITIONS):
+        for state in game:
+            written = encode(state)
+            again = read(written)
+            assert again == state
+            assert encode(again) == written
+
+
+# --- Whole games: the dear laws -----------------------------------------------------------------
+
+
+def check_seen_the_same_after_a_redeal(case: Case, game: list[Any], seed: int) -> None:
+    """After a re-deal of what a reader cannot see, it sees and may do the same as before."""
+    ruleset, rng = case.ruleset, Random(seed)
+    for state in game:
+        for reader in case.readers:
+            redealt = ruleset.redeal_hidden(state, reader, rng)
+            assert ruleset.view(redealt, reader) == ruleset.view(state, reader)
+            assert ruleset.to_move(redealt) == ruleset.to_move(state)
+            assert ruleset.countdown(redealt) == ruleset.countdown(state)
+            assert ruleset.result(redealt) == ruleset.result(state)
+            if reader is not None:
+                assert ruleset.legal_moves(redealt, reader) == ruleset.legal_moves(state, reader)
+
+
+@every_case
+def test_a_reader_cannot_tell_a_redealt_position(case: Case) -> None:
+    for seed, game in enumerate(several_games(case, DEAR_POSITIONS)):
+        check_seen_the_same_after_a_redeal(case, game, seed)
+
+
+@pytest.mark.slow
+@every_case
+def test_a_reader_cannot_tell_a_redealt_position_in_a_thousand_games(case: Case) -> None:
+    for seed in range(GAMES):
+        check_seen_the_same_after_a_redeal(case, positions(case, seed), seed)
+
+
+@every_case
+def test_a_redealt_position_conserves_the_components_and_reads_back(case: Case) -> None:
+    ruleset, rng = case.ruleset, Random(1)
+    inventory = TRAITS[case.ruleset_id].inventory
+    for state in random_positions(case, 40):
+        for reader in case.readers:
+            before = encode(state)
+            redealt = ruleset.redeal_hidden(state, reader, rng)
+            assert encode(state) == before
+            assert Counter(inventory(redealt)) == Counter(inventory(state))
+            assert msgspec.json.decode(encode(redealt), type=ruleset.state_type) == redealt
+
+
+def random_positions(case: Case, count: int) -> list[Any]:
+    """Some positions out of several random games, first and last ones among them."""
+    games = [positions(case, seed) for seed in range(5)]
+    everything = [state for game in games for state in game[1:-1]]
+    some = Random(0).sample(everything, min(count, len(everything)))
+    return [games[0][0], *some, games[0][-1]]
+
+
+# --- Legal and illegal moves --------------------------------------------------------------------
+
+
+@every_case
+@given(seed=seeds)
+@examples(3)
+def test_every_listed_move_is_accepted_and_listed_once_in_a_fixed_order(
+    case: Case, seed: int
+) -> None:
+    ruleset = case.ruleset
+    for state in positions(case, seed):
+        written = encode(state)
+        again = msgspec.json.decode(written, type=ruleset.state_type)
+        moves_by_seat = legal(case, state)
+        assert legal(case, state) == moves_by_seat
+        assert legal(case, again) == moves_by_seat
+        assert all(moves_by_seat[seat] for seat in ruleset.to_move(state))
+        for seat, moves in enumerate(moves_by_seat):
+            assert len({encode(move) for move in moves}) == len(set(moves)) == len(moves)
+            for move in moves:
+                assert msgspec.json.decode(encode(move), type=ruleset.move_type) == move
+                after, told = ruleset.apply(state, seat, move)
+                assert after != state
+                assert told
+        assert encode(state) == written
+
+
+def reorderings(move: Move, rng: Random) -> Iterator[Any]:
+    """A move in JSON with the members of its sets in other orders."""
+    json = plain(move)
+    for name in [name for name, value in json.items() if isinstance(value, list)]:
+        for _ in range(3):
+            yield {**json, name: rng.sample(json[name], len(json[name]))}
+
+
+@every_case
+@given(seed=seeds)
+@examples(2)
+def test_a_move_that_names_a_set_is_the_same_in_every_order(case: Case, seed: int) -> None:
+    ruleset, rng = case.ruleset, Random(seed)
+    for step in random_game(case, seed):
+        if step.seat is None or step.move is None:
+            continue
+        for json in reorderings(step.move, rng):
+            move = msgspec.convert(json, ruleset.move_type)
+            assert move == step.move
+            assert encode(move) == encode(step.move)
+            assert ruleset.apply(step.before, step.seat, move) == (step.after, step.told)
+
+
+def variants(json: dict[str, Any], things: list[str], rng: Random) -> Iterator[dict[str, Any]]:
+    """A move in JSON, changed in one member each time, well or badly."""
+    for name, value in json.items():
+        if name == "type":
+            continue
+        if isinstance(value, list):
+            yield {**json, name: []}
+            yield {**json, name: value[1:]}
+            yield {**json, name: [*value, rng.choice(things)]}
+            yield {**json, name: [rng.choice(things), *value[1:]]}
+            yield {**json, name: [*value, *value[:1]]}
+            yield {**json, name: [*value[1:], *value[1:]]}
+            yield {**json, name: ["no-such-thing", *value[1:]]}
+            yield {**json, name: ["", *value[1:]]}
+        elif isinstance(value, str):
+            yield {**json, name: rng.choice(things)}
+            yield {**json, name: "no-such-thing"}
+            yield {**json, name: ""}
+
+
+def moves_to_try(case: Case, rng: Random) -> list[Move]:
+    """Moves of other games of this ruleset, as they were and changed; every type among them."""
+    ruleset = case.ruleset
+    played = [
+        plain(move)
+        for seed in (11, 12)
+        for state in positions(case, seed)
+        for moves in legal(case, state)
+        for move in rng.sample(moves, min(3, len(moves)))
+    ]
+    things = sorted(
+        {*component_names(case), *(thing for json in played for thing in strings(json))}
+    )
+    changed = [
+        variant for json in rng.sample(played, 60) for variant in variants(json, things, rng)
+    ]
+    by_type: dict[str, list[Move]] = {}
+    for json in played + changed:
+        move = msgspec.convert(json, ruleset.move_type)
+        by_type.setdefault(json["type"], []).append(move)
+    return [move for moves in by_type.values() for move in rng.sample(moves, min(150, len(moves)))]
+
+
+def check_refused(case: Case, state: Any, seat: Seat, move: Move) -> None:
+    """The move is refused with a rule code and a sentence."""
+    what = f"{encode(move).decode()} of seat {seat} in {encode(state).decode()}"
+    refusal = refused(IllegalMove, what, case.ruleset.apply, state, seat, move)
+    assert RULE_CODE.fullmatch(refusal.rule)
+    assert refusal.detail
+
+
+@every_case
+@given(seed=seeds)
+@examples(3)
+def test_a_move_that_is_not_listed_is_refused_and_changes_nothing(case: Case, seed: int) -> None:
+    rng = Random(seed)
+    ruleset, to_try = case.ruleset, moves_to_try(case, rng)
+    for state in positions(case, seed):
+        written = encode(state)
+        before = msgspec.json.decode(written, type=ruleset.state_type)
+        moves_by_seat = legal(case, state)
+        elsewhere = [move for moves in moves_by_seat for move in moves]
+        for seat in range(case.seats):
+            for move in [*rng.sample(to_try, min(12, len(to_try))), *elsewhere[:12]]:
+                if move not in moves_by_seat[seat]:
+                    check_refused(case, state, seat, move)
+        assert state == before
+        assert encode(state) == written
+
+
+@every_case
+@given(seed=seeds)
+@examples(3)
+def test_a_countdown_runs_out_only_while_it_runs(case: Case, seed: int) -> None:
+    ruleset = case.ruleset
+    for state in positions(case, seed):
+        written, countdown = encode(state), ruleset.countdown(state)
+        if countdown is None:
+            refusal = refused(IllegalMove, "an expiry", ruleset.expire, state)
+            assert RULE_CODE.fullmatch(refusal.rule)
+        else:
+            assert countdown > 0
+            after, told = ruleset.expire(state)
+            assert after != state
+            assert told
+        assert encode(state) == written
+
+
+# --- Replay -------------------------------------------------------------------------------------
+
+
+@every_case
+@given(seed=seeds)
+@examples(3)
+def test_a_game_read_back_at_every_move_goes_on_with_the_same_bytes(case: Case, seed: int) -> None:
+    ruleset = case.ruleset
+    steps = random_game(case, seed)
+    state = msgspec.json.decode(encode(steps[0].before), type=ruleset.state_type)
+    for step in steps:
+        if step.seat is None:
+            state, told = ruleset.expire(state)
+        else:
+            move = msgspec.json.decode(encode(step.move), type=ruleset.move_type)
+            state, told = ruleset.apply(state, step.seat, move)
+        assert encode(state) == encode(step.after)
+        assert encode(told) == encode(step.told)
+        state = msgspec.json.decode(encode(state), type=ruleset.state_type)
+
+
+@every_case
+def test_a_deal_and_its_moves_are_a_whole_game(case: Case) -> None:
+    for seed in range(3):
+        steps = random_game(case, seed)
+        state, _ = case.start(case.deal(Random(seed)))
+        for step in steps:
+            assert state == step.before
+            state, _ = (
+                case.ruleset.expire(state)
+                if step.seat is None
+                else case.ruleset.apply(state, step.seat, step.move)
+            )
+        assert state == steps[-1].after
+
+
+def test_games_are_the_same_bytes_in_other_processes() -> None:
+    here = digests(seed=1)
+    root = Path(__file__).parents[2]
+    for hash_seed in ("1", "2"):
+        answer = subprocess.run(
+            [sys.executable, "-m", "tests.engine.digest"],
+            cwd=root,
+            env={**os.environ, "PYTHONHASHSEED": hash_seed, "PYTHONPATH": str(root)},
+            capture_output=True,
+            check=True,
+        )
+        assert msgspec.json.decode(answer.stdout) == here
+
+
+@every_case
+def test_the_global_chance_is_left_alone(case: Case) -> None:
+    random.seed(7)
+    before = random.getstate()
+    for state in positions(case, 1):
+        for reader in case.readers:
+            table = case.ruleset.view(state, reader)
+            case.ruleset.redeal_hidden(state, reader, Random(1))
+            if reader is not None:
+                for move in case.ruleset.legal_moves(state, reader):
+                    case.ruleset.preview(table, move)
+    assert random.getstate() == before
+
+
+# --- What is told and seen ----------------------------------------------------------------------
+
+
+@every_case
+@given(seed=seeds)
+@examples(3)
+def test_views_are_tables_of_the_ruleset_with_all_their_members(case: Case, seed: int) -> None:
+    for state in positions(case, seed):
+        for table in views(case, state).values():
+            assert isinstance(table, Table)
+            json = plain(table)
+            assert json["ruleset"] == case.ruleset_id
+            assert set(json) == {"ruleset", *type(table).__struct_fields__}
+            assert isinstance(json["phase"], str)
+
+
+@every_case
+@given(seed=seeds)
+@examples(3)
+def test_events_have_all_their_members_and_the_same_kind_for_everybody(
+    case: Case, seed: int
+) -> None:
+    for step in random_game(case, seed):
+        for told in step.told:
+            seats = [seat for seat, _ in told.privately]
+            assert len(set(seats)) == len(seats)
+            assert set(seats) <= set(range(case.seats))
+            for event in (told.everybody, *(event for _, event in told.privately)):
+                assert type(event) is type(told.everybody)
+                assert set(plain(event)) == {"type", *type(event).__struct_fields__}
+
+
+def move_type(move: Move) -> str:
+    """A move's type, as written in JSON."""
+    return str(type(move).__struct_config__.tag)
+
+
+@every_case
+@given(seed=seeds)
+@examples(6)
+def test_an_event_names_nothing_that_its_reader_does_not_see(case: Case, seed: int) -> None:
+    """What it names lies on the table before or after, or is the move, if moves are open."""
+    ruleset, secret = case.ruleset, TRAITS[case.ruleset_id].secret_moves
+    for step in random_game(case, seed):
+        is_open = step.move is not None and move_type(step.move) not in secret
+        for reader in case.readers:
+            seen = named(
+                case,
+                ruleset.view(step.before, reader),
+                ruleset.view(step.after, reader),
+                *([step.move] if is_open else []),
+            )
+            assert named(case, *step.events(reader)) <= seen
+
+
+@every_case
+@given(seed=seeds)
+@examples(4)
+def test_a_secret_move_looks_the_same_to_others_whichever_it_is(case: Case, seed: int) -> None:
+    """While the game still waits for the other seats of the same decision."""
+    ruleset, secret = case.ruleset, TRAITS[case.ruleset_id].secret_moves
+    compared = 0
+    for step in random_game(case, seed):
+        if step.seat is None or step.move is None or move_type(step.move) not in secret:
+            continue
+        before, after = ruleset.to_move(step.before), ruleset.to_move(step.after)
+        if not same_decision(before, step.seat, after):
+            continue
+        others = [reader for reader in case.readers if reader != step.seat]
+        for move in ruleset.legal_moves(step.before, step.seat):
+            if move_type(move) != move_type(step.move):
+                continue
+            state, told = ruleset.apply(step.before, step.seat, move)
+            for other in others:
+                assert told_to(told, other) == step.events(other)
+                assert ruleset.view(state, other) == ruleset.view(step.after, other)
+                compared += 1
+    assert compared or not secret
+
+
+@every_case
+@given(seed=seeds)
+@examples(8)
+def test_a_reader_cannot_tell_a_redealt_game_until_something_is_revealed(
+    case: Case, seed: int
+) -> None:
+    """The same moves from a position and from one that a reader cannot tell from it.
+
+    As long as the reader is told the same, it sees the same; and what it is told differs only
+    where what it sees differs too.
+    """
+    rng = Random(seed)
+    for state in rng.sample(positions(case, seed), 6):
+        for reader in case.readers:
+            for _ in range(3):
+                redealt = case.ruleset.redeal_hidden(state, reader, rng)
+                go_on_until_revealed(case, state, redealt, reader, rng)
+
+
+def go_on_until_revealed(
+    case: Case, one: Any, other: Any, reader: Seat | None, rng: Random
+) -> None:
+    """Play on from two positions at once, until the reader sees a difference."""
+    ruleset = case.ruleset
+    while True:
+        step = next(play(case, one, rng), None)
+        if step is None:
+            return
+        if step.seat is None:
+            after, told = ruleset.expire(other)
+        else:
+            moves = ruleset.legal_moves(other, step.seat)
+            if step.move not in moves and step.seat != reader:
+                moves = alike(case, moves, step.move)
+                if not moves:
+                    return
+            move = step.move if step.move in moves else rng.choice(moves)
+            after, told = ruleset.apply(other, step.seat, move)
+        told_the_same = told_to(told, reader) == step.events(reader)
+        sees_the_same = ruleset.view(after, reader) == ruleset.view(step.after, reader)
+        assert told_the_same == sees_the_same, (step.events(reader), told_to(told, reader))
+        if not told_the_same:
+            return
+        if reader is not None:
+            assert ruleset.legal_moves(after, reader) == ruleset.legal_moves(step.after, reader)
+        one, other = step.after, after
+
+
+def alike(case: Case, moves: tuple[Move, ...], move: Any) -> tuple[Move, ...]:
+    """The moves that look the same as this one to other seats, if that is secret; or none."""
+    if move_type(move) not in TRAITS[case.ruleset_id].secret_moves:
+        return ()
+    return tuple(one for one in moves if move_type(one) == move_type(move))
+
+
+MANY_UNKNOWN = 8
+"""With fewer unknown things, a reader can work some out by elimination."""
+
+
+@every_case
+@given(seed=seeds)
+@examples(3)
+def test_a_redeal_deals_everything_again_that_its_reader_was_never_shown(
+    case: Case, seed: int
+) -> None:
+    ruleset, rng = case.ruleset, Random(seed)
+    steps = random_game(case, seed)
+    checked = sorted({0, *rng.sample(range(len(steps)), min(4, len(steps)))})
+    for reader in case.readers:
+        shown: set[str] = set()
+        for number, step in enumerate(steps):
+            shown |= named(case, ruleset.view(step.before, reader))
+            if number in checked:
+                check_dealt_again(case, step.before, reader, shown, rng)
+            shown |= named(case, *step.events(reader))
+            if step.seat == reader:
+                shown |= named(case, step.move)
+
+
+def check_dealt_again(
+    case: Case, state: Any, reader: Seat | None, shown: set[str], rng: Random
+) -> None:
+    """No thing that the reader was never shown stays where it is in all of many re-deals."""
+    unknown = named(case, state) - shown
+    if len(unknown) < MANY_UNKNOWN:
+        return
+    json = plain(state)
+    stays = [path for path in leaves(json) if at(json, path) in unknown]
+    for _ in range(40):
+        redealt = plain(case.ruleset.redeal_hidden(state, reader, rng))
+        stays = [path for path in stays if at(redealt, path) == at(json, path)]
+    assert not stays
+
+
+@every_case
+def test_a_redeal_at_the_start_is_another_position(case: Case) -> None:
+    state, _ = case.start(case.deal(Random(1)))
+    for reader in case.readers:
+        redealt = [case.ruleset.redeal_hidden(state, reader, Random(seed)) for seed in range(5)]
+        assert len({encode(one) for one in [state, *redealt]}) > 3
+
+
+@every_case
+@given(seed=seeds)
+@examples(3)
+def test_a_preview_depends_on_the_view_and_the_move_alone(case: Case, seed: int) -> None:
+    ruleset, rng = case.ruleset, Random(seed)
+    for state in positions(case, seed):
+        for seat in range(case.seats):
+            table = ruleset.view(state, seat)
+            read = msgspec.json.decode(encode(table), type=type(table))
+            redealt = ruleset.view(ruleset.redeal_hidden(state, seat, rng), seat)
+            for move in ruleset.legal_moves(state, seat):
+                shown = ruleset.preview(table, move)
+                assert ruleset.preview(read, move) == shown
+                assert ruleset.preview(redealt, move) == shown
+                if shown is not None:
+                    assert plain(shown)["ruleset"] == case.ruleset_id
+
+
+# --- What values are made of --------------------------------------------------------------------
+
+
+@every_case
+def test_states_are_immutable(case: Case) -> None:
+    game = positions(case, 1)
+    for state in game:
+        hash(state)
+        for name in type(state).__struct_fields__:
+            with pytest.raises(AttributeError):
+                setattr(state, name, None)
+
+
+@every_case
+def test_different_positions_of_a_game_are_different_states(case: Case) -> None:
+    assert all(before != after for before, after in pairwise(positions(case, 1)))

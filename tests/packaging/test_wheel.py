@@ -1,0 +1,122 @@
+"""The distribution, installed as a stranger would: a wheel, an empty environment, the newest of
+everything that it allows, another directory. Nothing of the checkout may be needed.
+"""
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from zipfile import ZipFile
+
+import pytest
+import requests
+
+from tests.server.service import ROOT, Service, clean_environment
+
+pytestmark = pytest.mark.slow
+
+BOTS = 3
+MINUTE = 60
+
+
+def run(*command: str | Path, cwd: Path = ROOT, timeout: float = 5 * MINUTE) -> str:
+    result = subprocess.run(
+        [str(part) for part in command],
+        cwd=cwd,
+        env=environment(),
+        capture_output=True,
+        text=True,
+        timeout=timeout,
+        check=False,
+    )
+    assert result.returncode == 0, f"{command}\n{result.stdout}{result.stderr}"
+    return result.stdout
+
+
+def environment() -> dict[str, str]:
+    hidden = {"PYTHONPATH", "VIRTUAL_ENV"}
+    return {name: value for name, value in clean_environment().items() if name not in hidden}
+
+
+def uv(*arguments: str | Path) -> str:
+    return run(sys.executable, "-m", "uv", "--no-config", *arguments)
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The wheel, built from the source distribution."""
+    out = tmp_path_factory.mktemp("dist")
+    uv("build", "--out-dir", out, ROOT)
+    (built,) = out.glob("ludotheque-*.whl")
+    return built
+
+
+@pytest.fixture(scope="module")
+def python(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The interpreter of an environment that holds the wheel and what it asked for, no more."""
+    venv = tmp_path_factory.mktemp("installed") / "venv"
+    uv("venv", "--python", sys.executable, venv)
+    interpreter = venv / "bin" / "python"
+    uv("pip", "install", "--python", interpreter, wheel)
+    return interpreter
+
+
+@pytest.fixture
+def service(python: Path, tmp_path: Path) -> Iterator[Service]:
+    settings = {"PORT": "0", "DATA_DIR": str(tmp_path / "data")}
+    service = Service(
+        [str(python.with_name("ludotheque")), "serve"], environment() | settings, tmp_path
+    )
+    try:
+        yield service.await_ready()
+    finally:
+        service.end()
+        service.store.end()
+
+
+def test_the_wheel_holds_the_two_packages_and_the_licence_alone(wheel: Path) -> None:
+    names = ZipFile(wheel).namelist()
+    assert {name.partition("/")[0] for name in names if ".dist-info/" not in name} == {
+        "api",
+        "engine",
+    }
+    assert any(name.endswith("/licenses/LICENSE") for name in names)
+
+
+def test_the_code_that_runs_is_the_installed_one(python: Path, tmp_path: Path) -> None:
+    code = "import api, engine; print(api.__file__); print(engine.__file__)"
+    for path in run(python, "-c", code, cwd=tmp_path).splitlines():
+        assert Path(path).is_relative_to(python.parents[1])
+
+
+def test_the_installed_command_writes_the_published_document(python: Path, tmp_path: Path) -> None:
+    command = python.with_name("ludotheque")
+    run(command, "openapi", "--output", tmp_path / "openapi.yaml", cwd=tmp_path)
+    assert (tmp_path / "openapi.yaml").read_bytes() == (ROOT / "openapi.yaml").read_bytes()
+
+
+def test_three_bots_play_a_game_to_its_end(service: Service, python: Path, tmp_path: Path) -> None:
+    bots = [
+        subprocess.Popen(
+            [
+                *(python, ROOT / "examples" / "random_bot.py"),
+                *("--url", service.url, "--name", f"Bot {number}", "--seats", str(BOTS)),
+            ],
+            cwd=tmp_path,
+            env=environment(),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+        for number in range(BOTS)
+    ]
+    try:
+        for bot in bots:
+            said, _ = bot.communicate(timeout=MINUTE)
+            assert bot.returncode == 0, said
+    finally:
+        for bot in bots:
+            bot.kill()
+            bot.wait()
+    games = requests.get(f"{service.url}/v1/games?status=finished", timeout=MINUTE).json()["items"]
+    assert [game["seat_count"] for game in games] == [BOTS]

@@ -1,0 +1,122 @@
+"""Every setting: its default, another value, and what is said about a bad one."""
+
+import dataclasses
+from pathlib import Path
+
+import pytest
+
+from api.settings import Settings, SettingsError, describe
+
+DEFAULTS = {
+    "HOST": "127.0.0.1",
+    "PORT": 8000,
+    "REDIS_URL": None,
+    "DATA_DIR": Path("data"),
+    "WEB_CONCURRENCY": 2,
+    "OPEN_GAME_DAYS": 7.0,
+    "FINISHED_GAME_DAYS": 30.0,
+    "PLAYER_DAYS": 90.0,
+    "REDIS_TIMEOUT_SECONDS": 2.0,
+    "REDIS_CONNECTIONS": 64,
+    "LOG_LEVEL": "info",
+    "APPEND_FSYNC": "always",
+}
+
+GIVEN = [
+    ("HOST", "0.0.0.0", "0.0.0.0"),
+    ("HOST", "::1", "::1"),
+    ("PORT", "0", 0),
+    ("PORT", " 65535 ", 65535),
+    ("REDIS_URL", "redis://:secret@cache:6379/0", "redis://:secret@cache:6379/0"),
+    ("REDIS_URL", "unix:///run/valkey.sock", "unix:///run/valkey.sock"),
+    ("DATA_DIR", "/var/lib/ludotheque", Path("/var/lib/ludotheque")),
+    ("WEB_CONCURRENCY", "8", 8),
+    ("OPEN_GAME_DAYS", "0.5", 0.5),
+    ("FINISHED_GAME_DAYS", "365", 365.0),
+    ("PLAYER_DAYS", "1", 1.0),
+    ("REDIS_TIMEOUT_SECONDS", "0.25", 0.25),
+    ("REDIS_CONNECTIONS", "5", 5),
+    ("LOG_LEVEL", "Debug", "debug"),
+    ("APPEND_FSYNC", "everysec", "everysec"),
+]
+
+BAD = [
+    ("HOST", "http://localhost"),
+    ("HOST", "[::1]"),
+    ("PORT", "65536"),
+    ("PORT", "-1"),
+    ("PORT", "8_000"),
+    ("PORT", "http"),
+    ("PORT", "٨٠٠٠"),
+    ("REDIS_URL", "localhost:6379"),
+    ("REDIS_URL", "http://[cache"),
+    ("DATA_DIR", "a\0b"),
+    ("WEB_CONCURRENCY", "0"),
+    ("WEB_CONCURRENCY", "2.5"),
+    ("OPEN_GAME_DAYS", "0"),
+    ("FINISHED_GAME_DAYS", "nan"),
+    ("PLAYER_DAYS", "inf"),
+    ("REDIS_TIMEOUT_SECONDS", "soon"),
+    ("REDIS_CONNECTIONS", "0"),
+    ("LOG_LEVEL", "verbose"),
+    ("APPEND_FSYNC", "no"),
+]
+
+
+def values(settings: Settings) -> dict[str, object]:
+    return {name.upper(): value for name, value in dataclasses.asdict(settings).items()}
+
+
+def test_an_empty_environment_gives_the_defaults() -> None:
+    assert values(Settings.from_environment({})) == DEFAULTS
+
+
+@pytest.mark.parametrize("variable", DEFAULTS)
+def test_a_blank_variable_counts_as_unset(variable: str) -> None:
+    assert values(Settings.from_environment({variable: "  "})) == DEFAULTS
+
+
+@pytest.mark.parametrize(("variable", "text", "value"), GIVEN)
+def test_a_variable_sets_its_own_setting_and_no_other(
+    variable: str, text: str, value: object
+) -> None:
+    assert values(Settings.from_environment({variable: text})) == DEFAULTS | {variable: value}
+
+
+@pytest.mark.parametrize(("variable", "text"), BAD)
+def test_a_bad_value_is_refused_in_one_line_that_names_the_variable(
+    variable: str, text: str
+) -> None:
+    with pytest.raises(SettingsError) as refusal:
+        Settings.from_environment({variable: text})
+    message = str(refusal.value)
+    assert message.startswith(f"{variable} must be ")
+    assert "\n" not in message
+
+
+def test_every_setting_is_tried_with_a_good_and_a_bad_value() -> None:
+    assert {variable for variable, _, _ in GIVEN} == set(DEFAULTS)
+    assert {variable for variable, _ in BAD} == set(DEFAULTS)
+
+
+def test_the_password_in_the_address_of_the_store_is_never_shown() -> None:
+    settings = Settings.from_environment({"REDIS_URL": "redis://:swordfish@cache"})
+    assert "swordfish" not in repr(settings)
+    with pytest.raises(SettingsError) as refusal:
+        Settings.from_environment({"REDIS_URL": "http://:swordfish@cache"})
+    assert "swordfish" not in str(refusal.value)
+
+
+def test_the_process_own_environment_is_read_by_default(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PORT", "4321")
+    assert Settings.from_environment().port == 4321
+
+
+def test_the_descriptions_cover_every_setting() -> None:
+    rows = describe()
+    assert [row.variable for row in rows] == list(DEFAULTS)
+    assert {row.variable: row.default for row in rows} == {
+        variable: "" if value is None else f"{value:g}" if isinstance(value, float) else str(value)
+        for variable, value in DEFAULTS.items()
+    }
+    assert all(row.bounds and row.meaning.endswith(".") for row in rows)

@@ -1,0 +1,104 @@
+"""What gunicorn itself refuses is a problem like any other, and repeats nothing."""
+
+import json
+import signal
+
+import pytest
+
+from api.problems import KINDS
+from api.worker import FAILED, PROBLEMS, Problem
+from tests.server.conftest import Start
+from tests.server.service import Service
+
+TOKEN = "s3cr3t-t0ken"
+
+
+def exchange(service: Service, request: bytes) -> tuple[int, dict[str, str], bytes]:
+    """Send `request` as it is; the status, the headers (by lower-case name) and the body."""
+    with service.connect() as connection:
+        connection.sendall(request)
+        answer = b""
+        while chunk := connection.recv(65536):
+            answer += chunk
+    head, _, body = answer.partition(b"\r\n\r\n")
+    status, *lines = head.decode("ascii").split("\r\n")
+    headers = dict(line.lower().split(": ", 1) for line in lines)
+    return int(status.split()[1]), headers, body
+
+
+@pytest.mark.parametrize(
+    ("request_bytes", "status", "code"),
+    [
+        (b"%b\r\n\r\n" % TOKEN.encode(), 400, "bad_request"),
+        (
+            b"GET / HTTP/9.9\r\nAuthorization: Bearer %b\r\n\r\n" % TOKEN.encode(),
+            400,
+            "bad_request",
+        ),
+        (b"GET / HTTP/1.1\r\nBad Header %b: 1\r\n\r\n" % TOKEN.encode(), 400, "bad_request"),
+        (
+            b"POST / HTTP/1.1\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n",
+            400,
+            "bad_request",
+        ),
+        (b"GET /%b HTTP/1.1\r\n\r\n" % (b"x" * 200_000), 414, "uri_too_long"),
+        (
+            b"GET / HTTP/1.1\r\nAuthorization: %b\r\n\r\n" % (TOKEN.encode() * 20_000),
+            431,
+            "headers_too_large",
+        ),
+        (
+            b"GET / HTTP/1.1\r\n%b\r\n" % b"".join(b"X-%d: 1\r\n" % n for n in range(200)),
+            431,
+            "headers_too_large",
+        ),
+        (b"GET / HTTP/1.1\r\nExpect: %b\r\n\r\n" % TOKEN.encode(), 417, "expectation_failed"),
+        (
+            b"POST / HTTP/1.1\r\nTransfer-Encoding: %b\r\n\r\n" % TOKEN.encode(),
+            501,
+            "unsupported_transfer_coding",
+        ),
+        (b"GET /fail?secret=%b HTTP/1.1\r\n\r\n" % TOKEN.encode(), 500, "internal_error"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_every_refusal_is_a_problem(
+    service: Service, request_bytes: bytes, status: int, code: str
+) -> None:
+    answered, headers, body = exchange(service, request_bytes)
+    problem = json.loads(body)
+    assert (answered, problem["status"], problem["code"]) == (status, status, code)
+    assert problem["type"] == f"/problems/{code}"
+    assert problem["title"]
+    assert problem["detail"]
+    assert headers["content-type"] == "application/problem+json"
+    assert headers["content-length"] == str(len(body))
+    assert headers["connection"] == "close"
+    assert headers["access-control-allow-origin"] == "*"
+    assert TOKEN.encode() not in body
+
+
+@pytest.fixture
+def service(start: Start) -> Service:
+    return start(WEB_CONCURRENCY=1)
+
+
+def test_no_refusal_writes_what_was_sent_to_the_log(service: Service) -> None:
+    token = TOKEN.encode()
+    for request in (
+        b"%b\r\n\r\n" % token,
+        b"GET / HTTP/1.1\r\nBad Header %b: 1\r\n\r\n" % token,
+        b"GET / HTTP/1.1\r\nAuthorization: %b\r\n\r\n" % (token * 20_000),
+    ):
+        exchange(service, request)
+    service.signal(signal.SIGTERM)
+    assert service.exit_code() == 0
+    assert "Refused" in service.output
+    assert TOKEN not in service.output
+
+
+@pytest.mark.parametrize("problem", sorted({FAILED, *(problem for _, problem in PROBLEMS)}))
+def test_every_refusal_is_in_the_table_of_problems(problem: Problem) -> None:
+    assert problem.code in KINDS, f"api.problems.KINDS lacks {problem.code}"
+    kind = KINDS[problem.code]
+    assert (problem.status, problem.title) == (kind.status, kind.title)

@@ -1,0 +1,113 @@
+"""The README: every command in it is run here as it stands there, and its tables are true."""
+
+import os
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from api.settings import describe
+from tests.server.service import ROOT, Service, clean_environment
+
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+BLOCKS = re.findall(r"```sh\n(.*?)```", README, re.DOTALL)
+
+
+def block(beginning: str) -> str:
+    """The one block of commands that begins like this."""
+    (found,) = (each for each in BLOCKS if each.startswith(beginning))
+    return found
+
+
+def run(commands: str, url: str) -> str:
+    environment = clean_environment() | {"API": url}
+    done = subprocess.run(
+        ["bash", "-euo", "pipefail", "-c", commands],
+        env=environment,
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert not done.stderr, done.stderr
+    return done.stdout
+
+
+def test_no_command_is_forgotten_here() -> None:
+    beginnings = {"make serve", "make test", "API=", "python3 examples", "gunicorn"}
+    assert {b for b in beginnings for each in BLOCKS if each.startswith(b)} == beginnings
+    assert len(BLOCKS) == len(beginnings)
+
+
+def test_the_first_game_can_be_pasted(service: Service) -> None:
+    output = run(block("API="), service.url)
+    lines = output.splitlines()
+    assert lines[0] == "playing"
+    # Three rounds, of which the first is half a one if Bob begins.
+    assert len([line for line in lines if line.startswith("plays ")]) in (5, 6)
+    assert '"card_played"' in output
+    assert '"hand_sizes": [5, 5]' in lines[-2]
+    assert '"code":"stale_turn"' in lines[-1]
+
+
+def test_three_bots_finish_a_game(service: Service) -> None:
+    bots = block("python3 examples").replace(".py ", f".py --url {service.url} ")
+    results = [line.partition(": ")[2] for line in run(bots, service.url).splitlines()]
+    assert len(results) == 3
+    assert len(set(results)) == 1
+
+
+def test_the_table_of_settings_is_what_the_settings_are() -> None:
+    rows = re.findall(r"^\| `([A-Z_]+)` \| (.*?) \| (.*?) \| (.*) \|$", README, re.MULTILINE)
+    assert rows == [
+        (each.variable, f"`{each.default}`" if each.default else "unset", each.bounds, each.meaning)
+        for each in describe()
+    ]
+
+
+def test_every_file_that_is_linked_is_there() -> None:
+    links = re.findall(r"\]\(([^)#:]+)\)", README)
+    assert links
+    for link in links:
+        assert (ROOT / link).exists(), link
+
+
+def test_every_route_that_is_named_is_in_the_document() -> None:
+    document = (ROOT / "openapi.yaml").read_text(encoding="utf-8")
+    for path in re.findall(r"`(?:GET|POST|DELETE) (/[^`?]*)", README):
+        assert f"\n  {path}:\n" in document, path
+
+
+@pytest.mark.slow
+def test_the_two_commands_work_in_a_fresh_clone_and_when_run_again(tmp_path: Path) -> None:
+    clone = tmp_path / "clone"
+    subprocess.run(["git", "clone", "--quiet", ROOT, clone], check=True)
+    environment = clean_environment() | {"PORT": "0", "MAKEFLAGS": ""}
+    for time in ("first", "again"):
+        service = Service(
+            ["bash", "-c", block("make serve")],
+            environment | {"DATA_DIR": str(clone / "data")},
+            clone,
+        )
+        try:
+            service.await_ready(600)
+            environment_of_bots = run(block("API="), service.url)
+            assert environment_of_bots.startswith("playing"), time
+        finally:
+            service.press_ctrl_c()
+            service.exit_code()
+            service.store.end()
+        tested = subprocess.run(
+            ["bash", "-c", block("make test").rstrip() + " ARGS='tests/engine/test_parade.py'"],
+            env=environment | {"PATH": os.environ["PATH"]},
+            cwd=clone,
+            capture_output=True,
+            text=True,
+            timeout=900,
+            check=False,
+        )
+        assert tested.returncode == 0, tested.stdout + tested.stderr
+        assert " passed" in tested.stdout
