@@ -489,7 +489,7 @@ def view(state: State, seat: Seat | None) -> ParadeTable:
     )
 
 
-def preview(table: ParadeTable, move: Play | Discard) -> ParadePreview | None:
+def preview(table: ParadeTable, seat: Seat, move: Play | Discard) -> ParadePreview | None:
     """The cards that a played card would drive out of the parade; nothing for a discard."""
     if not isinstance(move, Play):
         return None

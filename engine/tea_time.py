@@ -28,10 +28,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from itertools import pairwise
 from random import Random
-from typing import ClassVar
 
 from msgspec import Struct
-from msgspec.structs import force_setattr
 
 from engine.ruleset import (
     Card,
@@ -218,14 +216,8 @@ class State(Struct, frozen=True):
     out: tuple[Character, ...]
 
 
-class TeaTimeTable(Table, frozen=True, tag="tea-time", dict=True):
-    """What everybody sees.
-
-    ``reader``, the seat that it is shown to, is not part of it: all see the same. It tells
-    `preview` whose cards a move would join.
-    """
-
-    reader: ClassVar[Seat | None] = None
+class TeaTimeTable(Table, frozen=True, tag="tea-time"):
+    """What everybody sees."""
 
     phase: Phase
     round: int
@@ -591,7 +583,7 @@ def result(state: State) -> Result | None:
 def view(state: State, seat: Seat | None) -> TeaTimeTable:
     """Everything but the pile, the same for all."""
     of_game = SETUPS[len(state.collections)]
-    table = TeaTimeTable(
+    return TeaTimeTable(
         phase=state.phase,
         round=state.round,
         rounds=of_game.rounds,
@@ -603,16 +595,9 @@ def view(state: State, seat: Seat | None) -> TeaTimeTable:
         out=state.out,
         pile_size=len(state.pile),
     )
-    force_setattr(table, "reader", seat)
-    return table
 
 
-def preview(table: TeaTimeTable, move: Pick) -> TeaTimePreview | None:
-    """What the cards would do in the reader's collection; nothing for a spectator."""
-    return None if table.reader is None else preview_for(table, table.reader, move)
-
-
-def preview_for(table: TeaTimeTable, seat: Seat, move: Pick) -> TeaTimePreview:
+def preview(table: TeaTimeTable, seat: Seat, move: Pick) -> TeaTimePreview:
     """What would cancel, and what this seat would then have of each character it takes."""
     lying = [table.grid[row][column] for row, column in map(row_and_column, move.cells)]
     taken = tuple([card for card in lying if card])

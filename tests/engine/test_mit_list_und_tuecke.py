@@ -845,7 +845,7 @@ def test_an_illegal_move_is_refused_with_its_rule(
 def test_a_move_of_another_game_is_refused(state: State) -> None:
     other: Any = Discard(("red-1", "red-2"))
     assert refused(state, other) == "wrong_move_type"
-    assert GAME.preview(GAME.view(state, 0), other) is None
+    assert GAME.preview(GAME.view(state, 0), 0, other) is None
 
 
 def test_a_set_is_the_same_move_in_any_order() -> None:
@@ -858,27 +858,27 @@ def test_a_set_is_the_same_move_in_any_order() -> None:
 
 def test_the_preview_of_a_card_names_high_and_low_only_if_it_completes_the_trick() -> None:
     state = position("red 9, green 1", "blue 2", "red 3", "blue 5")
-    assert GAME.preview(GAME.view(state, 0), Play("green-1")) == PlayPreview("green", None, None)
+    assert GAME.preview(GAME.view(state, 0), 0, Play("green-1")) == PlayPreview("green", None, None)
     state, _ = play(state, "red 9, blue 2")
-    assert GAME.preview(GAME.view(state, 2), Play("red-3")) == PlayPreview("red", None, None)
+    assert GAME.preview(GAME.view(state, 2), 2, Play("red-3")) == PlayPreview("red", None, None)
     state, _ = play(state, "red 3")
-    assert GAME.preview(GAME.view(state, 3), Play("blue-5")) == PlayPreview("red", 0, 1)
+    assert GAME.preview(GAME.view(state, 3), 3, Play("blue-5")) == PlayPreview("red", 0, 1)
 
 
 def test_the_preview_of_the_last_card_of_a_one_color_trick_names_no_low_seat() -> None:
     state, _ = play(position("red 9", "red 2", "red 3", "red 5 14"), "red 9 2 3")
-    assert GAME.preview(GAME.view(state, 3), Play("red-5")) == PlayPreview("red", 0, None)
-    assert GAME.preview(GAME.view(state, 3), Play("red-14")) == PlayPreview("red", 3, None)
+    assert GAME.preview(GAME.view(state, 3), 3, Play("red-5")) == PlayPreview("red", 0, None)
+    assert GAME.preview(GAME.view(state, 3), 3, Play("red-14")) == PlayPreview("red", 3, None)
 
 
 def test_the_preview_of_a_choice_of_cards_names_who_gets_the_rest() -> None:
-    assert GAME.preview(GAME.view(TAKING, 0), Take(("red-9", "blue-2"))) == TakePreview(1)
+    assert GAME.preview(GAME.view(TAKING, 0), 0, Take(("red-9", "blue-2"))) == TakePreview(1)
     state = completed("red 9", "red 2", "red 3", "red 5")
-    assert GAME.preview(GAME.view(state, 0), Take(("red-9", "red-2"))) == TakePreview(None)
+    assert GAME.preview(GAME.view(state, 0), 0, Take(("red-9", "red-2"))) == TakePreview(None)
 
 
 def test_a_choice_of_colors_has_no_preview() -> None:
-    assert GAME.preview(GAME.view(one_chooses(), 0), Keep(("red", "blue"))) is None
+    assert GAME.preview(GAME.view(one_chooses(), 0), 0, Keep(("red", "blue"))) is None
 
 
 @pytest.mark.parametrize("seats", [4, 5, 6])
@@ -887,7 +887,7 @@ def test_every_preview_comes_true(seats: int) -> None:
     state, _ = GAME.start(seats, Options(), GAME.deal(seats, Options(), rng))
     while to_move := GAME.to_move(state):
         one = rng.choice(GAME.legal_moves(state, to_move[0]))
-        foreseen = GAME.preview(GAME.view(state, to_move[0]), one)
+        foreseen = GAME.preview(GAME.view(state, to_move[0]), to_move[0], one)
         state, told = GAME.apply(state, to_move[0], one)
         for event in (each.everybody for each in told):
             if isinstance(event, TrickCompleted):

@@ -928,7 +928,7 @@ def test_a_table_can_be_rebuilt_from_the_events(seats: int, options: Options) ->
 
 def test_a_preview_tells_what_cancels_and_what_the_seat_would_have() -> None:
     state = position(".. .. .. .. AA rn cm .. dn .. .. ..", "rm", "cm rm qn", turn=1)
-    preview = TEA_TIME.preview(TEA_TIME.view(state, 1), Pick(("a2", "b2", "c2")))
+    preview = TEA_TIME.preview(TEA_TIME.view(state, 1), 1, Pick(("a2", "b2", "c2")))
     assert preview == TeaTimePreview(cancelled=cards("rm rn"), cards=cards("cm cm"))
     assert plain(preview) == {
         "ruleset": "tea-time",
@@ -939,11 +939,7 @@ def test_a_preview_tells_what_cancels_and_what_the_seat_would_have() -> None:
 
 def test_a_preview_of_alice_alone_touches_no_character() -> None:
     state = position(WITH_ALICE, "rn cn")
-    assert TEA_TIME.preview(TEA_TIME.view(state, 0), Pick(("c1",))) == TeaTimePreview((), ())
-
-
-def test_a_spectator_has_no_preview() -> None:
-    assert TEA_TIME.preview(TEA_TIME.view(position(), None), Pick(("a1",))) is None
+    assert TEA_TIME.preview(TEA_TIME.view(state, 0), 0, Pick(("c1",))) == TeaTimePreview((), ())
 
 
 @pytest.mark.parametrize("seats", SEATS)
@@ -956,7 +952,9 @@ def test_every_preview_comes_true(seats: int) -> None:
             assert isinstance(event, CardsPicked)
             touched = {CHARACTER_OF[card] for card in event.cards if card != ALICE}
             have = [card for card in after.collections[state.turn] if CHARACTER_OF[card] in touched]
-            assert TEA_TIME.preview(table, move) == TeaTimePreview(event.cancelled, tuple(have))
+            assert TEA_TIME.preview(table, state.turn, move) == TeaTimePreview(
+                event.cancelled, tuple(have)
+            )
 
 
 # --- Values -----------------------------------------------------------------------------------
