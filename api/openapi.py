@@ -21,7 +21,8 @@ from werkzeug import Response
 from werkzeug.exceptions import HTTPException
 
 from api.bodies import Parser
-from api.problems import KINDS, PROBLEM_TYPE, from_http
+from api.kinds import KINDS
+from api.problems import PROBLEM_TYPE, from_http
 from api.schemas.fields import BodySchema, Choice, Constant, Union
 
 View = TypeVar("View", bound=Callable[..., Any])

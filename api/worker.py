@@ -29,6 +29,8 @@ from gunicorn import util
 from gunicorn.http import errors
 from gunicorn.workers.ggevent import GeventWorker
 
+from api.kinds import KINDS
+
 POLL_SECONDS = 0.25
 DRAIN_SECONDS = 0.02
 # How long, and how much, we go on reading from a client whose request was refused. Closing
@@ -38,57 +40,32 @@ LINGER_BYTES = 1 << 20
 
 
 class Problem(NamedTuple):
-    """An answer to what is not a request that can be handled.
+    """An answer to what is not a request that can be handled."""
 
-    Status and title are those that `api.problems` has for the code. That table is not used
-    here, since it comes with the whole of Flask, which the master must not load.
-    """
-
-    status: int
-    title: str
     code: str
     detail: str
 
 
-MALFORMED = Problem(
-    400, "The request cannot be read", "bad_request", "This is not a well-formed HTTP request."
-)
-FAILED = Problem(
-    500, "Something went wrong here", "internal_error", "The server failed to handle this request."
-)
+MALFORMED = Problem("bad_request", "This is not a well-formed HTTP request.")
+FAILED = Problem("internal_error", "The server failed to handle this request.")
 # The first that fits counts. Error classes without an entry are failures of the server.
 PROBLEMS: tuple[tuple[type[BaseException], Problem], ...] = (
     # The application's own mistakes, though they descend from a client's.
     (errors.InvalidResponseHeader, FAILED),
     (errors.InvalidResponseHeaderName, FAILED),
     (errors.ConfigurationProblem, FAILED),
-    (
-        errors.LimitRequestLine,
-        Problem(414, "The address is too long", "uri_too_long", "The request line is too long."),
-    ),
+    (errors.LimitRequestLine, Problem("uri_too_long", "The request line is too long.")),
     (
         errors.LimitRequestHeaders,
-        Problem(
-            431,
-            "The header is too large",
-            "headers_too_large",
-            "The request has too many header fields, or too large ones.",
-        ),
+        Problem("headers_too_large", "The request has too many header fields, or too large ones."),
     ),
     (
         errors.ExpectationFailed,
-        Problem(
-            417,
-            "The expectation cannot be met",
-            "expectation_failed",
-            "Only the expectation 100-continue can be met.",
-        ),
+        Problem("expectation_failed", "Only the expectation 100-continue can be met."),
     ),
     (
         errors.UnsupportedTransferCoding,
         Problem(
-            501,
-            "The transfer coding is not supported",
             "unsupported_transfer_coding",
             "The only transfer coding that is understood is chunked.",
         ),
@@ -104,17 +81,18 @@ def problem_for(error: BaseException) -> Problem:
 
 def response(problem: Problem) -> bytes:
     """`problem` as a whole HTTP/1.1 response, after which the connection closes."""
+    kind = KINDS[problem.code]
     body = json.dumps(
         {
             "type": f"/problems/{problem.code}",
-            "title": problem.title,
-            "status": problem.status,
-            "detail": problem.detail,
+            "title": kind.title,
+            "status": kind.status,
             "code": problem.code,
+            "detail": problem.detail,
         }
     ).encode()
     head = (
-        f"HTTP/1.1 {problem.status} {HTTPStatus(problem.status).phrase}\r\n"
+        f"HTTP/1.1 {kind.status} {HTTPStatus(kind.status).phrase}\r\n"
         f"Date: {util.http_date()}\r\n"
         "Connection: close\r\n"
         "Content-Type: application/problem+json\r\n"

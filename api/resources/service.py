@@ -5,8 +5,9 @@ from __future__ import annotations
 from flask import Response, current_app, request
 
 from api.answers import HealthAnswer, ProblemAnswer, answer
+from api.kinds import KINDS
 from api.openapi import NO_TOKEN, Blueprint
-from api.problems import KINDS, Problem
+from api.problems import Problem
 from api.resources.common import services
 from api.schemas.service import HealthSchema, ProblemKindSchema
 

@@ -265,7 +265,7 @@ def test_a_spoilt_deal_is_refused_with_a_path_into_it(case: Case, seed: int) -> 
             spoilt,
         )
         assert refusal.detail, what
-        at(spoilt, refusal.path)
+        at(spoilt, refusal.path[:-1])  # The last step may name a member that is missing.
 
 
 # --- Whole games: the cheap laws ----------------------------------------------------------------

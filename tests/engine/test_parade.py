@@ -321,11 +321,11 @@ def test_a_deal_with_a_card_missing_is_refused() -> None:
 def test_a_deal_with_a_member_missing_is_refused() -> None:
     json = deal_json()
     del json["pile"]
-    assert refused_path(json) == ()
+    assert refused_path(json) == ("pile",)
 
 
 def test_a_deal_with_an_unknown_member_is_refused() -> None:
-    assert refused_path(deal_json() | {"discards": []}) == ()
+    assert refused_path(deal_json() | {"discards": []}) == ("discards",)
 
 
 def test_a_deal_with_a_number_for_a_card_is_refused() -> None:
@@ -1079,7 +1079,9 @@ def test_a_redeal_deals_any_hidden_card_to_any_hidden_place() -> None:
     hidden = set(hidden_from(state, 1))
     assert {one.pile[0] for one in redealt} == hidden
     assert {one.hands[0][0] for one in redealt} == hidden
-    assert {card for one in redealt for card in one.discards[2] or ()} == hidden
+    discards = [one.discards[2] or () for one in redealt]
+    assert {card for two in discards for card in two} == hidden
+    assert all(Discard(two).cards == two for two in discards)
     assert {one.discards[1] for one in redealt} == {state.discards[1]}
 
 
