@@ -435,7 +435,7 @@ def apply(state: State, seat: Seat, move: Choose | Count) -> Outcome[State]:
 def apply_choose(state: State, seat: Seat, symbol: Symbol) -> Outcome[State]:
     """Lay a card face down; after the last one the symbols are revealed."""
     if state.choices[seat] is not None:
-        raise IllegalMove("already_chosen", "You have laid a card; the choice stands.")
+        raise IllegalMove("not_your_turn", "You have laid a card; the choice stands.")
     if CARD_WITH.get(symbol) not in state.hands[seat]:
         raise IllegalMove("symbol_not_in_hand", f"{symbol} is on no card of your hand.")
 

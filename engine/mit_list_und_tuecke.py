@@ -268,18 +268,17 @@ class MitListTable(Table, frozen=True, tag="mit-list-und-tuecke"):
     round_scores: tuple[tuple[int, ...], ...]
 
 
-class PlayPreview(Preview, frozen=True, tag="mit-list-und-tuecke"):
-    """The colour that would be led; the high and the low seat if the card completes the trick."""
+class MitListPreview(Preview, frozen=True, tag="mit-list-und-tuecke"):
+    """What a card played or cards taken would bring about; None where it does not apply.
 
-    led_color: Color
-    high: Seat | None
-    low: Seat | None
+    Of a card: the colour then led, and the high and the low seat if it completes the trick. Of
+    cards taken: the seat that gets the rest, None too if the rest is discarded.
+    """
 
-
-class TakePreview(Preview, frozen=True, tag="mit-list-und-tuecke"):
-    """The seat that would get the rest of the trick, None if it would be discarded."""
-
-    rest_to: Seat | None
+    led_color: Color | None = None
+    high: Seat | None = None
+    low: Seat | None = None
+    rest_to: Seat | None = None
 
 
 # --- Setup ------------------------------------------------------------------------------------
@@ -706,24 +705,24 @@ def face_down_seen(winnings: Winnings, open_piles: bool) -> FaceDown:
     return FaceDown(size > 0, size if open_piles else None)
 
 
-def preview(table: MitListTable, move: AnyMove) -> PlayPreview | TakePreview | None:
+def preview(table: MitListTable, seat: Seat, move: AnyMove) -> MitListPreview | None:
     """Who would be high and low with this card; who would get the rest; nothing of colours."""
     if isinstance(move, Play):
         return preview_play(table, move.card)
     if isinstance(move, Take):
-        return TakePreview(table.low)
+        return MitListPreview(rest_to=table.low)
     return None
 
 
-def preview_play(table: MitListTable, card: Card) -> PlayPreview:
+def preview_play(table: MitListTable, card: Card) -> MitListPreview:
     """The trick as it would be with this card."""
     seats = len(table.hand_sizes)
     player = (table.leader + len(table.trick)) % seats
     trick = (*table.trick, PlayedCard(player, card))
     led_color = COLOR_OF[trick[0].card]
     if len(trick) < seats:
-        return PlayPreview(led_color, None, None)
-    return PlayPreview(led_color, high_seat(trick), low_seat(trick))
+        return MitListPreview(led_color)
+    return MitListPreview(led_color, high_seat(trick), low_seat(trick))
 
 
 def redeal_hidden(state: State, seat: Seat | None, rng: Random) -> State:

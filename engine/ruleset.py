@@ -16,6 +16,12 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import force_setattr
 
+NOT_YOUR_TURN = "not_your_turn"
+"""The rule against a move of a seat that the game does not wait for; the same in all games."""
+
+COUNTDOWN_RUNNING = "countdown_running"
+"""The rule against starting a countdown that runs already; the same in all games."""
+
 Seat = int
 """A place at the table, from 0 in clockwise order."""
 

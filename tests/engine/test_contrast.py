@@ -256,8 +256,8 @@ def test_a_move_of_another_game_is_refused() -> None:
 def test_a_choice_stands() -> None:
     state = after(new_game(3), 0, Choose("red"))
     assert CONTRAST.legal_moves(state, 0) == ()
-    assert refused(state, 0, Choose("blue")) == "already_chosen"
-    assert refused(state, 0, Choose("red")) == "already_chosen"
+    assert refused(state, 0, Choose("blue")) == "not_your_turn"
+    assert refused(state, 0, Choose("red")) == "not_your_turn"
 
 
 def test_others_learn_that_a_seat_has_chosen_but_not_what() -> None:

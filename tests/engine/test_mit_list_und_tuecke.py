@@ -21,16 +21,15 @@ from engine.mit_list_und_tuecke import (
     Deal,
     FaceDown,
     Keep,
+    MitListPreview,
     Options,
     Phase,
     Pile,
     PlayedCard,
-    PlayPreview,
     RoundScored,
     RoundStarted,
     State,
     Take,
-    TakePreview,
     TrickCompleted,
     Winnings,
     keep,
@@ -858,23 +857,25 @@ def test_a_set_is_the_same_move_in_any_order() -> None:
 
 def test_the_preview_of_a_card_names_high_and_low_only_if_it_completes_the_trick() -> None:
     state = position("red 9, green 1", "blue 2", "red 3", "blue 5")
-    assert GAME.preview(GAME.view(state, 0), 0, Play("green-1")) == PlayPreview("green", None, None)
+    assert GAME.preview(GAME.view(state, 0), 0, Play("green-1")) == MitListPreview("green")
     state, _ = play(state, "red 9, blue 2")
-    assert GAME.preview(GAME.view(state, 2), 2, Play("red-3")) == PlayPreview("red", None, None)
+    assert GAME.preview(GAME.view(state, 2), 2, Play("red-3")) == MitListPreview("red")
     state, _ = play(state, "red 3")
-    assert GAME.preview(GAME.view(state, 3), 3, Play("blue-5")) == PlayPreview("red", 0, 1)
+    assert GAME.preview(GAME.view(state, 3), 3, Play("blue-5")) == MitListPreview("red", 0, 1)
 
 
 def test_the_preview_of_the_last_card_of_a_one_color_trick_names_no_low_seat() -> None:
     state, _ = play(position("red 9", "red 2", "red 3", "red 5 14"), "red 9 2 3")
-    assert GAME.preview(GAME.view(state, 3), 3, Play("red-5")) == PlayPreview("red", 0, None)
-    assert GAME.preview(GAME.view(state, 3), 3, Play("red-14")) == PlayPreview("red", 3, None)
+    assert GAME.preview(GAME.view(state, 3), 3, Play("red-5")) == MitListPreview("red", 0, None)
+    assert GAME.preview(GAME.view(state, 3), 3, Play("red-14")) == MitListPreview("red", 3, None)
 
 
 def test_the_preview_of_a_choice_of_cards_names_who_gets_the_rest() -> None:
-    assert GAME.preview(GAME.view(TAKING, 0), 0, Take(("red-9", "blue-2"))) == TakePreview(1)
+    assert GAME.preview(GAME.view(TAKING, 0), 0, Take(("red-9", "blue-2"))) == MitListPreview(
+        rest_to=1
+    )
     state = completed("red 9", "red 2", "red 3", "red 5")
-    assert GAME.preview(GAME.view(state, 0), 0, Take(("red-9", "red-2"))) == TakePreview(None)
+    assert GAME.preview(GAME.view(state, 0), 0, Take(("red-9", "red-2"))) == MitListPreview()
 
 
 def test_a_choice_of_colors_has_no_preview() -> None:
@@ -891,13 +892,13 @@ def test_every_preview_comes_true(seats: int) -> None:
         state, told = GAME.apply(state, to_move[0], one)
         for event in (each.everybody for each in told):
             if isinstance(event, TrickCompleted):
-                assert isinstance(foreseen, PlayPreview)
+                assert foreseen is not None
                 assert (foreseen.high, foreseen.low) == (event.high, event.low)
-        if isinstance(foreseen, TakePreview):
-            assert isinstance(one, Take)
+        if isinstance(one, Take):
+            assert foreseen is not None
             assert isinstance(rest := told[1].everybody, CardsTaken)
             assert rest.seat == foreseen.rest_to
-        if isinstance(foreseen, PlayPreview) and state.trick:
+        if foreseen is not None and isinstance(one, Play) and state.trick:
             assert GAME.view(state, None).led_color == foreseen.led_color
 
 
