@@ -14,7 +14,7 @@ from flask import Response
 from msgspec import Raw, Struct
 
 from api.store import StoredGame
-from api.stored import Game, Item, Player, timestamp
+from api.stored import Game, Item, Player, raw, timestamp
 from engine.registry import RULESETS
 from engine.ruleset import Move, Option, Preview, Result, Ruleset, Seat, Table
 
@@ -127,6 +127,7 @@ class LegalMovesAnswer(Struct, frozen=True):
     turn: int | None
     seat: Seat
     moves: tuple[Move, ...]
+    previews: tuple[Preview | None, ...] | None = None
 
 
 class CheckAnswer(Struct, frozen=True):
@@ -164,6 +165,14 @@ class RecordedMove(Struct, frozen=True):
     by: str
 
 
+class RecordedExpiry(Struct, frozen=True):
+    """A countdown that ran out in a game that has ended."""
+
+    turn: int | None
+    at: str
+    expire: bool = True
+
+
 class RecordAnswer(Struct, frozen=True):
     """A whole game: replayed, it gives the result again."""
 
@@ -173,7 +182,7 @@ class RecordAnswer(Struct, frozen=True):
     deal: Raw
     deal_text: str
     deal_sha256: str | None
-    moves: tuple[RecordedMove, ...]
+    moves: tuple[RecordedMove | RecordedExpiry, ...]
     result: Result | None
 
 
@@ -247,9 +256,21 @@ STATE_DECODERS = {
 }
 
 
+LONG_OPTIONS = {
+    name: frozenset(option.name for option in ruleset.options if option.type == "strings")
+    for name, ruleset in RULESETS.items()
+}
+"""By ruleset, the options that lists of games leave out."""
+
+
 def game_summary(game: Game, reader: str | None) -> GameSummary:
     """A game as lists show it to this player, or to nobody in particular (None)."""
-    return GameSummary(**_public_members(game, reader))
+    members = _public_members(game, reader)
+    if LONG_OPTIONS[game.ruleset]:
+        options = msgspec.json.decode(game.options)
+        kept = {name: options[name] for name in options if name not in LONG_OPTIONS[game.ruleset]}
+        members["options"] = raw(kept)
+    return GameSummary(**members)
 
 
 def game_answer(found: StoredGame, reader: str | None) -> GameAnswer:

@@ -48,6 +48,7 @@ KINDS: dict[str, Kind] = {
     "stale_turn": Kind(409, "The game is at another turn", "Read the game and decide again."),
     "already_moved": Kind(409, "You have already moved in this turn", "Wait for the next turn: a choice stands."),
     "not_your_turn": Kind(409, "It is not your turn", "Wait until the game's to_move lists your seat."),
+    "countdown_running": Kind(409, "The countdown is running already", "Wait: the game's deadline says until when."),
     "game_full": Kind(409, "All seats are taken", "Join another game."),
     "seat_taken": Kind(409, "The seat is taken", "Ask for another seat, or for any."),
     "seat_reserved": Kind(409, "The seat is reserved for another player", "Ask for another seat, or for any."),

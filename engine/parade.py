@@ -21,6 +21,7 @@ from random import Random
 
 from msgspec import Struct
 
+from engine.cards import CardPlayed, Play
 from engine.ruleset import (
     Card,
     Component,
@@ -88,12 +89,6 @@ class Deal(Struct, frozen=True, forbid_unknown_fields=True):
     pile: tuple[Card, ...]
 
 
-class Play(Move, frozen=True, tag="play"):
-    """Play a hand card."""
-
-    card: Card
-
-
 class Discard(Move, frozen=True, tag="discard"):
     """Throw two hand cards away, in any order."""
 
@@ -101,13 +96,6 @@ class Discard(Move, frozen=True, tag="discard"):
 
     def __post_init__(self) -> None:
         sort_set(self, "cards")
-
-
-class CardPlayed(Event, frozen=True, tag="card_played"):
-    """A seat played a card."""
-
-    seat: Seat
-    card: Card
 
 
 class CardsCollected(Event, frozen=True, tag="cards_collected"):
@@ -501,7 +489,7 @@ def view(state: State, seat: Seat | None) -> ParadeTable:
     )
 
 
-def preview(table: ParadeTable, move: Play | Discard) -> ParadePreview | None:
+def preview(table: ParadeTable, seat: Seat, move: Play | Discard) -> ParadePreview | None:
     """The cards that a played card would drive out of the parade; nothing for a discard."""
     if not isinstance(move, Play):
         return None

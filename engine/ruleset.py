@@ -16,6 +16,12 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import force_setattr
 
+NOT_YOUR_TURN = "not_your_turn"
+"""The rule against a move of a seat that the game does not wait for; the same in all games."""
+
+COUNTDOWN_RUNNING = "countdown_running"
+"""The rule against starting a countdown that runs already; the same in all games."""
+
 Seat = int
 """A place at the table, from 0 in clockwise order."""
 
@@ -161,7 +167,7 @@ def nothing_expires(state: Any) -> Any:
     raise IllegalMove("no_countdown", "No countdown is running.")
 
 
-def no_preview(table: Any, move: Any) -> Preview | None:
+def no_preview(table: Any, seat: Seat, move: Any) -> Preview | None:
     """For the games where nothing can be told of a move beforehand."""
     return None
 
@@ -181,7 +187,7 @@ class Ruleset(Generic[OptionsT, DealT, StateT, MoveT, TableT]):
     - ``apply(state, seat, move)``: the new state, and what happened. Raises `IllegalMove`.
     - ``view(state, seat)``: what this seat, or a spectator (None), may see.
     - ``result(state)``: scores and winners, None before the end.
-    - ``preview(table, move)``: from the seat's own view, what the move would do; or None.
+    - ``preview(table, seat, move)``: from the seat's own view, what its move would do; or None.
     - ``redeal_hidden(state, seat, rng)``: a random state that this seat (None: a spectator)
       cannot tell from this one, given everything that it has been told.
     - ``countdown(state)``: how many seconds the running countdown gives, None if none runs.
@@ -209,7 +215,7 @@ class Ruleset(Generic[OptionsT, DealT, StateT, MoveT, TableT]):
     view: Callable[[StateT, Seat | None], TableT]
     result: Callable[[StateT], Result | None]
     redeal_hidden: Callable[[StateT, Seat | None, Random], StateT]
-    preview: Callable[[TableT, MoveT], Preview | None] = no_preview
+    preview: Callable[[TableT, Seat, MoveT], Preview | None] = no_preview
     countdown: Callable[[StateT], int | None] = no_countdown
     expire: Callable[[StateT], Outcome[StateT]] = nothing_expires
     check_options: Callable[[int, OptionsT], None] = lambda seats, options: None

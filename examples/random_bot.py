@@ -14,8 +14,11 @@ import urllib.error
 import urllib.request
 
 
-def call(method, path, body=None):
-    """One request. A connection that fails, or a busy service, is tried again: moves are safe."""
+def call(method, path, body=None, unless=()):
+    """One request's answer; None if it is refused with one of these codes.
+
+    A connection that fails, or a busy service, is tried again: sending a move twice is safe.
+    """
     data = None if body is None else json.dumps(body).encode()
     headers = {"Authorization": f"Bearer {token}"} if token else {}
     request = urllib.request.Request(args.url + path, data, headers, method=method)
@@ -23,10 +26,13 @@ def call(method, path, body=None):
     for attempt in range(10):
         try:
             with urllib.request.urlopen(request, timeout=30) as answer:
-                return answer.status, json.load(answer)
+                return json.load(answer)
         except urllib.error.HTTPError as error:
             if error.code < 500:
-                return error.code, json.load(error)
+                problem = json.load(error)
+                if problem["code"] in unless:
+                    return None
+                sys.exit(f"{method} {path}: {problem['detail']}")
         except (urllib.error.URLError, ConnectionError, TimeoutError):
             pass
         time.sleep(min(0.1 * 2**attempt, 2))
@@ -35,23 +41,23 @@ def call(method, path, body=None):
 
 def sit_down():
     """Sit in the oldest open game, so that bots who come at once meet; create one if need be."""
-    game = {"id": None, "status": "open"}
-    while game["status"] in ("open", "cancelled"):
-        _, lobby = call("GET", f"/v1/games?status=open&ruleset={args.ruleset}&limit=100")
+    game = None
+    while game is None or game["status"] != "playing":
+        lobby = call("GET", f"/v1/games?status=open&ruleset={args.ruleset}&limit=100")
         fitting = [each for each in lobby["items"] if each["seat_count"] == args.seats]
         oldest = min(fitting, key=lambda each: (each["created_at"], each["id"]), default=None)
-        if oldest is None:
+        if oldest is not None and (game is None or oldest["id"] != game["id"]):
+            path = f"/v1/games/{oldest['id']}/seats"
+            joined = call("POST", path, {}, unless=("game_full", "game_over"))
+            if joined and game:  # this one is older than the game that we sat in
+                call("DELETE", f"/v1/games/{game['id']}/seats/me", unless=("house_unavailable",))
+                call("DELETE", f"/v1/games/{game['id']}", unless=("not_host", "game_over"))
+            game = joined or game
+        elif game is None or game["status"] == "cancelled":
             wanted = {"ruleset": args.ruleset, "seat_count": args.seats}
-            _, game = call("POST", "/v1/games", wanted)
-        elif oldest["id"] != game["id"]:
-            status, joined = call("POST", f"/v1/games/{oldest['id']}/seats")
-            if status == 200:
-                if game["id"]:
-                    call("DELETE", f"/v1/games/{game['id']}/seats/me")
-                    call("DELETE", f"/v1/games/{game['id']}")
-                game = joined
-        time.sleep(0.2)
-        _, game = call("GET", f"/v1/games/{game['id']}") if game["id"] else (0, game)
+            game = call("POST", "/v1/games", wanted)
+        time.sleep(0.1)
+        game = game and call("GET", f"/v1/games/{game['id']}")
     return game
 
 
@@ -59,16 +65,16 @@ def play(game_id):
     """Ask for the games that wait for us, play a random legal move in each, until it is over."""
     cursor = ""
     while True:
-        _, turns = call("GET", f"/v1/me/turns{cursor}")
+        turns = call("GET", f"/v1/me/turns{cursor}")
         for game in turns["items"]:
-            move = random.choice(game["legal_moves"])
-            call("POST", f"/v1/games/{game['id']}/moves", {"turn": game["turn"], "move": move})
+            move = {"turn": game["turn"], "move": random.choice(game["legal_moves"])}
+            call("POST", f"/v1/games/{game['id']}/moves", move, unless=("stale_turn", "game_over"))
         for ended in turns["ended"]:
             if ended["id"] == game_id:
                 return ended["result"]
         cursor = f"?since={turns['cursor']}"
         if not turns["items"]:
-            time.sleep(0.1)
+            time.sleep(0.05)
 
 
 parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -78,7 +84,7 @@ parser.add_argument("--ruleset", default="parade")
 parser.add_argument("--seats", type=int, default=2)
 args = parser.parse_args()
 token = None
-token = call("POST", "/v1/players", {"name": args.name, "kind": "bot"})[1]["token"]
+token = call("POST", "/v1/players", {"name": args.name, "kind": "bot"})["token"]
 game = sit_down()
 result = play(game["id"])
 print(f"{args.name}, seat {game['you']} of game {game['id']}: {json.dumps(result)}")

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from msgspec.structs import replace
 
 from api.accounts import DAY_MS, Accounts, Credentials
+from api.game.course import after_countdown, is_due
 from api.indexes import Indexes
 from api.problems import Problem
 from api.settings import Settings
@@ -84,7 +85,22 @@ class Desk:
         found = reading.found
         if found is None or not _exists_for(found.game, caller, admit):
             raise Problem("game_not_found")
+        if is_due(found.game, reading.now):
+            found = self.settle(found, reading.now)
         return Visit(reading.now, caller, found, reading.played)
+
+    def settle(self, found: StoredGame, now: int) -> StoredGame:
+        """Commit what the clock does to a game that is due, and the game as it then is.
+
+        Whoever comes first commits it; to the others it has happened.
+        """
+        change = self.commit(found.game, after_countdown(found, now), now)
+        if change is not None:
+            return StoredGame(change.game, change.state)
+        settled = self.store.read(None, found.game.id).found
+        if settled is None:
+            raise Problem("game_not_found")
+        return settled
 
     def change(
         self,

@@ -22,13 +22,13 @@ from api.answers import (
     legal_moves,
     read_state,
 )
+from api.game.course import after_move
 from api.game.desk import Desk, Visit
-from api.happenings import BY_PLAYER, BY_TABLE, GameFinished
 from api.problems import FieldError, Problem
 from api.store import Change
-from api.stored import ENDED, FINISHED, OPEN, Game, item, public_item
+from api.stored import ENDED, OPEN
 from engine.registry import RULESETS
-from engine.ruleset import IllegalMove, Move, Outcome, Seat, same_decision
+from engine.ruleset import COUNTDOWN_RUNNING, NOT_YOUR_TURN, IllegalMove, Move, Outcome, Seat
 
 
 class Moves:
@@ -38,11 +38,20 @@ class Moves:
         self.desk = desk
         self.store = desk.store
 
-    def listed(self, visit: Visit) -> LegalMovesAnswer:
-        """The legal moves of the caller's seat. Raises `Problem` (``not_seated``)."""
+    def listed(self, visit: Visit, previews: bool) -> LegalMovesAnswer:
+        """The legal moves of the caller's seat, with what it can know of each if asked.
+
+        Raises `Problem` (``not_seated``).
+        """
         seat = _seat(visit)
         state = read_state(visit.game, visit.found.state)
-        return LegalMovesAnswer(visit.game.turn, seat, legal_moves(visit.game, state, seat))
+        moves = legal_moves(visit.game, state, seat)
+        shown = None
+        if previews:
+            ruleset = RULESETS[visit.game.ruleset]
+            table = None if state is None else ruleset.view(state, seat)
+            shown = tuple(ruleset.preview(table, seat, move) for move in moves)
+        return LegalMovesAnswer(visit.game.turn, seat, moves, shown)
 
     def check(
         self, credentials: Credentials | None, game_id: str, turn: int, move: Move
@@ -59,7 +68,9 @@ class Moves:
                 legal=False, code=problem.code, rule=problem.rule, detail=problem.detail
             )
         ruleset = RULESETS[visit.game.ruleset]
-        return CheckAnswer(legal=True, preview=ruleset.preview(ruleset.view(state, seat), move))
+        return CheckAnswer(
+            legal=True, preview=ruleset.preview(ruleset.view(state, seat), seat, move)
+        )
 
     def play(
         self, credentials: Credentials | None, game_id: str, turn: int, move: Move
@@ -108,49 +119,19 @@ def _try(visit: Visit, seat: Seat, turn: int, move: Move) -> tuple[Any, Outcome[
         raise Problem("stale_turn", f"The game is at turn {game.turn}, not {turn}.")
     ruleset = RULESETS[game.ruleset]
     state = read_state(game, visit.found.state)
-    if seat not in game.to_move and move not in ruleset.legal_moves(state, seat):
-        raise Problem("already_moved" if seat in game.answered else "not_your_turn")
     try:
         return state, ruleset.apply(state, seat, move)
     except IllegalMove as illegal:
+        if illegal.rule == NOT_YOUR_TURN:
+            raise Problem("already_moved" if seat in game.answered else "not_your_turn") from None
+        if illegal.rule == COUNTDOWN_RUNNING:
+            raise Problem("countdown_running") from None
         at = FieldError(illegal.detail, pointer="#/move")
         raise Problem("illegal_move", illegal.detail, rule=illegal.rule, errors=(at,)) from None
 
 
 def _moved(visit: Visit, seat: Seat, move: Move, outcome: Outcome[Any], key: str) -> Change:
-    """What a move commits: the item of the move, and the end of the game if it is one."""
-    game, now = visit.game, visit.now
-    state, told = outcome
-    version = game.version + 1
-    items = [item(version, now, BY_PLAYER, told, turn=game.turn, seat=seat, move=move)]
-    after = _after_move(game, seat, state, now)
-    if after.status == FINISHED and after.result is not None:
-        end = GameFinished(after.result)
-        items.append(public_item(version + 1, now, BY_TABLE, None, end))
-    return Change(
-        game=after,
-        items=tuple(items),
-        state=msgspec.json.encode(state),
-        played=(key, msgspec.json.encode((version, items[-1].version)).decode()),
-    )
-
-
-def _after_move(game: Game, seat: Seat, state: Any, now: int) -> Game:
-    ruleset = RULESETS[game.ruleset]
-    to_move = ruleset.to_move(state)
-    result = ruleset.result(state)
-    if result is not None:
-        return replace(
-            game,
-            status=FINISHED,
-            turn=None,
-            turn_started_at=None,
-            to_move=(),
-            answered=(),
-            result=result,
-            finished_at=now,
-        )
-    if same_decision(game.to_move, seat, to_move):
-        return replace(game, to_move=to_move, answered=(*game.answered, seat))
-    assert game.turn is not None
-    return replace(game, turn=game.turn + 1, turn_started_at=now, to_move=to_move, answered=())
+    """What a player's move commits: its items, and its place among the moves that were played."""
+    change = after_move(visit.game, seat, move, outcome, visit.now)
+    versions = (change.items[0].version, change.items[-1].version)
+    return replace(change, played=(key, msgspec.json.encode(versions).decode()))

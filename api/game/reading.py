@@ -13,17 +13,20 @@ from api.answers import (
     EventPage,
     GamePage,
     RecordAnswer,
+    RecordedExpiry,
     RecordedMove,
     TurnsAnswer,
     game_answer,
     game_summary,
     item_answers,
 )
+from api.game.course import is_due
 from api.game.desk import Desk, Visit
+from api.happenings import BY_CLOCK
 from api.indexes import ALL, Indexes, Position, lobby
 from api.problems import FieldError, Problem
 from api.store import Store, StoredGame
-from api.stored import ENDED, NOT_A_MOVE, PLAYING, Game, timestamp
+from api.stored import ENDED, NOT_A_MOVE, PLAYING, Game, Item, timestamp
 
 MAX_TURNS = 100
 """How many games listTurns returns at most."""
@@ -119,9 +122,9 @@ class Reading:
             deal_text=deal.deal_text,
             deal_sha256=game.deal_sha256,
             moves=tuple(
-                RecordedMove(each.seat, each.move, each.turn, timestamp(each.at), each.by)
+                recorded
                 for each in self.store.items(game.id, 1, game.version)
-                if each.move != NOT_A_MOVE and each.seat is not None
+                if (recorded := _recorded(each)) is not None
             ),
             result=game.result,
         )
@@ -154,8 +157,12 @@ class Reading:
     def _waiting(self, caller: str, now: int) -> list[StoredGame]:
         """The games with the caller to move. Documents first: most games wait for others."""
         games, _ = self.indexes.page(caller, PLAYING, None, MAX_TURNS, now)
-        ids = [game.id for game in games if _waits_for(game, caller)]
-        found = [each for each in self.store.games_with_state(ids) if each is not None]
+        ids = [game.id for game in games if _waits_for(game, caller) or is_due(game, now)]
+        found = [
+            self.desk.settle(each, now) if is_due(each.game, now) else each
+            for each in self.store.games_with_state(ids)
+            if each is not None
+        ]
         waiting = [each for each in found if _waits_for(each.game, caller)]
         return sorted(waiting, key=lambda each: each.game.turn_started_at or 0)
 
@@ -164,6 +171,14 @@ class Reading:
         ids = self.indexes.ended_since(caller, seen.at - OVERLAP_MS, MAX_TURNS)
         games = [game for game in self.store.games(ids) if game is not None]
         return [game for game in games if game.status in ENDED and caller in game.members()]
+
+
+def _recorded(happened: Item) -> RecordedMove | RecordedExpiry | None:
+    """An item's place in the record: a move, a countdown that ran out, or none."""
+    at = timestamp(happened.at)
+    if happened.move != NOT_A_MOVE and happened.seat is not None:
+        return RecordedMove(happened.seat, happened.move, happened.turn, at, happened.by)
+    return RecordedExpiry(happened.turn, at) if happened.by == BY_CLOCK else None
 
 
 def _waits_for(game: Game, player_id: str) -> bool:

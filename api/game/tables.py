@@ -90,7 +90,7 @@ class Tables:
             id=game_id,
             ruleset=ruleset.id,
             seat_count=body["seat_count"],
-            options=raw(options),
+            options=raw(_given(options)),
             visibility=body.get("visibility", PUBLIC),
             invite=secrets.token_urlsafe(16) if body.get("visibility") == PRIVATE else None,
             host=host,
@@ -285,6 +285,12 @@ def _options(ruleset: Ruleset[Any, Any, Any, Any, Any], body: NewGame) -> Any:
         return ruleset.read_options(body["seat_count"], body.get("options", {}))
     except InvalidSetup as error:
         raise invalid(error.detail, "options", *error.path) from None
+
+
+def _given(options: Any) -> dict[str, Any]:
+    """Options as they are shown: with their defaults, without what has no value."""
+    members: dict[str, Any] = msgspec.to_builtins(options)
+    return {name: value for name, value in members.items() if value is not None}
 
 
 def _refuse_house(body: NewGame) -> None:

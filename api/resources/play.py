@@ -14,6 +14,7 @@ from api.schemas.games import (
     CheckSchema,
     EventPageSchema,
     EventsQuerySchema,
+    LegalMovesQuerySchema,
     LegalMovesSchema,
     MoveBodySchema,
     PlayedSchema,
@@ -23,15 +24,25 @@ blueprint = Blueprint("play", __name__, url_prefix="/v1/games/<game_id>")
 
 
 @blueprint.get("/legal-moves")
-@blueprint.operation("listLegalMoves", "game_not_found", "not_seated", parameters=[IF_NONE_MATCH])
+@blueprint.operation(
+    "listLegalMoves",
+    "game_not_found",
+    "not_seated",
+    "invalid_request",
+    parameters=[IF_NONE_MATCH],
+)
+@blueprint.arguments(LegalMovesQuerySchema, location="query")
 @blueprint.response(200, LegalMovesSchema, headers=CONDITIONAL)
 @blueprint.alt_response(304, description="You have it already.", headers=CONDITIONAL)
-def list_legal_moves(game_id: str) -> Response:
-    """List my legal moves"""
+def list_legal_moves(query: dict[str, Any], game_id: str) -> Response:
+    """List my legal moves
+
+    With `previews=true`, with what I can already know of each one's outcome.
+    """
     if credentials() is None:
         raise Problem("missing_token")
     found = visit(game_id)
-    return unless_known(found, lambda: services().moves.listed(found))
+    return unless_known(found, lambda: services().moves.listed(found, query["previews"]))
 
 
 @blueprint.post("/moves/check")
@@ -57,6 +68,7 @@ def check_move(body: dict[str, Any], game_id: str) -> Response:
     "stale_turn",
     "already_moved",
     "not_your_turn",
+    "countdown_running",
     "illegal_move",
     "busy",
     body=True,

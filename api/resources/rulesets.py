@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
-from flask import Response
+from flask import Response, request
 
 from api.answers import RulesetAnswer, RulesetPage, SeatCounts, answer
 from api.openapi import NO_TOKEN, Blueprint
@@ -13,34 +13,68 @@ from api.problems import Problem
 from api.schemas.rulesets import RulesetPageSchema, RulesetSchema
 from engine.registry import RULESETS
 from engine.ruleset import Ruleset
-from engine.texts import rules_text
+from engine.texts import LANGUAGES, rules_text
 
 blueprint = Blueprint("rulesets", __name__, url_prefix="/v1/rulesets")
 
-CACHED = {"Cache-Control": "public, max-age=300"}
+DEFAULT_LANGUAGE = LANGUAGES[0]
+ACCEPT_LANGUAGE = {
+    "name": "Accept-Language",
+    "in": "header",
+    "required": False,
+    "description": "The language of the rules text: `en` or `fr`.",
+    "schema": {"type": "string"},
+}
+IN_A_LANGUAGE = {
+    "Content-Language": {
+        "description": "The language of the rules text.",
+        "schema": {"type": "string"},
+    },
+    "Cache-Control": {"description": "How long it may be kept.", "schema": {"type": "string"}},
+    "Vary": {"description": "What else the answer depends on.", "schema": {"type": "string"}},
+}
 HOUSE_LEVELS: tuple[str, ...] = ()
 
 
 @blueprint.get("")
-@blueprint.operation("listRulesets", security=NO_TOKEN)
-@blueprint.response(200, RulesetPageSchema)
+@blueprint.operation("listRulesets", security=NO_TOKEN, parameters=[ACCEPT_LANGUAGE])
+@blueprint.response(200, RulesetPageSchema, headers=IN_A_LANGUAGE)
 def list_rulesets() -> Response:
     """List the games that there are"""
-    return answer(RulesetPage(tuple(describe(name) for name in RULESETS)), headers=CACHED)
+    language = best_language()
+    catalogue = RulesetPage(tuple(describe(name, language) for name in RULESETS))
+    return answer(catalogue, headers=headers_in(language))
 
 
 @blueprint.get("/<ruleset>")
-@blueprint.operation("getRuleset", "ruleset_not_found", security=NO_TOKEN)
-@blueprint.response(200, RulesetSchema)
+@blueprint.operation(
+    "getRuleset", "ruleset_not_found", security=NO_TOKEN, parameters=[ACCEPT_LANGUAGE]
+)
+@blueprint.response(200, RulesetSchema, headers=IN_A_LANGUAGE)
 def get_ruleset(ruleset: str) -> Response:
     """Get a game's rules, cards and options"""
     if ruleset not in RULESETS:
         raise Problem("ruleset_not_found", f"There are: {', '.join(RULESETS)}.")
-    return answer(describe(ruleset), headers=CACHED)
+    language = best_language()
+    return answer(describe(ruleset, language), headers=headers_in(language))
+
+
+def best_language() -> str:
+    """The language that the caller prefers among those that there are."""
+    return request.accept_languages.best_match(LANGUAGES, DEFAULT_LANGUAGE)
+
+
+def headers_in(language: str) -> dict[str, str]:
+    """The headers of an answer in this language, which is the same for all for a while."""
+    return {
+        "Cache-Control": "public, max-age=300",
+        "Content-Language": language,
+        "Vary": "Accept-Language",
+    }
 
 
 @cache
-def describe(name: str) -> RulesetAnswer:
+def describe(name: str, language: str) -> RulesetAnswer:
     """A game of the catalogue."""
     ruleset: Ruleset[Any, Any, Any, Any, Any] = RULESETS[name]
     return RulesetAnswer(
@@ -51,5 +85,5 @@ def describe(name: str) -> RulesetAnswer:
         components=ruleset.components,
         move_types=ruleset.move_types,
         house_levels=HOUSE_LEVELS,
-        rules=rules_text(name, "en"),
+        rules=rules_text(name, language),
     )

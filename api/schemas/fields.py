@@ -42,6 +42,13 @@ class QueryInteger(fields.Integer):
         return int(text)
 
 
+class QueryBoolean(fields.Boolean):
+    """A truth value in a query: `true` or `false`."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(truthy={"true"}, falsy={"false"}, **kwargs)
+
+
 class Boolean(fields.Boolean):
     """A JSON truth value; no text, no number."""
 

@@ -13,6 +13,7 @@ from api.schemas.fields import (
     Boolean,
     Choice,
     Integer,
+    QueryBoolean,
     QueryInteger,
     Text,
     described,
@@ -132,6 +133,14 @@ class EventsQuerySchema(Schema):
     )
 
 
+class LegalMovesQuerySchema(Schema):
+    """How much is told of the legal moves."""
+
+    previews = QueryBoolean(
+        load_default=False, metadata=described("Whether to tell what each move would do.")
+    )
+
+
 class TurnsQuerySchema(Schema):
     """What the caller has been told already."""
 
@@ -247,6 +256,11 @@ class LegalMovesSchema(Schema):
     turn = nullable(Integer)
     seat = Integer(required=True)
     moves = listed(unions.move())
+    previews = listed(
+        unions.preview(allow_none=True),
+        allow_none=True,
+        metadata=described("One for each move, null where there is nothing to tell; if asked for."),
+    )
 
 
 class CheckSchema(Schema):
@@ -278,13 +292,14 @@ class TurnsSchema(Schema):
 
 
 class RecordedMoveSchema(Schema):
-    """A move of a game that has ended."""
+    """A move of a game that has ended; or, with `expire`, a countdown that ran out."""
 
-    seat = Integer(required=True)
-    move = unions.move(required=True)
     turn = nullable(Integer)
     at = time()
-    by = Choice(Cause, required=True)
+    seat = Integer()
+    move = unions.move()
+    by = Choice(Cause)
+    expire = Boolean(validate=validate.Equal(True))
 
 
 class DealSchema(Schema):

@@ -5,61 +5,18 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Any
 
-from marshmallow import Schema, fields, validate
+from marshmallow import Schema, validate
+from marshmallow.fields import Field
 
-from api.schemas.fields import (
-    Boolean,
-    Choice,
-    Constant,
-    Integer,
-    Pattern,
-    described,
-    listed,
-    nullable,
-)
-
-CARD_PATTERN = r"^[a-z]{1,16}-[0-9]{1,2}$"
-
-
-def card(**kwargs: Any) -> fields.String:
-    """A card by its name."""
-    return fields.String(
-        validate=Pattern(CARD_PATTERN, error="Not a card: cards are named like red-7."),
-        metadata=described("A card, `color-value`.", example="red-7"),
-        **kwargs,
-    )
-
-
-def seat() -> Integer:
-    """A seat by its number."""
-    return Integer(required=True, validate=validate.Range(min=0, max=5))
-
-
-def hand_of_cards() -> fields.List[str]:
-    """Cards."""
-    return listed(card())
-
-
-class PlaySchema(Schema):
-    """Play a hand card."""
-
-    type = Constant("play")
-    card = card(required=True)
+from api.schemas.cards import CardPlayedSchema, PlaySchema, by_seat, card, cards, seat
+from api.schemas.fields import Boolean, Choice, Constant, Integer, described, nullable
 
 
 class DiscardSchema(Schema):
     """Throw two hand cards away at the end of Parade, in any order."""
 
     type = Constant("discard")
-    cards = listed(card(), validate=validate.Length(equal=2))
-
-
-class CardPlayedSchema(Schema):
-    """A seat played a card."""
-
-    type = Constant("card_played")
-    seat = seat()
-    card = card(required=True)
+    cards = cards(validate=validate.Length(equal=2))
 
 
 class CardsCollectedSchema(Schema):
@@ -67,7 +24,7 @@ class CardsCollectedSchema(Schema):
 
     type = Constant("cards_collected")
     seat = seat()
-    cards = hand_of_cards()
+    cards = cards()
 
 
 class CardDrawnSchema(Schema):
@@ -100,14 +57,14 @@ class CardsDiscardedSchema(Schema):
 
     type = Constant("cards_discarded")
     seat = seat()
-    cards = listed(card(), allow_none=True)
+    cards = cards(allow_none=True)
 
 
 class HandsLaidDownSchema(Schema):
     """All have discarded; the two cards left in each hand join the seat's collection."""
 
     type = Constant("hands_laid_down")
-    cards = listed(listed(card()), metadata=described("By seat."))
+    cards = by_seat(cards())
 
 
 class ParadePhase(StrEnum):
@@ -124,17 +81,13 @@ class ParadeTableSchema(Schema):
 
     ruleset = Constant("parade")
     phase = Choice(ParadePhase, required=True)
-    parade = listed(card(), metadata=described("Front first."))
-    collections = listed(listed(card()), metadata=described("By seat."))
+    parade = cards(metadata=described("Front first."))
+    collections = by_seat(cards())
     pile_size = Integer(required=True)
-    hand_sizes = listed(Integer(), metadata=described("By seat."))
-    hand = listed(
-        card(), allow_none=True, metadata=described("Your own cards; null for a spectator.")
-    )
-    has_discarded = listed(Boolean(), metadata=described("By seat."))
-    discard = listed(
-        card(), allow_none=True, metadata=described("The two cards that you threw away.")
-    )
+    hand_sizes = by_seat(Integer())
+    hand = cards(allow_none=True, metadata=described("Your own; null for a spectator."))
+    has_discarded = by_seat(Boolean())
+    discard = cards(allow_none=True, metadata=described("The two cards that you threw away."))
     last_turns_left = nullable(
         Integer, metadata=described("Turns still to play in the last round, null before it.")
     )
@@ -144,7 +97,7 @@ class ParadePreviewSchema(Schema):
     """What a card played now would do."""
 
     ruleset = Constant("parade")
-    collected = listed(card(), metadata=described("The cards that would leave the parade."))
+    collected = cards(metadata=described("The cards that would leave the parade."))
 
 
 MOVES = {"play": PlaySchema, "discard": DiscardSchema}
@@ -156,3 +109,6 @@ EVENTS = {
     "cards_discarded": CardsDiscardedSchema,
     "hands_laid_down": HandsLaidDownSchema,
 }
+OPTIONS: dict[str, Field[Any]] = {}
+TABLE = ParadeTableSchema
+PREVIEW = ParadePreviewSchema

@@ -9,11 +9,17 @@ from typing import Any
 
 from marshmallow import Schema, fields
 
-from api.schemas import parade
+from api.schemas import contrast, mit_list_und_tuecke, parade, tea_time
+from api.schemas.cards import seat
 from api.schemas.fields import Constant, Integer, MoveField, Union, listed
 from api.schemas.players import PlayerSchema
 
-RULESET_MODULES = (parade,)
+OF_RULESETS: dict[str, Any] = {
+    "parade": parade,
+    "tea-time": tea_time,
+    "contrast": contrast,
+    "mit-list-und-tuecke": mit_list_und_tuecke,
+}
 
 
 class ResultSchema(Schema):
@@ -27,7 +33,7 @@ class SeatTakenSchema(Schema):
     """A player sat down."""
 
     type = Constant("seat_taken")
-    seat = parade.seat()
+    seat = seat()
     player = fields.Nested(PlayerSchema, required=True)
 
 
@@ -35,7 +41,7 @@ class SeatLeftSchema(Schema):
     """A player left before the start, and the seat is free again."""
 
     type = Constant("seat_left")
-    seat = parade.seat()
+    seat = seat()
     player = fields.Nested(PlayerSchema, required=True)
 
 
@@ -59,22 +65,27 @@ class GameCancelledSchema(Schema):
     type = Constant("game_cancelled")
 
 
-MOVES: dict[str, type[Schema]] = {
-    type_: schema for module in RULESET_MODULES for type_, schema in module.MOVES.items()
-}
+MOVES: dict[str, type[Schema]] = {}
 EVENTS: dict[str, type[Schema]] = {
     "seat_taken": SeatTakenSchema,
     "seat_left": SeatLeftSchema,
     "game_started": GameStartedSchema,
     "game_finished": GameFinishedSchema,
     "game_cancelled": GameCancelledSchema,
-    **{type_: schema for module in RULESET_MODULES for type_, schema in module.EVENTS.items()},
 }
-TABLES: dict[str, type[Schema]] = {"parade": parade.ParadeTableSchema}
-PREVIEWS: dict[str, type[Schema]] = {"parade": parade.ParadePreviewSchema}
+TABLES: dict[str, type[Schema]] = {}
+PREVIEWS: dict[str, type[Schema]] = {}
+OPTIONS: dict[str, fields.Field[Any]] = {}
+for _ruleset, _module in OF_RULESETS.items():
+    MOVES |= _module.MOVES
+    EVENTS |= _module.EVENTS
+    OPTIONS |= _module.OPTIONS
+    TABLES[_ruleset] = _module.TABLE
+    if _module.PREVIEW is not None:
+        PREVIEWS[_ruleset] = _module.PREVIEW
 
 
-class OptionsSchema(Schema):
+class OptionsSchema(Schema.from_dict(OPTIONS)):  # type: ignore[misc]
     """The options of a game; which ones there are depends on the ruleset."""
 
 

@@ -73,8 +73,8 @@ class Client:
     def game(self, game_id: str) -> Any:
         return self.get(f"/v1/games/{game_id}")
 
-    def create(self, seat_count: int = 2, **members: Any) -> Any:
-        body = {"ruleset": "parade", "seat_count": seat_count, **members}
+    def create(self, seat_count: int = 2, ruleset: str = "parade", **members: Any) -> Any:
+        body = {"ruleset": ruleset, "seat_count": seat_count, **members}
         return self.post("/v1/games", body, 201)
 
     def join(self, game_id: str, **body: Any) -> Any:

@@ -9,7 +9,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import jsonschema
+import jsonschema_rs
 import requests
 import yaml
 
@@ -58,11 +58,9 @@ def _closed(schema: Any) -> Any:
 
 
 @cache
-def _validator(reference: str) -> jsonschema.Draft202012Validator:
-    return jsonschema.Draft202012Validator(
-        {"$ref": reference, "components": {"schemas": closed_components()}},
-        format_checker=jsonschema.FormatChecker(),
-    )
+def _validator(reference: str) -> jsonschema_rs.Draft202012Validator:
+    schema = {"$ref": reference, "components": {"schemas": closed_components()}}
+    return jsonschema_rs.Draft202012Validator(schema, validate_formats=True)
 
 
 def check(response: requests.Response) -> None:

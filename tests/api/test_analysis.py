@@ -7,12 +7,10 @@ import pytest
 from tests.api.client import Client, play_out, seated
 from tests.recordings import Recording, as_set, recordings
 
-SERVED = {"parade"}
-
 
 @pytest.mark.parametrize(
     "recording",
-    [each for each in recordings() if each.ruleset in SERVED],
+    recordings(),
     ids=lambda recording: recording.name,
 )
 def test_recorded_games_replay_step_by_step(stranger: Client, recording: Recording) -> None:

@@ -6,13 +6,23 @@ import sys
 
 import pytest
 
+from engine.registry import RULESETS
 from tests.server.service import ROOT, Service
 
 BOT = ROOT / "examples" / "random_bot.py"
 
 
-@pytest.mark.parametrize("seats", [2, 3])
-def test_bots_that_start_at_once_meet_and_finish_a_game(service: Service, seats: int) -> None:
+GAMES = [
+    (ruleset.id, seats)
+    for ruleset in RULESETS.values()
+    for seats in range(ruleset.min_seats, ruleset.max_seats + 1)
+]
+
+
+@pytest.mark.parametrize(("ruleset", "seats"), GAMES)
+def test_bots_that_start_at_once_meet_and_finish_a_game(
+    service: Service, ruleset: str, seats: int
+) -> None:
     bots = [
         subprocess.Popen(
             [
@@ -24,6 +34,8 @@ def test_bots_that_start_at_once_meet_and_finish_a_game(service: Service, seats:
                 f"Bot {i}",
                 "--seats",
                 str(seats),
+                "--ruleset",
+                ruleset,
             ],
             stdout=subprocess.PIPE,
             text=True,

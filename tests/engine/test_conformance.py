@@ -581,7 +581,7 @@ def test_the_global_chance_is_left_alone(case: Case) -> None:
             case.ruleset.redeal_hidden(state, reader, Random(1))
             if reader is not None:
                 for move in case.ruleset.legal_moves(state, reader):
-                    case.ruleset.preview(table, move)
+                    case.ruleset.preview(table, reader, move)
     assert random.getstate() == before
 
 
@@ -778,9 +778,9 @@ def test_a_preview_depends_on_the_view_and_the_move_alone(case: Case, seed: int)
             read = msgspec.json.decode(encode(table), type=type(table))
             redealt = ruleset.view(ruleset.redeal_hidden(state, seat, rng), seat)
             for move in ruleset.legal_moves(state, seat):
-                shown = ruleset.preview(table, move)
-                assert ruleset.preview(read, move) == shown
-                assert ruleset.preview(redealt, move) == shown
+                shown = ruleset.preview(table, seat, move)
+                assert ruleset.preview(read, seat, move) == shown
+                assert ruleset.preview(redealt, seat, move) == shown
                 if shown is not None:
                     assert plain(shown)["ruleset"] == case.ruleset_id
 

@@ -1026,19 +1026,19 @@ def test_events_have_the_members_that_the_front_end_is_promised(
 
 def test_a_preview_of_a_play_shows_the_cards_that_would_leave() -> None:
     state = in_play("green-3", parade="green-0 red-3 blue-9 green-7 red-1 green-2 blue-2")
-    shown = preview(view(state, 0), Play("green-3"))
+    shown = preview(view(state, 0), 0, Play("green-3"))
     assert shown == ParadePreview(cards("green-0 red-3 green-7"))
     assert plain(shown) == {"ruleset": "parade", "collected": ["green-0", "red-3", "green-7"]}
 
 
 def test_a_preview_of_a_play_that_takes_nothing_is_empty() -> None:
     state = in_play("green-3", parade="green-0")
-    assert preview(view(state, 0), Play("green-3")) == ParadePreview(())
+    assert preview(view(state, 0), 0, Play("green-3")) == ParadePreview(())
 
 
 def test_there_is_nothing_to_preview_of_a_discard() -> None:
     state = in_discard(*FOUR_EACH)
-    assert preview(view(state, 0), Discard(cards("red-1 blue-1"))) is None
+    assert preview(view(state, 0), 0, Discard(cards("red-1 blue-1"))) is None
 
 
 # --- What a seat cannot know --------------------------------------------------------------------

@@ -9,10 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from tests.engine.rebuild import parade
+from tests.engine.rebuild import contrast, mit_list_und_tuecke, parade, tea_time
 
 Rebuilder = Callable[[dict[str, Any], int | None, dict[str, Any]], None]
 
 REBUILDERS: dict[str, Rebuilder] = {
     "parade": parade.redraw,
+    "tea-time": tea_time.redraw,
+    "contrast": contrast.redraw,
+    "mit-list-und-tuecke": mit_list_und_tuecke.redraw,
 }

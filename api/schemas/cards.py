@@ -1,0 +1,51 @@
+"""What the games have in common on the wire: seats, cards, and playing a card."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from marshmallow import Schema, fields, validate
+
+from api.schemas.fields import Constant, Integer, Pattern, described, listed
+
+CARD_PATTERN = r"^[a-z]{1,16}-[0-9]{1,2}$"
+MAX_SEATS = 6
+
+
+def card(**kwargs: Any) -> fields.String:
+    """A card by its name."""
+    return fields.String(
+        validate=Pattern(CARD_PATTERN, error="Not a card: cards are named like red-7."),
+        metadata=described("A card, `color-value`.", example="red-7"),
+        **kwargs,
+    )
+
+
+def seat(**kwargs: Any) -> Integer:
+    """A seat by its number."""
+    return Integer(required=True, validate=validate.Range(min=0, max=MAX_SEATS - 1), **kwargs)
+
+
+def cards(**kwargs: Any) -> fields.List[Any]:
+    """A list of cards that is always there."""
+    return listed(card(), **kwargs)
+
+
+def by_seat(inner: fields.Field[Any], description: str = "By seat.") -> fields.List[Any]:
+    """A list with an entry for each seat."""
+    return listed(inner, metadata=described(description))
+
+
+class PlaySchema(Schema):
+    """Play a hand card."""
+
+    type = Constant("play")
+    card = card(required=True)
+
+
+class CardPlayedSchema(Schema):
+    """A seat played a card."""
+
+    type = Constant("card_played")
+    seat = seat()
+    card = card(required=True)

@@ -1,0 +1,690 @@
+"""Contrast, a game of pictures and symbols for 2 to 6, by Pink Monkey Games.
+
+The rules are those of the publisher's sheet (2016), with what it leaves open decided as
+follows.
+
+- The sheet counts no pictures: there are 74, which with the 36 symbol cards make the published
+  deck of 110. Their artwork is no part of this module; whoever creates a game may name its own.
+  A plain name is printable, with no colon, slash, backslash, angle bracket or double quote, so
+  that nobody takes it for an address, a path or markup. Names that are the same in Unicode's
+  composed form (NFC) are the same.
+- Which two symbols share a card is read off the sheet's figure, whose second row holds the
+  opposites of the first.
+- The pile lies face down but for its top picture. Pictures that winners take from below it, or
+  that went to the box before the game, are never shown; who has which picture does not matter.
+- Counting is a move of its own, so that nobody is left out unless another seat asked for it.
+  It can be done by any seat that has laid its card, once a turn, and not with two seats. The
+  counted seat may still lay its card as long as the countdown runs.
+- A seat that was counted out is not among "all": where all the others chose the same, no symbol
+  wins, but for the sheet's exception of three seats. It keeps its row and its hand.
+- The last turn is refreshed too.
+- Seats that are level in pictures share the win.
+- With two seats one picture leaves the pile in every turn, to the shared score or to the box.
+  The symbol that both chose counts as the winning one. 22 points or more win, for both; with
+  fewer both lose.
+- A laid card counts in its seat's hand until the reveal, for its owner as for everybody.
+
+This module does not shuffle by itself, keep time, or know who sits where.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable
+from enum import StrEnum
+from random import Random
+from typing import Annotated
+from unicodedata import normalize
+
+from msgspec import Meta, Struct
+from msgspec.structs import replace
+
+from engine.ruleset import (
+    Component,
+    Event,
+    IllegalMove,
+    InvalidDeal,
+    InvalidOptions,
+    Move,
+    MoveType,
+    Option,
+    Outcome,
+    Result,
+    Ruleset,
+    Seat,
+    Table,
+    TimedEvent,
+    Told,
+    replaced,
+)
+
+# --- The cards --------------------------------------------------------------------------
+
+Picture = str
+"""A picture's name, ``picture-7``, or whatever name or address the game's creator gave it."""
+
+Symbol = str
+"""One of twelve: ``round``."""
+
+SymbolCard = str
+"""A card with a symbol at either end, named by both: ``round-square``."""
+
+PICTURES: tuple[Picture, ...] = tuple(f"picture-{number}" for number in range(1, 75))
+SYMBOL_CARDS: tuple[SymbolCard, ...] = (
+    "red-yellow",
+    "blue-green",
+    "big-small",
+    "heavy-light",
+    "fat-thin",
+    "round-square",
+)
+SYMBOLS_ON = {card: tuple(card.split("-")) for card in SYMBOL_CARDS}
+CARD_WITH: dict[Symbol, SymbolCard] = {
+    symbol: card for card, symbols in SYMBOLS_ON.items() for symbol in symbols
+}
+SORTED_PLACE = {card: place for place, card in enumerate(SYMBOL_CARDS)}
+
+TAKEN_OUT = {2: 30, 3: 26, 4: 22, 5: 18, 6: 14}
+"""How many pictures go to the box before the game, by the number of seats."""
+
+ROW_SIZE = 2
+EXPERT_ROW_SIZE = 3
+
+COOPERATIVE_SEATS = 2
+TARGET = 22
+"""The score that two seats need together."""
+
+COUNTDOWN_SECONDS = 3
+MAX_COUNTDOWN_SECONDS = 24 * 60 * 60
+
+MIN_PILE_SIZE = 2
+MAX_PICTURE_LENGTH = 200
+NOT_IN_NAMES = ':/\\<>"'
+NOT_IN_ADDRESSES = ' "<>\\^`{|}'
+
+
+# --- Deal, moves, events, state -------------------------------------------------------------
+
+
+class Options(Struct, frozen=True, forbid_unknown_fields=True):
+    """Longer rows or not, how long a countdown runs, and the names of the pictures."""
+
+    expert: bool = False
+    countdown_seconds: Annotated[int, Meta(ge=1, le=MAX_COUNTDOWN_SECONDS)] = COUNTDOWN_SECONDS
+    pictures: tuple[Picture, ...] | None = None
+
+
+class Deal(Struct, frozen=True, forbid_unknown_fields=True):
+    """All that chance decides: the pictures in the box and in the pile, the symbol cards.
+
+    ``pile`` has its top in front. Of each seat's symbol cards the first ones lie in its row.
+    """
+
+    box: tuple[Picture, ...]
+    pile: tuple[Picture, ...]
+    symbols: tuple[tuple[SymbolCard, ...], ...]
+
+
+class Choose(Move, frozen=True, tag="choose"):
+    """Lay a symbol card face down, this symbol towards the picture."""
+
+    symbol: Symbol
+
+
+class Count(Move, frozen=True, tag="count"):
+    """Start the countdown on the one seat that has not laid a card."""
+
+
+class PictureShown(Event, frozen=True, tag="picture_shown"):
+    """A picture lies on top of the pile, and all look for a symbol that fits it."""
+
+    picture: Picture
+    pile_size: int
+
+
+class SymbolChosen(Event, frozen=True, tag="symbol_chosen"):
+    """A seat laid a card; its symbol only the seat itself sees."""
+
+    seat: Seat
+    symbol: Symbol | None
+
+
+class CountdownStarted(TimedEvent, frozen=True, tag="countdown_started"):
+    """A seat counts on the one that is missing."""
+
+    by: Seat
+    missing: Seat
+
+
+class SymbolsRevealed(Event, frozen=True, tag="symbols_revealed"):
+    """All cards are turned over, and the pictures of this turn leave the pile.
+
+    ``won`` has by seat what this turn adds to its score, 1 or 0.
+    """
+
+    choices: tuple[Symbol | None, ...]
+    winning_symbol: Symbol | None
+    counted_out: Seat | None
+    won: tuple[int, ...]
+    pile_size: int
+    box_size: int
+
+
+class RowsRefreshed(Event, frozen=True, tag="rows_refreshed"):
+    """The laid cards joined the rows, whose leftmost cards came to hand: all as they now are."""
+
+    rows: tuple[tuple[SymbolCard, ...], ...]
+    hands: tuple[tuple[SymbolCard, ...], ...]
+
+
+class Phase(StrEnum):
+    """Where in the game we are."""
+
+    CHOOSE = "choose"
+    FINISHED = "finished"
+
+
+class Countdown(Struct, frozen=True):
+    """Who counts, on whom."""
+
+    by: Seat
+    missing: Seat
+
+
+class LastTurn(Struct, frozen=True):
+    """What the last reveal showed: by seat the symbol, None for the seat that was counted out."""
+
+    choices: tuple[Symbol | None, ...]
+    winning_symbol: Symbol | None
+    counted_out: Seat | None
+
+
+class State(Struct, frozen=True):
+    """Everything on the table, hidden cards included.
+
+    ``pile`` has the picture that lies face up in front. All others are in the box or won, and
+    only their numbers matter; they are told apart by whether they have ever lain face up
+    (``shown``) or not (``unshown``). ``hands`` hold a laid card too, and ``choices``, by seat,
+    the symbol that it was laid for, None before.
+    """
+
+    phase: Phase
+    pile: tuple[Picture, ...]
+    shown: tuple[Picture, ...]
+    unshown: tuple[Picture, ...]
+    box_size: int
+    scores: tuple[int, ...]
+    rows: tuple[tuple[SymbolCard, ...], ...]
+    hands: tuple[tuple[SymbolCard, ...], ...]
+    choices: tuple[Symbol | None, ...]
+    countdown: Countdown | None
+    countdown_seconds: int
+    last_turn: LastTurn | None
+
+
+class ContrastTable(Table, frozen=True, tag="contrast"):
+    """What a seat or a spectator sees."""
+
+    phase: Phase
+    picture: Picture | None
+    pile_size: int
+    box_size: int
+    rows: tuple[tuple[SymbolCard, ...], ...]
+    hands: tuple[tuple[SymbolCard, ...], ...]
+    scores: tuple[int, ...]
+    has_chosen: tuple[bool, ...]
+    choice: Symbol | None
+    countdown: Countdown | None
+    last_turn: LastTurn | None
+
+
+# --- Options ----------------------------------------------------------------------------------
+
+
+def fewest_pictures(seats: int) -> int:
+    """How many pictures a game needs: a pile of two, with two seats one that can be won.
+
+    >>> fewest_pictures(2), fewest_pictures(3), fewest_pictures(6)
+    (52, 28, 16)
+    """
+    return TAKEN_OUT[seats] + (TARGET if seats == COOPERATIVE_SEATS else MIN_PILE_SIZE)
+
+
+def check_options(seats: int, options: Options) -> None:
+    """Raise `InvalidOptions` unless the pictures are enough, not too many, and well named."""
+    if options.pictures is None:
+        return
+    fewest, most = fewest_pictures(seats), len(PICTURES)
+    if not fewest <= len(options.pictures) <= most:
+        raise InvalidOptions(
+            f"A game for {seats} seats has {fewest} to {most} pictures, "
+            f"not {len(options.pictures)}.",
+            ("pictures",),
+        )
+    seen: set[Picture] = set()
+    for place, picture in enumerate(options.pictures):
+        path = ("pictures", place)
+        if len(picture) > MAX_PICTURE_LENGTH:
+            raise InvalidOptions(f"A picture has at most {MAX_PICTURE_LENGTH} characters.", path)
+        if not (is_plain_name(picture) or is_https_address(picture)):
+            raise InvalidOptions(
+                'A picture is a plain name, without : / \\ < > ", or an https address.', path
+            )
+        if (name := normalize("NFC", picture)) in seen:
+            raise InvalidOptions("Another picture has the same name.", path)
+        seen.add(name)
+
+
+def is_plain_name(picture: Picture) -> bool:
+    """Whether this can be nothing but a name: no address, path or markup.
+
+    >>> is_plain_name("The sea, at 6 o'clock (2).png"), is_plain_name("data:text/html")
+    (True, False)
+    """
+    return (
+        picture != ""
+        and picture.isprintable()
+        and picture == picture.strip()
+        and not any(mark in picture for mark in NOT_IN_NAMES)
+    )
+
+
+HTTPS_ADDRESS = re.compile(r"https://[A-Za-z0-9-]+(\.[A-Za-z0-9-]+)*(:[0-9]{1,5})?([/?#].*)?")
+
+
+def is_https_address(picture: Picture) -> bool:
+    """Whether this is an https address, without a user name in it.
+
+    >>> is_https_address("https://example.org/sea.jpg"), is_https_address("http://example.org/")
+    (True, False)
+    """
+    return (
+        HTTPS_ADDRESS.fullmatch(picture) is not None
+        and picture.isprintable()
+        and not any(mark in picture for mark in NOT_IN_ADDRESSES)
+    )
+
+
+# --- Setup ------------------------------------------------------------------------------------
+
+
+def pictures_of(options: Options) -> tuple[Picture, ...]:
+    """The pictures that a game with these options is played with."""
+    return PICTURES if options.pictures is None else options.pictures
+
+
+def deal(seats: int, options: Options, rng: Random) -> Deal:
+    """Shuffle the pictures, put some into the box, and shuffle each seat's symbol cards."""
+    pictures = list(pictures_of(options))
+    rng.shuffle(pictures)
+    symbols = []
+    for _ in range(seats):
+        cards = list(SYMBOL_CARDS)
+        rng.shuffle(cards)
+        symbols.append(tuple(cards))
+    return Deal(
+        box=tuple(pictures[: TAKEN_OUT[seats]]),
+        pile=tuple(pictures[TAKEN_OUT[seats] :]),
+        symbols=tuple(symbols),
+    )
+
+
+def start(seats: int, options: Options, deal: Deal) -> Outcome[State]:
+    """The position before the first turn, its picture face up. Raises `InvalidDeal`."""
+    check_deal(seats, options, deal)
+    row_size = EXPERT_ROW_SIZE if options.expert else ROW_SIZE
+    state = State(
+        phase=Phase.CHOOSE,
+        pile=deal.pile,
+        shown=(),
+        unshown=deal.box,
+        box_size=len(deal.box),
+        scores=(0,) * seats,
+        rows=tuple(cards[:row_size] for cards in deal.symbols),
+        hands=tuple(cards[row_size:] for cards in deal.symbols),
+        choices=(None,) * seats,
+        countdown=None,
+        countdown_seconds=options.countdown_seconds,
+        last_turn=None,
+    )
+    return state, (Told(PictureShown(state.pile[0], len(state.pile))),)
+
+
+def check_deal(seats: int, options: Options, deal: Deal) -> None:
+    """Raise `InvalidDeal` unless all pictures and every seat's six symbol cards are dealt."""
+    if len(deal.box) != TAKEN_OUT[seats]:
+        raise InvalidDeal(f"With {seats} seats {TAKEN_OUT[seats]} go to the box.", ("box",))
+    if len(deal.symbols) != seats:
+        raise InvalidDeal(f"{seats} seats need {seats} sets of symbol cards.", ("symbols",))
+    for seat, cards in enumerate(deal.symbols):
+        where = ("symbols", seat)
+        check_dealt_once(SYMBOL_CARDS, placed(where, cards), where)
+    pictures = [*placed(("box",), deal.box), *placed(("pile",), deal.pile)]
+    check_dealt_once(pictures_of(options), pictures, ("pile",))
+
+
+Path = tuple[str | int, ...]
+
+
+def placed(path: Path, cards: tuple[str, ...]) -> list[tuple[Path, str]]:
+    """The cards of a list in the deal, each with the path that leads to it."""
+    return [((*path, place), card) for place, card in enumerate(cards)]
+
+
+def check_dealt_once(wanted: tuple[str, ...], dealt: list[tuple[Path, str]], path: Path) -> None:
+    """Raise `InvalidDeal` unless each wanted card is dealt exactly once, and no other."""
+    missing = set(wanted)
+    for where, card in dealt:
+        if card not in missing:
+            twice = card in wanted
+            raise InvalidDeal(f"{card} is dealt twice." if twice else "No such card.", where)
+        missing.remove(card)
+    if missing:
+        raise InvalidDeal(f"{len(missing)} of {len(wanted)} cards are missing.", path)
+
+
+# --- Whose move, and which ----------------------------------------------------------------------
+
+
+def to_move(state: State) -> tuple[Seat, ...]:
+    """The seats that have not laid a card."""
+    if state.phase is Phase.FINISHED:
+        return ()
+    return tuple([seat for seat, choice in enumerate(state.choices) if choice is None])
+
+
+def legal_moves(state: State, seat: Seat) -> tuple[Choose | Count, ...]:
+    """Any symbol of the hand; for a seat that has laid a card, to count if it may."""
+    if state.phase is Phase.FINISHED:
+        return ()
+    if state.choices[seat] is None:
+        hand = sorted(state.hands[seat], key=SORTED_PLACE.__getitem__)
+        return tuple([choice for card in hand for choice in CHOICES_WITH[card]])
+    return (Count(),) if may_be_counted(state) else ()
+
+
+CHOICES_WITH = {
+    card: tuple(Choose(symbol) for symbol in symbols) for card, symbols in SYMBOLS_ON.items()
+}
+
+
+def may_be_counted(state: State) -> bool:
+    """Whether exactly one seat is missing, nobody counts yet, and more than two play."""
+    return (
+        len(state.choices) != COOPERATIVE_SEATS
+        and state.countdown is None
+        and state.choices.count(None) == 1
+    )
+
+
+def apply(state: State, seat: Seat, move: Choose | Count) -> Outcome[State]:
+    """The position after a move, and what happened. Raises `IllegalMove`."""
+    if state.phase is Phase.FINISHED:
+        raise IllegalMove("game_over", "The game is over.")
+    if isinstance(move, Choose):
+        return apply_choose(state, seat, move.symbol)
+    if isinstance(move, Count):
+        return apply_count(state, seat)
+    raise IllegalMove("wrong_move_type", "Choose a symbol, or count.")
+
+
+# --- A turn -----------------------------------------------------------------------------------
+
+
+def apply_choose(state: State, seat: Seat, symbol: Symbol) -> Outcome[State]:
+    """Lay a card face down; after the last one the symbols are revealed."""
+    if state.choices[seat] is not None:
+        raise IllegalMove("not_your_turn", "You have laid a card; the choice stands.")
+    if CARD_WITH.get(symbol) not in state.hands[seat]:
+        raise IllegalMove("symbol_not_in_hand", f"{symbol} is on no card of your hand.")
+
+    told = Told(SymbolChosen(seat, None), ((seat, SymbolChosen(seat, symbol)),))
+    after = replace(state, choices=replaced(state.choices, seat, symbol))
+    if None in after.choices:
+        return after, (told,)
+    next_turn, revealed = reveal(after, counted_out=None)
+    return next_turn, (told, *revealed)
+
+
+def apply_count(state: State, seat: Seat) -> Outcome[State]:
+    """Start the countdown on the one seat that is missing."""
+    check_count(state, seat)
+    countdown = Countdown(by=seat, missing=state.choices.index(None))
+    told = Told(CountdownStarted(by=countdown.by, missing=countdown.missing))
+    return replace(state, countdown=countdown), (told,)
+
+
+def check_count(state: State, seat: Seat) -> None:
+    """Raise `IllegalMove` unless this seat may start the countdown."""
+    if len(state.choices) == COOPERATIVE_SEATS:
+        raise IllegalMove("no_countdown_with_two_seats", "With two seats nobody is counted out.")
+    if state.choices[seat] is None:
+        raise IllegalMove("card_not_laid", "Lay a card first: only those who have may count.")
+    if state.countdown is not None:
+        raise IllegalMove("countdown_running", "The countdown has been started in this turn.")
+    if not may_be_counted(state):
+        raise IllegalMove("several_missing", "More than one seat has not laid a card.")
+
+
+def countdown(state: State) -> int | None:
+    """How many seconds the missing seat has, None if nobody counts."""
+    return None if state.countdown is None else state.countdown_seconds
+
+
+def expire(state: State) -> Outcome[State]:
+    """The missing seat is left out, and the others' symbols are revealed."""
+    if state.countdown is None:
+        raise IllegalMove("no_countdown", "No countdown is running.")
+    return reveal(state, counted_out=state.countdown.missing)
+
+
+def reveal(state: State, counted_out: Seat | None) -> Outcome[State]:
+    """Turn the cards over, take the pictures, refresh the rows, show the next picture."""
+    symbol = winning_symbol(state.choices)
+    won = tuple([int(choice == symbol) for choice in state.choices])
+    if symbol is None:
+        won = (0,) * len(won)
+    after = refresh(take_pictures(state, won))
+    after = replace(
+        after,
+        phase=Phase.CHOOSE if after.pile else Phase.FINISHED,
+        choices=(None,) * len(state.choices),
+        countdown=None,
+        last_turn=LastTurn(state.choices, symbol, counted_out),
+    )
+    told = [
+        Told(
+            SymbolsRevealed(
+                choices=state.choices,
+                winning_symbol=symbol,
+                counted_out=counted_out,
+                won=won,
+                pile_size=len(after.pile),
+                box_size=after.box_size,
+            )
+        ),
+        Told(RowsRefreshed(after.rows, after.hands)),
+    ]
+    if after.pile:
+        told.append(Told(PictureShown(after.pile[0], len(after.pile))))
+    return after, tuple(told)
+
+
+def winning_symbol(choices: tuple[Symbol | None, ...]) -> Symbol | None:
+    """The symbol that most seats chose, but not all; None in a tie for most.
+
+    By seat the choices, None for a seat that was counted out. The sheet's examples:
+
+    >>> winning_symbol(("square", "square", "yellow", "green", "light"))
+    'square'
+    >>> winning_symbol(("square", "square", "yellow", "yellow", "green"))
+    >>> winning_symbol(("square",) * 5)
+
+    Its exception, with three seats and one of them counted out, and two who play together:
+
+    >>> winning_symbol(("round", None, "round")), winning_symbol(("round", "round"))
+    ('round', 'round')
+    """
+    counts = Counter([choice for choice in choices if choice is not None])
+    (symbol, most), *others = counts.most_common(2)
+    if not others:
+        return symbol if may_be_unanimous(choices) else None
+    return symbol if most > others[0][1] else None
+
+
+def may_be_unanimous(choices: tuple[Symbol | None, ...]) -> bool:
+    """Whether a symbol wins that all chose: for two seats, or two that are left of three."""
+    if len(choices) == 3:
+        return None in choices
+    return len(choices) == COOPERATIVE_SEATS
+
+
+def take_pictures(state: State, won: tuple[int, ...]) -> State:
+    """Winners take a picture each, from the box once the pile is empty; or the box takes one."""
+    winners = sum(won)
+    cooperative = len(won) == COOPERATIVE_SEATS
+    leaving = 1 if cooperative else max(winners, 1)
+    from_pile = state.pile[:leaving]
+    from_box = leaving - len(from_pile)
+    to_box = 0 if winners else 1
+    return replace(
+        state,
+        pile=state.pile[leaving:],
+        shown=state.shown + from_pile[:1],
+        unshown=state.unshown + from_pile[1:],
+        box_size=state.box_size - from_box + to_box,
+        scores=tuple([score + more for score, more in zip(state.scores, won, strict=True)]),
+    )
+
+
+def refresh(state: State) -> State:
+    """Each laid card goes to the right end of its row, the leftmost card to the hand."""
+    rows, hands = list(state.rows), list(state.hands)
+    for seat, choice in enumerate(state.choices):
+        if choice is not None:
+            laid = CARD_WITH[choice]
+            leftmost, *staying = rows[seat]
+            rows[seat] = (*staying, laid)
+            hands[seat] = (*[card for card in hands[seat] if card != laid], leftmost)
+    return replace(state, rows=tuple(rows), hands=tuple(hands))
+
+
+# --- The end ------------------------------------------------------------------------------------
+
+
+def result(state: State) -> Result | None:
+    """Most pictures win, tied seats share; two seats win together with 22 or not at all."""
+    if state.phase is not Phase.FINISHED:
+        return None
+    needed = TARGET if len(state.scores) == COOPERATIVE_SEATS else max(state.scores)
+    return Result(
+        state.scores, tuple(seat for seat, score in enumerate(state.scores) if score >= needed)
+    )
+
+
+# --- What a seat sees ---------------------------------------------------------------------------
+
+
+def view(state: State, seat: Seat | None) -> ContrastTable:
+    """The picture, the sizes of pile and box, all symbol cards, and the seat's own choice."""
+    return ContrastTable(
+        phase=state.phase,
+        picture=state.pile[0] if state.pile else None,
+        pile_size=len(state.pile),
+        box_size=state.box_size,
+        rows=state.rows,
+        hands=state.hands,
+        scores=state.scores,
+        has_chosen=tuple([choice is not None for choice in state.choices]),
+        choice=None if seat is None else state.choices[seat],
+        countdown=state.countdown,
+        last_turn=state.last_turn,
+    )
+
+
+def redeal_hidden(state: State, seat: Seat | None, rng: Random) -> State:
+    """Shuffle the pictures that never lay face up, and let the others choose again."""
+    top, rest = state.pile[:1], state.pile[1:]
+    # Sorted first, so that the outcome depends on the seat's knowledge and on rng alone.
+    unseen = sorted(rest + state.unshown)
+    rng.shuffle(unseen)
+    choices = state.choices
+    for other, hand in enumerate(state.hands):
+        if other != seat and choices[other] is not None:
+            choices = replaced(choices, other, rng.choice(symbols_in(hand)))
+    return replace(
+        state,
+        pile=(*top, *unseen[: len(rest)]),
+        unshown=tuple(unseen[len(rest) :]),
+        choices=choices,
+    )
+
+
+def symbols_in(hand: Iterable[SymbolCard]) -> list[Symbol]:
+    """All symbols on these cards."""
+    return [symbol for card in hand for symbol in SYMBOLS_ON[card]]
+
+
+CONTRAST: Ruleset[Options, Deal, State, Choose | Count, ContrastTable] = Ruleset(
+    id="contrast",
+    title="Contrast",
+    min_seats=min(TAKEN_OUT),
+    max_seats=max(TAKEN_OUT),
+    options=(
+        Option(
+            name="expert",
+            type="boolean",
+            default=False,
+            description="Three symbol cards instead of two lie in each row, three are in hand.",
+        ),
+        Option(
+            name="countdown_seconds",
+            type="integer",
+            default=COUNTDOWN_SECONDS,
+            description="How many seconds a seat that is counted on has to lay its card.",
+            minimum=1,
+            maximum=MAX_COUNTDOWN_SECONDS,
+        ),
+        Option(
+            name="pictures",
+            type="strings",
+            default=None,
+            description=(
+                "The pictures to play with, picture-1 to picture-74 if none are given: "
+                "different plain names or https addresses of at most "
+                f"{MAX_PICTURE_LENGTH} characters. At least "
+                + ", ".join(f"{fewest_pictures(seats)} with {seats} seats" for seats in TAKEN_OUT)
+                + "."
+            ),
+            minimum=min(fewest_pictures(seats) for seats in TAKEN_OUT),
+            maximum=len(PICTURES),
+        ),
+    ),
+    components=(
+        *(Component("picture", picture) for picture in PICTURES),
+        *(
+            Component("symbol_card", card, count=max(TAKEN_OUT), parts=SYMBOLS_ON[card])
+            for card in SYMBOL_CARDS
+        ),
+    ),
+    move_types=(
+        MoveType("choose", "Lay a symbol card face down, with this symbol towards the picture."),
+        MoveType("count", "Start the countdown on the one seat that has not laid a card."),
+    ),
+    options_type=Options,
+    deal_type=Deal,
+    state_type=State,
+    move_type=Choose | Count,
+    deal=deal,
+    start=start,
+    to_move=to_move,
+    legal_moves=legal_moves,
+    apply=apply,
+    view=view,
+    result=result,
+    redeal_hidden=redeal_hidden,
+    countdown=countdown,
+    expire=expire,
+    check_options=check_options,
+)

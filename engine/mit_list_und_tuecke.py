@@ -1,0 +1,809 @@
+"""Mit List und Tücke, a trick-taking game for 4 to 6 by Klaus Palesch (1999).
+
+The rules are those of its French rule sheet, with what it leaves open decided as follows.
+
+- With five seats, the yellow that the sheet names beside green is a slip for blue.
+- The first dealer is chosen at random.
+- Both seats that receive cards of a trick have them before anyone chooses colours. If both
+  must choose, the high seat chooses first; both have chosen before the next trick is led, and
+  before the round is scored.
+- Of several cards of one colour received at once, the one played last lies on top.
+- How many cards a pile has is part of what may not be examined. The option ``open_piles``
+  shows every face-up pile in full and how many cards lie face down.
+- A trick counts as played once its cards are taken.
+- When a round ends early, nobody is shown the hand that could not play, or any other.
+- After the last round all cards stay as they lie, those of an unfinished trick and of the
+  hands too.
+- Seats with equal totals share the win.
+
+The catalogue lists all 84 cards; ``HIGHEST`` says which of them are dealt to how many seats.
+
+This module does not shuffle by itself, keep time, or know who sits where.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from enum import StrEnum
+from itertools import combinations
+from random import Random
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from engine.cards import CardPlayed, Play
+from engine.ruleset import (
+    Card,
+    Component,
+    Event,
+    IllegalMove,
+    InvalidDeal,
+    Move,
+    MoveType,
+    Option,
+    Outcome,
+    Preview,
+    Result,
+    Ruleset,
+    Seat,
+    Table,
+    Told,
+    replaced,
+    sort_set,
+)
+
+# --- The cards --------------------------------------------------------------------------
+
+Color = str
+
+COLORS: tuple[Color, ...] = ("red", "yellow", "blue", "green")
+
+HIGHEST = {
+    4: {"red": 14, "yellow": 14, "blue": 14, "green": 14},
+    5: {"red": 18, "yellow": 18, "blue": 17, "green": 17},
+    6: {"red": 21, "yellow": 21, "blue": 21, "green": 21},
+}
+"""The highest card of each colour that is dealt, by the number of seats; the lowest is 1."""
+
+DECKS: dict[int, tuple[Card, ...]] = {
+    seats: tuple(f"{color}-{value}" for color in COLORS for value in range(1, highest[color] + 1))
+    for seats, highest in HIGHEST.items()
+}
+CARDS = DECKS[6]
+
+COLOR_OF = {card: card.rpartition("-")[0] for card in CARDS}
+VALUE_OF = {card: int(card.rpartition("-")[2]) for card in CARDS}
+SORTED_PLACE = {card: place for place, card in enumerate(CARDS)}
+PILE_OF = {card: COLORS.index(COLOR_OF[card]) for card in CARDS}
+"""For each card, the place of its colour in `COLORS`, and so of its pile before a seat."""
+
+HAND_SIZE = 14
+COLORS_IN_A_TRICK = 3
+"""A trick holds no card of a further colour."""
+COLORS_KEPT = 2
+TAKEN_BY_HIGH = {4: 2, 5: 3, 6: 3}
+"""How many cards the high seat takes out of the trick, by the number of seats."""
+
+
+def in_order(cards: Iterable[Card]) -> tuple[Card, ...]:
+    """Cards sorted by colour, then by value."""
+    return tuple(sorted(cards, key=SORTED_PLACE.__getitem__))
+
+
+# --- Deal, moves, events, state -------------------------------------------------------------
+
+Hands = tuple[tuple[Card, ...], ...]
+
+
+class Options(Struct, frozen=True, forbid_unknown_fields=True):
+    """Whether the piles may be examined."""
+
+    open_piles: bool = False
+
+
+class Deal(Struct, frozen=True, forbid_unknown_fields=True):
+    """All that chance decides: the first dealer, and the hands by seat of each round."""
+
+    dealer: Seat
+    rounds: tuple[Hands, ...]
+
+
+class Take(Move, frozen=True, tag="take"):
+    """The high seat's choice of cards out of the trick, in any order."""
+
+    cards: tuple[Card, ...]
+
+    def __post_init__(self) -> None:
+        sort_set(self, "cards")
+
+
+class Keep(Move, frozen=True, tag="keep"):
+    """The two colours that will score, in any order."""
+
+    colors: tuple[Color, ...]
+
+    def __post_init__(self) -> None:
+        sort_set(self, "colors")
+
+
+AnyMove = Play | Take | Keep
+
+
+class Counts(Struct, frozen=True):
+    """What a seat's points come from: its two largest face-up piles, and its other cards."""
+
+    largest: int
+    second: int
+    rest: int
+
+
+class RoundStarted(Event, frozen=True, tag="round_started"):
+    """The cards are dealt; each seat sees its own."""
+
+    round: int
+    dealer: Seat
+    leader: Seat
+    hand: tuple[Card, ...] | None
+
+
+class TrickCompleted(Event, frozen=True, tag="trick_completed"):
+    """Every seat has played. There is no low seat if the whole trick is of the led colour."""
+
+    high: Seat
+    low: Seat | None
+
+
+class CardsTaken(Event, frozen=True, tag="cards_taken"):
+    """Cards left the trick for a seat, or were discarded (None): in the order played."""
+
+    seat: Seat | None
+    cards: tuple[Card, ...]
+
+
+class ColorsKept(Event, frozen=True, tag="colors_kept"):
+    """A seat chose its two colours and turned the cards of the others face down."""
+
+    seat: Seat
+    colors: tuple[Color, ...]
+
+
+class RoundScored(Event, frozen=True, tag="round_scored"):
+    """The round is over: ``early`` because a seat could not play."""
+
+    round: int
+    early: bool
+    scores: tuple[int, ...]
+    counts: tuple[Counts, ...]
+
+
+class Phase(StrEnum):
+    """Where in the game we are."""
+
+    PLAY = "play"
+    TAKE = "take"
+    KEEP = "keep"
+    FINISHED = "finished"
+
+
+class PlayedCard(Struct, frozen=True):
+    """A card of the trick, and who played it."""
+
+    seat: Seat
+    card: Card
+
+
+Trick = tuple[PlayedCard, ...]
+
+
+class Winnings(Struct, frozen=True):
+    """The cards before a seat.
+
+    ``piles`` are the face-up ones, one for each of `COLORS`, bottom first. ``kept`` holds the
+    two colours that score, None until the seat has chosen them; from then on the cards of the
+    others are ``face_down``.
+    """
+
+    piles: tuple[tuple[Card, ...], ...] = ((),) * len(COLORS)
+    face_down: tuple[Card, ...] = ()
+    kept: tuple[Color, ...] | None = None
+
+
+class State(Struct, frozen=True):
+    """Everything on the table, hidden cards included.
+
+    ``round`` counts from 1. ``leader`` leads the trick on the table, or else the next one.
+    ``discarded`` are the cards that nobody got in this round. ``choosing`` are the seats that
+    must choose their colours now, in this order. ``round_scores`` has a list by seat for each
+    round played, ``later_rounds`` the hands of the rounds to come.
+    """
+
+    phase: Phase
+    open_piles: bool
+    round: int
+    dealer: Seat
+    leader: Seat
+    hands: Hands
+    trick: Trick
+    tricks_played: int
+    winnings: tuple[Winnings, ...]
+    discarded: tuple[Card, ...]
+    choosing: tuple[Seat, ...]
+    round_scores: tuple[tuple[int, ...], ...]
+    later_rounds: tuple[Hands, ...]
+
+
+class Pile(Struct, frozen=True):
+    """A face-up pile: its top card, and all its cards, bottom first, if piles are open."""
+
+    color: Color
+    top: Card
+    cards: tuple[Card, ...] | None
+
+
+class FaceDown(Struct, frozen=True):
+    """A face-down pile: whether it is there, and its size if piles are open."""
+
+    any: bool
+    size: int | None
+
+
+class MitListTable(Table, frozen=True, tag="mit-list-und-tuecke"):
+    """What a seat or a spectator sees."""
+
+    phase: Phase
+    round: int
+    rounds: int
+    dealer: Seat
+    hand: tuple[Card, ...] | None
+    hand_sizes: tuple[int, ...]
+    leader: Seat
+    trick: Trick
+    led_color: Color | None
+    high: Seat | None
+    low: Seat | None
+    tricks_played: int
+    piles: tuple[tuple[Pile, ...], ...]
+    face_down: tuple[FaceDown, ...]
+    kept: tuple[tuple[Color, ...] | None, ...]
+    round_scores: tuple[tuple[int, ...], ...]
+
+
+class MitListPreview(Preview, frozen=True, tag="mit-list-und-tuecke"):
+    """What a card played or cards taken would bring about; None where it does not apply.
+
+    Of a card: the colour then led, and the high and the low seat if it completes the trick. Of
+    cards taken: the seat that gets the rest, None too if the rest is discarded.
+    """
+
+    led_color: Color | None = None
+    high: Seat | None = None
+    low: Seat | None = None
+    rest_to: Seat | None = None
+
+
+# --- Setup ------------------------------------------------------------------------------------
+
+
+def deal(seats: int, options: Options, rng: Random) -> Deal:
+    """Choose the first dealer, then shuffle and deal all cards for each round."""
+    dealer = rng.randrange(seats)
+    return Deal(dealer, tuple(deal_hands(seats, rng) for _ in range(seats)))
+
+
+def deal_hands(seats: int, rng: Random) -> Hands:
+    """All cards shuffled and dealt out: fourteen to each seat."""
+    cards = list(DECKS[seats])
+    rng.shuffle(cards)
+    return tuple(tuple(cards[i : i + HAND_SIZE]) for i in range(0, len(cards), HAND_SIZE))
+
+
+def start(seats: int, options: Options, deal: Deal) -> Outcome[State]:
+    """The position before the first trick. Raises `InvalidDeal`."""
+    check_deal(seats, deal)
+    return start_round(
+        number=1,
+        dealer=deal.dealer,
+        rounds=deal.rounds,
+        round_scores=(),
+        open_piles=options.open_piles,
+    )
+
+
+def check_deal(seats: int, deal: Deal) -> None:
+    """Raise `InvalidDeal` unless each seat deals once, and each time all of the cards."""
+    if not 0 <= deal.dealer < seats:
+        raise InvalidDeal(f"There is no seat {deal.dealer} of {seats}.", ("dealer",))
+    if len(deal.rounds) != seats:
+        raise InvalidDeal(f"{seats} seats play {seats} rounds.", ("rounds",))
+    for place, hands in enumerate(deal.rounds):
+        check_hands(seats, hands, ("rounds", place))
+
+
+def check_hands(seats: int, hands: Hands, path: tuple[str | int, ...]) -> None:
+    """Raise `InvalidDeal` unless every card for this number of seats is in one hand."""
+    if len(hands) != seats:
+        raise InvalidDeal(f"{seats} seats need {seats} hands.", path)
+    deck, seen = frozenset(DECKS[seats]), set[Card]()
+    for seat, hand in enumerate(hands):
+        if len(hand) != HAND_SIZE:
+            raise InvalidDeal(f"A hand is dealt {HAND_SIZE} cards.", (*path, seat))
+        for place, card in enumerate(hand):
+            if card not in deck:
+                raise InvalidDeal(
+                    f"There is no such card with {seats} seats.", (*path, seat, place)
+                )
+            if card in seen:
+                raise InvalidDeal(f"{card} is dealt twice.", (*path, seat, place))
+            seen.add(card)
+
+
+def start_round(
+    number: int,
+    dealer: Seat,
+    rounds: tuple[Hands, ...],
+    round_scores: tuple[tuple[int, ...], ...],
+    open_piles: bool,
+) -> Outcome[State]:
+    """Deal the first of these rounds. The seat after the dealer leads the first trick."""
+    hands, later_rounds = rounds[0], rounds[1:]
+    leader = (dealer + 1) % len(hands)
+    state = State(
+        phase=Phase.PLAY,
+        open_piles=open_piles,
+        round=number,
+        dealer=dealer,
+        leader=leader,
+        hands=hands,
+        trick=(),
+        tricks_played=0,
+        winnings=(Winnings(),) * len(hands),
+        discarded=(),
+        choosing=(),
+        round_scores=round_scores,
+        later_rounds=later_rounds,
+    )
+    told = Told(
+        RoundStarted(number, dealer, leader, None),
+        tuple(
+            (seat, RoundStarted(number, dealer, leader, hand)) for seat, hand in enumerate(hands)
+        ),
+    )
+    return state, (told,)
+
+
+# --- Whose move, and which ----------------------------------------------------------------------
+
+
+def to_move(state: State) -> tuple[Seat, ...]:
+    """The one seat that the game waits for."""
+    if state.phase is Phase.FINISHED:
+        return ()
+    return (seat_to_move(state),)
+
+
+def seat_to_move(state: State) -> Seat:
+    """The next seat of the trick, its high seat, or the next to choose colours."""
+    if state.phase is Phase.TAKE:
+        return high_seat(state.trick)
+    if state.phase is Phase.KEEP:
+        return state.choosing[0]
+    return (state.leader + len(state.trick)) % len(state.hands)
+
+
+def legal_moves(state: State, seat: Seat) -> tuple[AnyMove, ...]:
+    """Any card that the trick allows; so many cards out of the trick; any two colours."""
+    if seat not in to_move(state):
+        return ()
+    if state.phase is Phase.TAKE:
+        trick = [played.card for played in state.trick]
+        return tuple([Take(cards) for cards in combinations(trick, TAKEN_BY_HIGH[len(trick)])])
+    if state.phase is Phase.KEEP:
+        return tuple([Keep(colors) for colors in combinations(COLORS, COLORS_KEPT)])
+    return tuple([Play(card) for card in in_order(playable(state.hands[seat], state.trick))])
+
+
+def apply(state: State, seat: Seat, move: AnyMove) -> Outcome[State]:
+    """The position after a move, and what happened. Raises `IllegalMove`."""
+    if state.phase is Phase.FINISHED:
+        raise IllegalMove("game_over", "The game is over.")
+    turn = seat_to_move(state)
+    if seat != turn:
+        raise IllegalMove("not_your_turn", f"The game waits for seat {turn}.")
+    if state.phase is Phase.TAKE:
+        return apply_take(state, seat, move)
+    if state.phase is Phase.KEEP:
+        return apply_keep(state, seat, move)
+    return apply_play(state, seat, move)
+
+
+# --- A trick ------------------------------------------------------------------------------------
+
+
+def playable(hand: tuple[Card, ...], trick: Trick) -> tuple[Card, ...]:
+    """The cards of a hand that may be played: all, unless three colours are on the table.
+
+    >>> trick = tuple(map(PlayedCard, (0, 1, 2), ("red-3", "blue-9", "green-1")))
+    >>> playable(("yellow-4", "blue-2"), trick[:2])
+    ('yellow-4', 'blue-2')
+    >>> playable(("yellow-4", "blue-2"), trick)
+    ('blue-2',)
+    """
+    if len(trick) < COLORS_IN_A_TRICK:
+        return hand
+    colors = {COLOR_OF[played.card] for played in trick}
+    if len(colors) < COLORS_IN_A_TRICK:
+        return hand
+    return tuple([card for card in hand if COLOR_OF[card] in colors])
+
+
+def apply_play(state: State, seat: Seat, move: AnyMove) -> Outcome[State]:
+    """Play a card; the trick is complete with the last, or the next seat cannot play."""
+    if not isinstance(move, Play):
+        raise IllegalMove("wrong_move_type", "Play a card: the trick is not complete.")
+    hand, card = state.hands[seat], move.card
+    if card not in hand:
+        raise IllegalMove("card_not_in_hand", f"{card} is not in your hand.")
+    if card not in playable(hand, state.trick):
+        raise IllegalMove(
+            "fourth_color", f"The trick has three colours already, and {card} is of the fourth."
+        )
+
+    trick = (*state.trick, PlayedCard(seat, card))
+    left = tuple([other for other in hand if other != card])
+    hands = replaced(state.hands, seat, left)
+    after = replace(state, hands=hands, trick=trick)
+    told = Told(CardPlayed(seat, card))
+    if len(trick) == len(hands):
+        completed = TrickCompleted(high_seat(trick), low_seat(trick))
+        return replace(after, phase=Phase.TAKE), (told, Told(completed))
+    if not playable(hands[(seat + 1) % len(hands)], trick):
+        ended, told_of_end = end_round(after, early=True)
+        return ended, (told, *told_of_end)
+    return after, (told,)
+
+
+def high_seat(trick: Trick) -> Seat:
+    """Who played the highest card of the led colour.
+
+    >>> high_seat(tuple(map(PlayedCard, (2, 3, 0, 1), ("red-3", "blue-9", "red-8", "red-5"))))
+    0
+    """
+    led = COLOR_OF[trick[0].card]
+    highest = max(
+        [played for played in trick if COLOR_OF[played.card] == led],
+        key=lambda played: VALUE_OF[played.card],
+    )
+    return highest.seat
+
+
+def low_seat(trick: Trick) -> Seat | None:
+    """Who played the lowest card not of the led colour, of equal ones the first; or nobody.
+
+    >>> low_seat(tuple(map(PlayedCard, (2, 3, 0, 1), ("red-3", "blue-9", "red-8", "green-9"))))
+    3
+    >>> low_seat(tuple(map(PlayedCard, (2, 3, 0, 1), ("red-3", "red-9", "red-8", "red-5"))))
+    """
+    led = COLOR_OF[trick[0].card]
+    lowest = min(
+        [played for played in trick if COLOR_OF[played.card] != led],
+        key=lambda played: VALUE_OF[played.card],
+        default=None,
+    )
+    return None if lowest is None else lowest.seat
+
+
+# --- The cards of a trick -------------------------------------------------------------------------
+
+
+def apply_take(state: State, seat: Seat, move: AnyMove) -> Outcome[State]:
+    """The high seat takes cards of its choice; the low seat gets the rest and leads next.
+
+    Without a low seat the rest is discarded, and the high seat leads.
+    """
+    if not isinstance(move, Take):
+        raise IllegalMove("wrong_move_type", "The trick is complete: take cards out of it.")
+    check_take(state.trick, move.cards)
+
+    taken = tuple([played.card for played in state.trick if played.card in move.cards])
+    rest = tuple([played.card for played in state.trick if played.card not in move.cards])
+    low = low_seat(state.trick)
+    winnings = replaced(state.winnings, seat, receive(state.winnings[seat], taken))
+    discarded = state.discarded
+    if low is None:
+        discarded += rest
+    else:
+        winnings = replaced(winnings, low, receive(winnings[low], rest))
+    receivers = (seat,) if low is None else (seat, low)
+
+    after = replace(
+        state,
+        leader=receivers[-1],
+        trick=(),
+        tricks_played=state.tricks_played + 1,
+        winnings=winnings,
+        discarded=discarded,
+        choosing=tuple([receiver for receiver in receivers if must_choose(winnings[receiver])]),
+    )
+    told = (Told(CardsTaken(seat, taken)), Told(CardsTaken(low, rest)))
+    return go_on(after, told)
+
+
+def check_take(trick: Trick, cards: tuple[Card, ...]) -> None:
+    """Raise `IllegalMove` unless these are as many different cards of the trick as it takes."""
+    count = TAKEN_BY_HIGH[len(trick)]
+    if len(cards) != count:
+        raise IllegalMove("wrong_card_count", f"Take exactly {count} cards.")
+    if len(set(cards)) != len(cards):
+        raise IllegalMove("repeated_card", "The same card is named twice.")
+    in_trick = [played.card for played in trick]
+    for card in cards:
+        if card not in in_trick:
+            raise IllegalMove("card_not_in_trick", f"{card} is not in the trick.")
+
+
+def receive(winnings: Winnings, cards: tuple[Card, ...]) -> Winnings:
+    """Lay cards before a seat, each on the pile of its colour; dropped colours face down."""
+    piles, face_down = list(winnings.piles), winnings.face_down
+    for card in cards:
+        if winnings.kept is None or COLOR_OF[card] in winnings.kept:
+            piles[PILE_OF[card]] += (card,)
+        else:
+            face_down += (card,)
+    return Winnings(tuple(piles), face_down, winnings.kept)
+
+
+def go_on(state: State, told: tuple[Told, ...]) -> Outcome[State]:
+    """After a trick: first colours are chosen, then the next trick or the end of the round."""
+    if state.choosing:
+        return replace(state, phase=Phase.KEEP), told
+    if state.tricks_played < HAND_SIZE:
+        return replace(state, phase=Phase.PLAY), told
+    ended, told_of_end = end_round(state, early=False)
+    return ended, (*told, *told_of_end)
+
+
+# --- Choosing colours ---------------------------------------------------------------------------
+
+
+def must_choose(winnings: Winnings) -> bool:
+    """Whether a seat has all four colours face up: it must choose two of them now."""
+    return all(winnings.piles)
+
+
+def apply_keep(state: State, seat: Seat, move: AnyMove) -> Outcome[State]:
+    """A seat chooses the two colours that score."""
+    if not isinstance(move, Keep):
+        raise IllegalMove("wrong_move_type", "You have all four colours: choose two to keep.")
+    check_keep(move.colors)
+    winnings = keep(state.winnings[seat], move.colors)
+    after = replace(
+        state,
+        winnings=replaced(state.winnings, seat, winnings),
+        choosing=state.choosing[1:],
+    )
+    return go_on(after, (Told(ColorsKept(seat, move.colors)),))
+
+
+def check_keep(colors: tuple[Color, ...]) -> None:
+    """Raise `IllegalMove` unless these are two different colours."""
+    if len(colors) != COLORS_KEPT:
+        raise IllegalMove("wrong_color_count", f"Choose exactly {COLORS_KEPT} colours.")
+    if len(set(colors)) != len(colors):
+        raise IllegalMove("repeated_color", "The same colour is named twice.")
+    for color in colors:
+        if color not in COLORS:
+            raise IllegalMove("color_not_available", f"There is no colour {color}.")
+
+
+def keep(winnings: Winnings, colors: tuple[Color, ...]) -> Winnings:
+    """Turn the piles of the two other colours face down, as one pile."""
+    face_up: list[tuple[Card, ...]] = []
+    face_down: tuple[Card, ...] = ()
+    for color, pile in zip(COLORS, winnings.piles, strict=True):
+        face_up.append(pile if color in colors else ())
+        face_down += () if color in colors else pile
+    return Winnings(tuple(face_up), face_down, colors)
+
+
+# --- The end of a round, and of the game ----------------------------------------------------------
+
+
+def end_round(state: State, early: bool) -> Outcome[State]:
+    """Score the round; the next seat deals the next one, if there is one."""
+    counts = tuple([counts_of(winnings) for winnings in state.winnings])
+    scores = tuple([points(of_seat) for of_seat in counts])
+    scored = Told(RoundScored(state.round, early, scores, counts))
+    round_scores = (*state.round_scores, scores)
+    if not state.later_rounds:
+        return replace(state, phase=Phase.FINISHED, round_scores=round_scores), (scored,)
+    started, told = start_round(
+        number=state.round + 1,
+        dealer=(state.dealer + 1) % len(state.hands),
+        rounds=state.later_rounds,
+        round_scores=round_scores,
+        open_piles=state.open_piles,
+    )
+    return started, (scored, *told)
+
+
+def counts_of(winnings: Winnings) -> Counts:
+    """How many cards the two largest face-up piles have, and how many others there are."""
+    largest, second, *others = sorted(map(len, winnings.piles), reverse=True)
+    return Counts(largest, second, sum(others) + len(winnings.face_down))
+
+
+def points(counts: Counts) -> int:
+    """The product of the two largest piles, divided by the number of other cards, if any.
+
+    The sheet's players A to E:
+
+    >>> points(Counts(6, 5, 3)), points(Counts(5, 4, 3)), points(Counts(8, 7, 4))
+    (10, 6, 14)
+    >>> points(Counts(7, 1, 1)), points(Counts(5, 3, 0))
+    (7, 15)
+
+    Cards of one colour only:
+
+    >>> points(Counts(9, 0, 0))
+    0
+    """
+    product = counts.largest * counts.second
+    return product // counts.rest if counts.rest else product
+
+
+def result(state: State) -> Result | None:
+    """Highest total of all rounds wins; tied seats share the win."""
+    if state.phase is not Phase.FINISHED:
+        return None
+    totals = tuple(map(sum, zip(*state.round_scores, strict=True)))
+    best = max(totals)
+    return Result(totals, tuple(seat for seat, total in enumerate(totals) if total == best))
+
+
+# --- What a seat sees ---------------------------------------------------------------------------
+
+
+def view(state: State, seat: Seat | None) -> MitListTable:
+    """The trick, the tops of the piles, the sizes of the hands, and the seat's own hand."""
+    taking = state.phase is Phase.TAKE
+    return MitListTable(
+        phase=state.phase,
+        round=state.round,
+        rounds=len(state.hands),
+        dealer=state.dealer,
+        hand=None if seat is None else state.hands[seat],
+        hand_sizes=tuple([len(hand) for hand in state.hands]),
+        leader=state.leader,
+        trick=state.trick,
+        led_color=COLOR_OF[state.trick[0].card] if state.trick else None,
+        high=high_seat(state.trick) if taking else None,
+        low=low_seat(state.trick) if taking else None,
+        tricks_played=state.tricks_played,
+        piles=tuple([piles_seen(winnings, state.open_piles) for winnings in state.winnings]),
+        face_down=tuple(
+            [face_down_seen(winnings, state.open_piles) for winnings in state.winnings]
+        ),
+        kept=tuple([winnings.kept for winnings in state.winnings]),
+        round_scores=state.round_scores,
+    )
+
+
+def piles_seen(winnings: Winnings, open_piles: bool) -> tuple[Pile, ...]:
+    """The top card of each face-up pile; all its cards only if piles are open."""
+    return tuple(
+        [
+            Pile(COLOR_OF[pile[-1]], pile[-1], pile if open_piles else None)
+            for pile in winnings.piles
+            if pile
+        ]
+    )
+
+
+def face_down_seen(winnings: Winnings, open_piles: bool) -> FaceDown:
+    """That there is a face-down pile; how many cards it has only if piles are open."""
+    size = len(winnings.face_down)
+    return FaceDown(size > 0, size if open_piles else None)
+
+
+def preview(table: MitListTable, seat: Seat, move: AnyMove) -> MitListPreview | None:
+    """Who would be high and low with this card; who would get the rest; nothing of colours."""
+    if isinstance(move, Play):
+        return preview_play(table, move.card)
+    if isinstance(move, Take):
+        return MitListPreview(rest_to=table.low)
+    return None
+
+
+def preview_play(table: MitListTable, card: Card) -> MitListPreview:
+    """The trick as it would be with this card."""
+    seats = len(table.hand_sizes)
+    player = (table.leader + len(table.trick)) % seats
+    trick = (*table.trick, PlayedCard(player, card))
+    led_color = COLOR_OF[trick[0].card]
+    if len(trick) < seats:
+        return MitListPreview(led_color)
+    return MitListPreview(led_color, high_seat(trick), low_seat(trick))
+
+
+def redeal_hidden(state: State, seat: Seat | None, rng: Random) -> State:
+    """Deal again what this seat cannot see: the other hands, and the rounds to come."""
+    seats = len(state.hands)
+    return replace(
+        state,
+        hands=redeal_hands(state, seat, rng),
+        later_rounds=tuple(deal_hands(seats, rng) for _ in state.later_rounds),
+    )
+
+
+def redeal_hands(state: State, seat: Seat | None, rng: Random) -> Hands:
+    """The other hands dealt again.
+
+    Only of the next to play does everybody know more than the size of the hand: whether it has
+    a playable card. Nothing else that was told says anything of the cards still in hands, since
+    nobody must follow.
+    """
+    hands = list(state.hands)
+    others = [other for other in range(len(hands)) if other != seat]
+    # Sorted first, so that the outcome depends on the seat's knowledge and on rng alone.
+    unseen = list(in_order(card for other in others for card in hands[other]))
+    if state.phase in (Phase.PLAY, Phase.FINISHED) and (player := seat_to_move(state)) != seat:
+        hands[player] = redeal_next_hand(state, unseen, len(hands[player]), rng)
+        unseen = [card for card in unseen if card not in hands[player]]
+        others.remove(player)
+    rng.shuffle(unseen)
+    for other in others:
+        size = len(hands[other])
+        hands[other], unseen = tuple(unseen[:size]), unseen[size:]
+    return tuple(hands)
+
+
+def redeal_next_hand(state: State, unseen: list[Card], size: int, rng: Random) -> tuple[Card, ...]:
+    """A hand for the next to play: it can, or else the round, and with it the game, is over.
+
+    A hand that cannot is dealt again. A given playable card is dealt to it at least once in as
+    many times as there are seats, on average, so this ends soon.
+    """
+    if state.phase is Phase.FINISHED:
+        unplayable = [card for card in unseen if not playable((card,), state.trick)]
+        return tuple(rng.sample(unplayable, size))
+    while True:
+        hand = tuple(rng.sample(unseen, size))
+        if playable(hand, state.trick):
+            return hand
+
+
+MIT_LIST_UND_TUECKE: Ruleset[Options, Deal, State, AnyMove, MitListTable] = Ruleset(
+    id="mit-list-und-tuecke",
+    title="Mit List und Tücke",
+    min_seats=min(DECKS),
+    max_seats=max(DECKS),
+    options=(
+        Option(
+            "open_piles",
+            "boolean",
+            False,
+            "Show every face-up pile in full, and how many cards lie face down.",
+        ),
+    ),
+    components=tuple(
+        Component("card", card, color=COLOR_OF[card], value=VALUE_OF[card]) for card in CARDS
+    ),
+    move_types=(
+        MoveType("play", "Play a hand card to the trick; it never holds a fourth colour."),
+        MoveType("take", "As the high seat, take cards of your choice out of the trick."),
+        MoveType("keep", "Having all four colours, choose the two that will score."),
+    ),
+    options_type=Options,
+    deal_type=Deal,
+    state_type=State,
+    move_type=AnyMove,
+    deal=deal,
+    start=start,
+    to_move=to_move,
+    legal_moves=legal_moves,
+    apply=apply,
+    view=view,
+    result=result,
+    redeal_hidden=redeal_hidden,
+    preview=preview,
+)

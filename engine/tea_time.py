@@ -1,0 +1,673 @@
+"""Tea Time, a card game for 2 to 4 by Emanuele Ornella.
+
+The rules are those of the sheet of Gigamic's edition (2012), with what it leaves open decided
+as follows.
+
+- The sheet names four of the six characters; the others here are the queen and the dodo.
+- A grid of "3x4" has three rows of four columns, and so on.
+- A grid is laid row by row, each from left to right, and the faces go on alternating from one
+  row to the next. With the option ``checkerboard`` neighbours always differ instead.
+- Turns are counted in each round anew: the second turn of every round takes two cards at most.
+- Alice may be taken from the second turn of a round on, alone or in a line.
+- Two opposite faces of a character that are taken in one turn cancel each other too.
+- The top card of the pile is as hidden as the rest of it, though on a table it would show.
+- Of seats that are level in points the one that holds Alice wins; if none does, they share
+  the win.
+- Collections are kept in columns, character by character: the order in which cards were taken
+  is not part of the position.
+- Once the game is over no card may be taken, and the turn counted is the last one played.
+
+This module does not shuffle by itself, keep time, or know who sits where.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import StrEnum
+from itertools import pairwise
+from random import Random
+
+from msgspec import Struct
+
+from engine.ruleset import (
+    Card,
+    Component,
+    Event,
+    IllegalMove,
+    InvalidDeal,
+    Move,
+    MoveType,
+    Option,
+    Outcome,
+    Preview,
+    Result,
+    Ruleset,
+    Seat,
+    Table,
+    Told,
+    replaced,
+    sort_set,
+)
+
+# --- The cards --------------------------------------------------------------------------
+
+Character = str
+"""Who is on both sides of a card: ``hatter``. In the grid one face shows: ``hatter-mirror``."""
+
+CHARACTERS: tuple[Character, ...] = ("hatter", "cat", "rabbit", "caterpillar", "queen", "dodo")
+ALICE: Card = "tea-time"
+"""The Alice card, by its name on the wire."""
+
+NORMAL = {character: f"{character}-normal" for character in CHARACTERS}
+MIRROR = {character: f"{character}-mirror" for character in CHARACTERS}
+FACES: tuple[Card, ...] = tuple(
+    face for character in CHARACTERS for face in (NORMAL[character], MIRROR[character])
+)
+CHARACTER_OF = {face: face.rpartition("-")[0] for face in FACES}
+COLUMN = {face: place for place, face in enumerate(FACES)}
+
+OPPOSITE = {NORMAL[character]: MIRROR[character] for character in CHARACTERS} | {
+    MIRROR[character]: NORMAL[character] for character in CHARACTERS
+}
+"""For each face the one on the other side, which cancels it."""
+
+CARDS_OF_A_CHARACTER = 10
+MAX_CARDS = 3
+POINTS = (5, 1, 3, 6, 10, 15)
+"""What the cards of one character score, by how many there are; more than five score as five."""
+POINTS_FOR_ALICE = 4
+
+
+def in_columns(cards: Iterable[Card]) -> tuple[Card, ...]:
+    """Cards sorted character by character."""
+    return tuple(sorted(cards, key=COLUMN.__getitem__))
+
+
+# --- The grid -----------------------------------------------------------------------------
+
+Cell = str
+"""A cell's name, column letter and row number, seen from the top left: ``a1``."""
+
+Place = int
+"""Where in a grid a cell is, counted row by row from the top left."""
+
+Grid = tuple[Card | None, ...]
+"""What lies in each place, None in an empty one."""
+
+COLUMN_LETTERS = "abcde"
+RIGHT, DOWN, DOWN_RIGHT, DOWN_LEFT = (0, 1), (1, 0), (1, 1), (1, -1)
+
+
+class Layout(StrEnum):
+    """How the faces alternate in a new grid."""
+
+    ROWS = "rows"
+    CHECKERBOARD = "checkerboard"
+
+
+def cell_name(row: int, column: int) -> Cell:
+    """The name of the cell in this row and column, both from 0.
+
+    >>> cell_name(0, 0), cell_name(2, 3)
+    ('a1', 'd3')
+    """
+    return f"{COLUMN_LETTERS[column]}{row + 1}"
+
+
+def row_and_column(cell: Cell) -> tuple[int, int]:
+    """Where the cell of this name is, both from 0."""
+    return int(cell[1]) - 1, COLUMN_LETTERS.index(cell[0])
+
+
+def lines(rows: int, columns: int) -> tuple[tuple[Cell, ...], ...]:
+    """Every line of one to three neighbouring cells of a grid, short ones first.
+
+    >>> ("a3", "b2", "c1") in lines(3, 4), ("a1", "c1") in lines(3, 4)
+    (True, False)
+    """
+    found = []
+    for length in range(1, MAX_CARDS + 1):
+        directions = (RIGHT,) if length == 1 else (RIGHT, DOWN, DOWN_RIGHT, DOWN_LEFT)
+        for row in range(rows):
+            for column in range(columns):
+                for down, right in directions:
+                    line = [(row + down * step, column + right * step) for step in range(length)]
+                    last_row, last_column = line[-1]
+                    if last_row < rows and 0 <= last_column < columns:
+                        found.append(tuple(sorted(cell_name(*at) for at in line)))
+    return tuple(found)
+
+
+# --- Deal, moves, events, state -------------------------------------------------------------
+
+
+class Options(Struct, frozen=True, forbid_unknown_fields=True):
+    """How the faces alternate in the grid."""
+
+    grid: Layout = Layout.ROWS
+
+
+class Deal(Struct, frozen=True, forbid_unknown_fields=True):
+    """All that chance decides: who starts with Alice, and the pile, next laid first."""
+
+    first_seat: Seat
+    pile: tuple[Character, ...]
+
+
+class Pick(Move, frozen=True, tag="pick"):
+    """Take the cards of one to three neighbouring cells in a line, named in any order."""
+
+    cells: tuple[Cell, ...]
+
+    def __post_init__(self) -> None:
+        sort_set(self, "cells")
+
+
+class GridLaid(Event, frozen=True, tag="grid_laid"):
+    """A round begins with this grid, given in rows."""
+
+    round: int
+    grid: tuple[Grid, ...]
+    pile_size: int
+
+
+class CardsPicked(Event, frozen=True, tag="cards_picked"):
+    """A seat took the cards of these cells, in this order; pairs of opposite faces cancelled."""
+
+    seat: Seat
+    cells: tuple[Cell, ...]
+    cards: tuple[Card, ...]
+    cancelled: tuple[Card, ...]
+
+
+class AliceLaid(Event, frozen=True, tag="alice_laid"):
+    """The seat that held Alice laid her in the cell that it emptied."""
+
+    seat: Seat
+    cell: Cell
+
+
+class Phase(StrEnum):
+    """Where in the game we are."""
+
+    PLAY = "play"
+    FINISHED = "finished"
+
+
+class State(Struct, frozen=True):
+    """Everything on the table, hidden cards included.
+
+    ``turn`` is the seat whose turn it is, ``turn_in_round`` counts its turn from 1. ``pile``
+    has the character laid next in front. ``alice_holder`` is None while Alice is in the grid.
+    ``out`` names the character of every cancelled card.
+    """
+
+    phase: Phase
+    layout: Layout
+    round: int
+    turn_in_round: int
+    turn: Seat
+    grid: Grid
+    pile: tuple[Character, ...]
+    alice_holder: Seat | None
+    collections: tuple[tuple[Card, ...], ...]
+    out: tuple[Character, ...]
+
+
+class TeaTimeTable(Table, frozen=True, tag="tea-time"):
+    """What everybody sees."""
+
+    phase: Phase
+    round: int
+    rounds: int
+    turn_in_round: int
+    max_cards: int
+    grid: tuple[Grid, ...]
+    alice_holder: Seat | None
+    collections: tuple[tuple[Card, ...], ...]
+    out: tuple[Character, ...]
+    pile_size: int
+
+
+class TeaTimePreview(Preview, frozen=True, tag="tea-time"):
+    """The cards that would cancel, and all that the seat would have of the characters touched."""
+
+    cancelled: tuple[Card, ...]
+    cards: tuple[Card, ...]
+
+
+# --- Setup ------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Setup:
+    """What the number of seats decides, and the lines that there are in its grid."""
+
+    rounds: int
+    rows: int
+    columns: int
+    cards_of_a_character: int
+    place_of: dict[Cell, Place]
+    lines: frozenset[tuple[Cell, ...]]
+    picks: tuple[tuple[Pick, int], ...]
+    """Each line as a move, with its places as the bits of a number."""
+
+
+def setup(rounds: int, rows: int, columns: int, left_out: int = 0) -> Setup:
+    """The setup of a game that leaves out this many cards of each character."""
+    place_of = {
+        cell_name(row, column): row * columns + column
+        for row in range(rows)
+        for column in range(columns)
+    }
+    all_lines = lines(rows, columns)
+    return Setup(
+        rounds=rounds,
+        rows=rows,
+        columns=columns,
+        cards_of_a_character=CARDS_OF_A_CHARACTER - left_out,
+        place_of=place_of,
+        lines=frozenset(all_lines),
+        picks=tuple((Pick(line), sum(1 << place_of[cell] for cell in line)) for line in all_lines),
+    )
+
+
+SETUPS = {
+    2: setup(rounds=5, rows=3, columns=4),
+    3: setup(rounds=3, rows=4, columns=4, left_out=2),
+    4: setup(rounds=3, rows=4, columns=5),
+}
+"""By the number of seats. The last grid uses up the pile."""
+
+
+def deal(seats: int, options: Options, rng: Random) -> Deal:
+    """Choose who starts, and shuffle the character cards into a pile."""
+    first_seat = rng.randrange(seats)
+    pile = [
+        character for character in CHARACTERS for _ in range(SETUPS[seats].cards_of_a_character)
+    ]
+    rng.shuffle(pile)
+    return Deal(first_seat, tuple(pile))
+
+
+def start(seats: int, options: Options, deal: Deal) -> Outcome[State]:
+    """The first grid, with Alice in the hands of the first seat. Raises `InvalidDeal`."""
+    check_deal(seats, deal)
+    before = State(
+        phase=Phase.PLAY,
+        layout=options.grid,
+        round=0,
+        turn_in_round=0,
+        turn=deal.first_seat,
+        grid=(),
+        pile=deal.pile,
+        alice_holder=deal.first_seat,
+        collections=((),) * seats,
+        out=(),
+    )
+    state, told = start_round(before, deal.first_seat)
+    return state, (told,)
+
+
+def check_deal(seats: int, deal: Deal) -> None:
+    """Raise `InvalidDeal` unless the pile has each character as often as this game does."""
+    if not 0 <= deal.first_seat < seats:
+        raise InvalidDeal(f"There is no seat {deal.first_seat} of {seats}.", ("first_seat",))
+    of_each = SETUPS[seats].cards_of_a_character
+    count: Counter[Character] = Counter()
+    for place, character in enumerate(deal.pile):
+        if character not in CHARACTERS:
+            raise InvalidDeal("There is no such character.", ("pile", place))
+        count[character] += 1
+        if count[character] > of_each:
+            raise InvalidDeal(
+                f"With {seats} seats there are {of_each} cards of each character.", ("pile", place)
+            )
+    if len(deal.pile) != of_each * len(CHARACTERS):
+        raise InvalidDeal(
+            f"{seats} seats need a pile of {of_each * len(CHARACTERS)} cards.", ("pile",)
+        )
+
+
+# --- A round ------------------------------------------------------------------------------------
+
+
+def start_round(state: State, first_seat: Seat) -> tuple[State, Told]:
+    """Lay the next grid from the pile. The seat that has Alice begins."""
+    of_game = SETUPS[len(state.collections)]
+    size = of_game.rows * of_game.columns
+    grid = faces_up(state.pile[:size], of_game.columns, state.layout)
+    after = State(
+        phase=Phase.PLAY,
+        layout=state.layout,
+        round=state.round + 1,
+        turn_in_round=1,
+        turn=first_seat,
+        grid=grid,
+        pile=state.pile[size:],
+        alice_holder=first_seat,
+        collections=state.collections,
+        out=state.out,
+    )
+    return after, Told(GridLaid(after.round, in_rows(grid, of_game.columns), len(after.pile)))
+
+
+def faces_up(characters: tuple[Character, ...], columns: int, layout: Layout) -> Grid:
+    """These cards laid row by row with their faces alternating, a mirror face first.
+
+    >>> faces_up(("cat", "dodo", "cat", "dodo"), 2, Layout.ROWS)
+    ('cat-mirror', 'dodo-normal', 'cat-mirror', 'dodo-normal')
+    >>> faces_up(("cat", "dodo", "cat", "dodo"), 2, Layout.CHECKERBOARD)
+    ('cat-mirror', 'dodo-normal', 'cat-normal', 'dodo-mirror')
+    """
+    grid = []
+    for place, character in enumerate(characters):
+        row, column = divmod(place, columns)
+        step = place if layout is Layout.ROWS else row + column
+        grid.append(NORMAL[character] if step % 2 else MIRROR[character])
+    return tuple(grid)
+
+
+def in_rows(grid: Grid, columns: int) -> tuple[Grid, ...]:
+    """A grid as its rows, from the top."""
+    return tuple([grid[i : i + columns] for i in range(0, len(grid), columns)])
+
+
+def end_round(state: State, alice_holder: Seat) -> Outcome[State]:
+    """The grid is empty: whoever took Alice starts another round, or the game is over."""
+    if state.round < SETUPS[len(state.collections)].rounds:
+        after, told = start_round(state, alice_holder)
+        return after, (told,)
+    finished = State(
+        phase=Phase.FINISHED,
+        layout=state.layout,
+        round=state.round,
+        turn_in_round=state.turn_in_round,
+        turn=state.turn,
+        grid=state.grid,
+        pile=state.pile,
+        alice_holder=alice_holder,
+        collections=state.collections,
+        out=state.out,
+    )
+    return finished, ()
+
+
+# --- Whose move, and which ----------------------------------------------------------------------
+
+
+def to_move(state: State) -> tuple[Seat, ...]:
+    """The seat whose turn it is."""
+    return () if state.phase is Phase.FINISHED else (state.turn,)
+
+
+def max_cards(state: State) -> int:
+    """One card on the first turn of a round, at most two on the second, three on the others."""
+    return 0 if state.phase is Phase.FINISHED else min(state.turn_in_round, MAX_CARDS)
+
+
+def legal_moves(state: State, seat: Seat) -> tuple[Pick, ...]:
+    """Every line of cards without a gap that is not too long for this turn."""
+    if seat not in to_move(state):
+        return ()
+    longest = max_cards(state)
+    empty = sum([1 << place for place, card in enumerate(state.grid) if card is None])
+    return tuple(
+        [
+            pick
+            for pick, places in SETUPS[len(state.collections)].picks
+            if not places & empty and len(pick.cells) <= longest
+        ]
+    )
+
+
+def check_pick(state: State, cells: tuple[Cell, ...]) -> tuple[Place, ...]:
+    """The places of these cells. Raises `IllegalMove` unless they may be emptied in this turn."""
+    of_game = SETUPS[len(state.collections)]
+    check_cells(of_game, cells)
+    longest = max_cards(state)
+    if len(cells) > longest:
+        cards = "one card" if longest == 1 else f"at most {longest} cards"
+        raise IllegalMove("too_many_cards", f"Take {cards} in this turn.")
+    places = tuple([of_game.place_of[cell] for cell in cells])
+    for cell, place in zip(cells, places, strict=True):
+        if state.grid[place] is None:
+            raise IllegalMove("empty_cell", f"There is no card in {cell}.")
+    if cells not in of_game.lines:
+        raise not_neighbours(cells)
+    return places
+
+
+def check_cells(of_game: Setup, cells: tuple[Cell, ...]) -> None:
+    """Raise `IllegalMove` unless these are cells of the grid, at least one and all different."""
+    if not cells:
+        raise IllegalMove("no_cards", "Take at least one card.")
+    for cell in cells:
+        if cell not in of_game.place_of:
+            raise IllegalMove("no_such_cell", f"The grid has no cell {cell}.")
+    if len(set(cells)) != len(cells):
+        raise IllegalMove("repeated_cell", "The same cell is named twice.")
+
+
+def not_neighbours(cells: tuple[Cell, ...]) -> IllegalMove:
+    """Why cells that are no line may not be taken: they are not aligned, or have a gap.
+
+    >>> not_neighbours(("a1", "b1", "d1")).rule, not_neighbours(("a1", "b1", "c2")).rule
+    ('gap_in_line', 'not_a_line')
+    """
+    at = [row_and_column(cell) for cell in cells]
+    steps = [(row - r, column - c) for (r, c), (row, column) in pairwise(at)]
+    directions = {(sign(down), sign(right)) for down, right in steps}
+    aligned = all(abs(down) == abs(right) or not down or not right for down, right in steps)
+    if aligned and len(directions) == 1:
+        return IllegalMove(
+            "gap_in_line", "Between these cards is a cell that is empty or left out."
+        )
+    return IllegalMove("not_a_line", "These cards do not lie on one straight line.")
+
+
+def sign(number: int) -> int:
+    """-1, 0 or 1."""
+    return (number > 0) - (number < 0)
+
+
+# --- A turn -----------------------------------------------------------------------------------
+
+
+def apply(state: State, seat: Seat, move: Move) -> Outcome[State]:
+    """A turn: take cards, cancel opposite faces; Alice is laid on the first turn of a round.
+
+    Raises `IllegalMove`.
+    """
+    if state.phase is Phase.FINISHED:
+        raise IllegalMove("game_over", "The game is over.")
+    if seat != state.turn:
+        raise IllegalMove("not_your_turn", f"It is the turn of seat {state.turn}.")
+    if not isinstance(move, Pick):
+        raise IllegalMove("wrong_move_type", "Take cards from the grid.")
+    places = check_pick(state, move.cells)
+
+    cards = tuple([card for place in places if (card := state.grid[place])])
+    collection, cancelled = collect(state.collections[seat], cards)
+    told = [Told(CardsPicked(seat, move.cells, cards, cancelled))]
+
+    grid = list(state.grid)
+    for place in places:
+        grid[place] = None
+    alice_holder = state.alice_holder
+    if state.turn_in_round == 1:
+        grid[places[0]] = ALICE
+        alice_holder = None
+        told.append(Told(AliceLaid(seat, move.cells[0])))
+    elif ALICE in cards:
+        alice_holder = seat
+
+    goes_on = any(grid)
+    after = State(
+        phase=state.phase,
+        layout=state.layout,
+        round=state.round,
+        turn_in_round=state.turn_in_round + goes_on,
+        turn=(seat + goes_on) % len(state.collections),
+        grid=tuple(grid),
+        pile=state.pile,
+        alice_holder=alice_holder,
+        collections=replaced(state.collections, seat, collection),
+        out=state.out + tuple([CHARACTER_OF[card] for card in cancelled]),
+    )
+    if alice_holder is None or goes_on:  # an emptied grid has given Alice to somebody
+        return after, tuple(told)
+    ended, told_then = end_round(after, alice_holder)
+    return ended, (*told, *told_then)
+
+
+def collect(
+    owned: tuple[Card, ...], taken: tuple[Card, ...]
+) -> tuple[tuple[Card, ...], tuple[Card, ...]]:
+    """A collection after cards are taken, and the cards that cancel each other, pair by pair.
+
+    The sheet's example, a line with Alice:
+
+    >>> collect(("cat-mirror", "rabbit-mirror"), ("tea-time", "rabbit-normal", "cat-mirror"))
+    (('cat-mirror', 'cat-mirror'), ('rabbit-mirror', 'rabbit-normal'))
+    """
+    kept, cancelled = list(owned), []
+    for card in taken:
+        if card == ALICE:
+            continue
+        opposite = OPPOSITE[card]
+        if opposite in kept:
+            kept.remove(opposite)
+            cancelled += [opposite, card]
+        else:
+            kept.append(card)
+    return in_columns(kept), tuple(cancelled)
+
+
+# --- The end ------------------------------------------------------------------------------------
+
+
+def score(collection: tuple[Card, ...], has_alice: bool) -> int:
+    """The points of a seat: for each character by the number of its cards, and for Alice.
+
+    The sheet's example, with 2, 1, 4 and 6 cards and nothing of two characters:
+
+    >>> cards = ["rabbit-mirror"] * 2 + ["queen-normal"] + ["cat-normal"] * 4 + ["dodo-mirror"] * 6
+    >>> score(tuple(cards), has_alice=True)
+    43
+    """
+    count = Counter([CHARACTER_OF[card] for card in collection])
+    most = len(POINTS) - 1
+    points = sum(POINTS[min(count[character], most)] for character in CHARACTERS)
+    return points + POINTS_FOR_ALICE * has_alice
+
+
+def result(state: State) -> Result | None:
+    """Highest total wins; of tied seats the one that holds Alice; else they share."""
+    if state.phase is not Phase.FINISHED:
+        return None
+    scores = tuple(
+        score(collection, seat == state.alice_holder)
+        for seat, collection in enumerate(state.collections)
+    )
+    standing = [(points, seat == state.alice_holder) for seat, points in enumerate(scores)]
+    best = max(standing)
+    return Result(scores, tuple(seat for seat, of_seat in enumerate(standing) if of_seat == best))
+
+
+# --- What a seat sees ---------------------------------------------------------------------------
+
+
+def view(state: State, seat: Seat | None) -> TeaTimeTable:
+    """Everything but the pile, the same for all."""
+    of_game = SETUPS[len(state.collections)]
+    return TeaTimeTable(
+        phase=state.phase,
+        round=state.round,
+        rounds=of_game.rounds,
+        turn_in_round=state.turn_in_round,
+        max_cards=max_cards(state),
+        grid=in_rows(state.grid, of_game.columns),
+        alice_holder=state.alice_holder,
+        collections=state.collections,
+        out=state.out,
+        pile_size=len(state.pile),
+    )
+
+
+def preview(table: TeaTimeTable, seat: Seat, move: Pick) -> TeaTimePreview:
+    """What would cancel, and what this seat would then have of each character it takes."""
+    lying = [table.grid[row][column] for row, column in map(row_and_column, move.cells)]
+    taken = tuple([card for card in lying if card])
+    collection, cancelled = collect(table.collections[seat], taken)
+    touched = {CHARACTER_OF[card] for card in taken if card != ALICE}
+    return TeaTimePreview(
+        cancelled, tuple([card for card in collection if CHARACTER_OF[card] in touched])
+    )
+
+
+def redeal_hidden(state: State, seat: Seat | None, rng: Random) -> State:
+    """Shuffle the pile again: nobody knows its order, and everybody what is in it."""
+    # Sorted first, so that the outcome depends on what all know and on rng alone.
+    pile = sorted(state.pile)
+    rng.shuffle(pile)
+    return State(
+        phase=state.phase,
+        layout=state.layout,
+        round=state.round,
+        turn_in_round=state.turn_in_round,
+        turn=state.turn,
+        grid=state.grid,
+        pile=tuple(pile),
+        alice_holder=state.alice_holder,
+        collections=state.collections,
+        out=state.out,
+    )
+
+
+TEA_TIME: Ruleset[Options, Deal, State, Pick, TeaTimeTable] = Ruleset(
+    id="tea-time",
+    title="Tea Time",
+    min_seats=2,
+    max_seats=4,
+    options=(
+        Option(
+            name="grid",
+            type="string",
+            default=Layout.ROWS.value,
+            description=(
+                "How the faces alternate in a new grid: `rows`, on from row to row as the cards "
+                "are laid; `checkerboard`, so that neighbours always differ."
+            ),
+            choices=tuple(layout.value for layout in Layout),
+        ),
+    ),
+    components=(
+        *(
+            Component(
+                kind="character",
+                name=character,
+                count=CARDS_OF_A_CHARACTER,
+                parts=(NORMAL[character], MIRROR[character]),
+            )
+            for character in CHARACTERS
+        ),
+        Component(kind="card", name=ALICE),
+    ),
+    move_types=(MoveType("pick", "Take one to three neighbouring cards in a line, in any order."),),
+    options_type=Options,
+    deal_type=Deal,
+    state_type=State,
+    move_type=Pick,
+    deal=deal,
+    start=start,
+    to_move=to_move,
+    legal_moves=legal_moves,
+    apply=apply,
+    view=view,
+    result=result,
+    redeal_hidden=redeal_hidden,
+    preview=preview,
+)

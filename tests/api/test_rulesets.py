@@ -1,0 +1,228 @@
+"""All games over HTTP alike: catalogue, options, previews, and Contrast's countdown."""
+
+import random
+import time
+from typing import Any
+
+import pytest
+
+from engine.registry import RULESETS
+from tests.api.client import Client, play_out, seated
+from tests.api.conftest import NewPlayers
+
+
+@pytest.mark.parametrize("language", ["en", "fr"])
+@pytest.mark.parametrize("ruleset", RULESETS)
+def test_the_rules_are_told_in_the_readers_language(
+    stranger: Client, ruleset: str, language: str
+) -> None:
+    headers = {"Accept-Language": f"xx, {language};q=0.8"}
+    answer = stranger.request("GET", f"/v1/rulesets/{ruleset}", headers=headers)
+    assert answer.headers["Content-Language"] == language
+    assert "Accept-Language" in answer.headers["Vary"]
+    heading = {"en": "## Rulings", "fr": "## Décisions"}[language]
+    assert heading in answer.json()["rules"]
+
+
+def test_the_rules_are_told_in_english_to_whom_does_not_say(stranger: Client) -> None:
+    answer = stranger.request("GET", "/v1/rulesets", headers={"Accept-Language": "de"})
+    assert answer.headers["Content-Language"] == "en"
+    assert [each["ruleset"] for each in answer.json()["items"]] == list(RULESETS)
+
+
+@pytest.mark.parametrize("ruleset", RULESETS)
+def test_every_option_is_shown_with_its_default(ada: Client, ruleset: str) -> None:
+    described = ada.get(f"/v1/rulesets/{ruleset}")
+    game = ada.create(described["seat_counts"]["minimum"], ruleset)
+    assert game["options"] == {
+        option["name"]: option["default"]
+        for option in described["options"]
+        if option["default"] is not None
+    }
+
+
+@pytest.mark.parametrize(
+    ("ruleset", "options", "pointer"),
+    [
+        ("parade", {"grid": "rows"}, "#/options/grid"),
+        ("tea-time", {"grid": "hexagons"}, "#/options/grid"),
+        ("tea-time", {"grid": 1}, "#/options/grid"),
+        ("tea-time", {"expert": True}, "#/options/expert"),
+        ("contrast", {"expert": "yes"}, "#/options/expert"),
+        ("contrast", {"expert": 1}, "#/options/expert"),
+        ("contrast", {"countdown_seconds": 0}, "#/options/countdown_seconds"),
+        ("contrast", {"countdown_seconds": 86401}, "#/options/countdown_seconds"),
+        ("contrast", {"countdown_seconds": 3.5}, "#/options/countdown_seconds"),
+        ("contrast", {"pictures": "cat"}, "#/options/pictures"),
+        ("contrast", {"pictures": ["cat"]}, "#/options/pictures"),
+        ("contrast", {"pictures": None}, "#/options/pictures"),
+        ("contrast", {"pictures": [f"p{i}" for i in range(75)]}, "#/options/pictures"),
+        ("contrast", {"pictures": [*(f"p{i}" for i in range(50)), "p7"]}, "#/options/pictures/50"),
+        ("contrast", {"pictures": [*(f"p{i}" for i in range(50)), 7]}, "#/options/pictures/50"),
+        (
+            "contrast",
+            {"pictures": [*(f"p{i}" for i in range(50)), "http://x.example/a.png"]},
+            "#/options/pictures/50",
+        ),
+        (
+            "contrast",
+            {"pictures": [*(f"p{i}" for i in range(50)), "javascript:alert(1)"]},
+            "#/options/pictures/50",
+        ),
+        ("mit-list-und-tuecke", {"open_piles": None}, "#/options/open_piles"),
+    ],
+)
+def test_a_wrong_option_is_refused_with_a_pointer(
+    ada: Client, ruleset: str, options: Any, pointer: str
+) -> None:
+    body = {"ruleset": ruleset, "seat_count": 4, "options": options}
+    problem = ada.refused("invalid_request", "POST", "/v1/games", body)
+    assert [error["pointer"] for error in problem["errors"]] == [pointer]
+
+
+def test_pictures_of_ones_own_are_played_with_and_left_out_of_lists(
+    ada: Client, bob: Client
+) -> None:
+    pictures = [f"https://pictures.example/{i}.jpg" for i in range(52)]
+    game = seated([ada, bob], ruleset="contrast", options={"pictures": pictures})
+    assert game["options"]["pictures"] == pictures
+    assert game["table"]["picture"] in pictures
+    (listed,) = ada.get("/v1/me/games")["items"]
+    assert listed["options"] == {"expert": False, "countdown_seconds": 3}
+
+
+# --- Previews ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("ruleset", RULESETS)
+def test_the_moves_are_listed_with_the_previews_that_checking_gives(
+    new_players: NewPlayers, rng: random.Random, ruleset: str
+) -> None:
+    players = new_players(RULESETS[ruleset].min_seats)
+    game_id = seated(players, ruleset=ruleset)["id"]
+    told = 0
+    for _ in range(12):
+        play_out(players, game_id, rng, moves=3)
+        game = players[0].game(game_id)
+        if game["status"] != "playing":
+            break
+        player = players[game["to_move"][0]]
+        path = f"/v1/games/{game_id}/legal-moves"
+        assert player.get(path)["previews"] is None
+        listed = player.get(f"{path}?previews=true")
+        assert listed["moves"] == player.game(game_id)["legal_moves"]
+        for move, preview in zip(listed["moves"], listed["previews"], strict=True):
+            body = {"turn": listed["turn"], "move": move}
+            checked = player.post(f"/v1/games/{game_id}/moves/check", body)
+            assert checked["legal"]
+            assert checked["preview"] == preview
+            told += preview is not None
+    assert (told > 0) == (ruleset != "contrast")
+
+
+def test_previews_are_asked_for_by_true_or_false(ada: Client, bob: Client) -> None:
+    path = f"/v1/games/{seated([ada, bob])['id']}/legal-moves"
+    assert ada.get(f"{path}?previews=false")["previews"] is None
+    for value in ("1", "yes", "True", ""):
+        problem = ada.refused("invalid_request", "GET", f"{path}?previews={value}")
+        assert problem["errors"][0]["parameter"] == "previews"
+
+
+# --- Contrast's countdown -------------------------------------------------------------------
+
+
+def all_but_the_last_choose(players: list[Client], game_id: str) -> Any:
+    for player in players[:-1]:
+        own = player.game(game_id)
+        player.play(game_id, own["turn"], own["legal_moves"][0])
+    return players[0].game(game_id)
+
+
+def test_who_has_laid_a_card_may_count_without_being_waited_for(new_players: NewPlayers) -> None:
+    players = new_players(3)
+    game_id = seated(players, ruleset="contrast", options={"countdown_seconds": 60})["id"]
+    first = players[0].game(game_id)
+    players[0].play(game_id, first["turn"], first["legal_moves"][0])
+    moves = f"/v1/games/{game_id}/moves"
+    body = {"turn": first["turn"], "move": {"type": "count"}}
+    assert players[0].refused("illegal_move", "POST", moves, body)["rule"] == "several_missing"
+    again = {"turn": first["turn"], "move": first["legal_moves"][1]}
+    players[0].refused("already_moved", "POST", moves, again)
+
+    own = players[1].game(game_id)
+    players[1].play(game_id, own["turn"], own["legal_moves"][0])
+    game = players[0].game(game_id)
+    assert game["to_move"] == [2]
+    assert game["legal_moves"] == [{"type": "count"}]
+    assert game["deadline"] is None
+    counted = players[0].play(game_id, game["turn"], {"type": "count"})
+    assert counted["game"]["turn"] == game["turn"]
+    assert counted["game"]["version"] == game["version"] + 1
+    assert counted["game"]["to_move"] == [2]
+    assert counted["game"]["table"]["countdown"] == {"by": 0, "missing": 2}
+    (event,) = counted["items"][0]["events"]
+    assert event == {
+        "type": "countdown_started",
+        "deadline": counted["game"]["deadline"],
+        "by": 0,
+        "missing": 2,
+    }
+    assert players[0].play(game_id, game["turn"], {"type": "count"}) == counted
+    players[1].refused("countdown_running", "POST", moves, body)
+    # The missing seat is in time, and the turn goes on as any other.
+    own = players[2].game(game_id)
+    after = players[2].play(game_id, own["turn"], own["legal_moves"][0])["game"]
+    assert (after["turn"], after["deadline"]) == (game["turn"] + 1, None)
+
+
+def test_whoever_touches_the_game_after_the_deadline_commits_what_follows_once(
+    new_players: NewPlayers,
+) -> None:
+    players = new_players(3)
+    game_id = seated(players, ruleset="contrast", options={"countdown_seconds": 1})["id"]
+    game = all_but_the_last_choose(players, game_id)
+    players[0].play(game_id, game["turn"], {"type": "count"})
+    late = players[2].game(game_id)
+    time.sleep(1.1)
+
+    move = {"turn": late["turn"], "move": late["legal_moves"][0]}
+    players[2].refused("stale_turn", "POST", f"/v1/games/{game_id}/moves", move)
+    after = Client(players[0].url).game(game_id)
+    assert after["turn"] == game["turn"] + 1
+    assert after["deadline"] is None
+    assert after["table"]["last_turn"]["counted_out"] == 2
+    items = players[1].get(f"/v1/games/{game_id}/events?since={late['version']}")["items"]
+    assert [(item["by"], item["seat"], item["turn"]) for item in items] == [
+        ("clock", None, game["turn"])
+    ]
+
+
+def test_a_missed_deadline_shows_in_the_turns_of_those_who_wait_then(
+    new_players: NewPlayers,
+) -> None:
+    players = new_players(3)
+    game_id = seated(players, ruleset="contrast", options={"countdown_seconds": 1})["id"]
+    game = all_but_the_last_choose(players, game_id)
+    players[1].play(game_id, game["turn"], {"type": "count"})
+    assert players[0].get("/v1/me/turns")["items"] == []
+    time.sleep(1.1)
+    (waiting,) = players[0].get("/v1/me/turns")["items"]
+    assert waiting["turn"] == game["turn"] + 1
+
+
+def test_a_countdown_that_ran_out_is_in_the_record_and_replays(
+    new_players: NewPlayers, rng: random.Random
+) -> None:
+    players = new_players(3)
+    pictures = [f"p{i}" for i in range(40)]
+    options = {"countdown_seconds": 1, "pictures": pictures}
+    game_id = seated(players, ruleset="contrast", options=options)["id"]
+    game = all_but_the_last_choose(players, game_id)
+    players[0].play(game_id, game["turn"], {"type": "count"})
+    time.sleep(1.1)
+    game = play_out(players, game_id, rng)
+    assert game["status"] == "finished"
+    record = players[0].get(f"/v1/games/{game_id}/record")
+    assert [move.get("expire") for move in record["moves"][:5]] == [None, None, None, True, None]
+    analysis = players[0].post("/v1/analysis", record)
+    assert analysis["result"] == game["result"]
