@@ -1,0 +1,1 @@
+"""What the service and its players can do, measured."""
