@@ -253,6 +253,8 @@ Value = TypeVar("Value")
 def _read(given: Any, wanted: type[Value], error: type[InvalidSetup]) -> Value:
     try:
         return msgspec.convert(given, wanted)
+    except UnicodeEncodeError:
+        raise error("Not well-formed Unicode.") from None
     except msgspec.ValidationError as problem:
         detail, _, where = str(problem).partition(" - at `")
         path = _path(where.rstrip("`"))

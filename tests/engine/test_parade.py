@@ -767,7 +767,7 @@ def test_no_discard_is_seen_by_others_after_the_game_either() -> None:
     pairs = ((0, "red-1 blue-1"), (1, "red-2 blue-2"))
     turn = discarded(in_discard(*FOUR_EACH[:2]), *pairs)
     assert view(turn.state, 0).discard == cards("red-1 blue-1")
-    assert view(turn.state, 1).discard == cards("blue-2 red-2")
+    assert view(turn.state, 1).discard == cards("red-2 blue-2")
     assert view(turn.state, None).discard is None
     for secret in ("red-2", "blue-2"):
         assert secret not in str(view(turn.state, 0))
