@@ -170,12 +170,21 @@ class Indexes:
         self._remove(false)
         return games, following
 
-    def ended_since(self, player_id: str, since: int, limit: int) -> list[str]:
-        """The ids of the player's games that ended since then, in the order of their ends."""
-        found = self.redis.zrange(
-            _ended_key(player_id), since, "+inf", byscore=True, offset=0, num=limit
+    def ended_since(self, player_id: str, since: int, limit: int) -> list[tuple[str, int]]:
+        """The ids of the player's games that ended since then, and when, in this order."""
+        found = cast(
+            "list[tuple[bytes, float]]",
+            self.redis.zrange(
+                _ended_key(player_id),
+                since,
+                "+inf",
+                byscore=True,
+                withscores=True,
+                offset=0,
+                num=limit,
+            ),
         )
-        return [each.decode() for each in cast("list[bytes]", found)]
+        return [(member.decode(), int(score)) for member, score in found]
 
     def _positions(
         self, entry: Entry, after: Position | None, size: int

@@ -35,6 +35,9 @@ MAX_TURNS = 100
 MAX_ENDED = 200
 """How many games that ended listTurns tells of at once; the rest the next time."""
 
+MAX_END_MARKS = 250
+"""So many endings fit into a cursor, which is part of an address, beside as many turns."""
+
 ENDED_SHOWN_MS = 24 * 60 * 60 * 1000
 """How far back a first listTurns, which has no cursor yet, tells of games that ended."""
 
@@ -151,18 +154,11 @@ class Reader:
         if since is not None:
             seen = _read_turns_cursor(since)
         waiting = self._waiting(caller, reading.now)
-        ended, until = self._ended(caller, seen, reading.now)
-        # A commit may be under way: what ended so recently is looked at again next time.
-        recent = [game for game in ended if (game.finished_at or 0) > until - COMMIT_MS]
-        known = [_turn_mark(found.game) for found in waiting] + [_end_mark(g) for g in recent]
+        ended, until, told = self._ended(caller, seen, reading.now)
         return reading.now, TurnsAnswer(
             items=tuple(game_answer(found, caller) for found in waiting),
-            ended=tuple(
-                EndedGame(game.id, game.result)
-                for game in ended
-                if _end_mark(game) not in seen.marks
-            ),
-            cursor=_turns_cursor(until, known),
+            ended=tuple(EndedGame(game.id, game.result) for game in ended),
+            cursor=_turns_cursor(until, [_turn_mark(found.game) for found in waiting] + told),
         )
 
     def _waiting(self, caller: str, now: int) -> list[StoredGame]:
@@ -177,14 +173,27 @@ class Reader:
         waiting = [each for each in found if _waits_for(each.game, caller)]
         return sorted(waiting, key=lambda each: each.game.turn_started_at or 0)
 
-    def _ended(self, caller: str, seen: TurnsCursor, now: int) -> tuple[list[Game], int]:
-        """The games that ended since a little before the cursor, and until when these are all."""
-        ids = self.indexes.ended_since(caller, seen.at - COMMIT_MS, MAX_ENDED)
-        found = [game for game in self.store.games(ids) if game is not None]
-        games = [game for game in found if game.status in ENDED and caller in game.members()]
-        if len(ids) < MAX_ENDED:
-            return games, now
-        return games, max(seen.at, max((game.finished_at or 0 for game in found), default=now))
+    def _ended(
+        self, caller: str, seen: TurnsCursor, now: int
+    ) -> tuple[list[Game], int, list[bytes]]:
+        """The games that ended and were not told yet, until when, and the marks to remember.
+
+        A commit may be under way, so what ended a little before is looked at again, and marks
+        tell what of it was told. At the most a mark too many is forgotten and a game told twice.
+        """
+        most = MAX_ENDED + len(seen.marks)
+        entries = self.indexes.ended_since(caller, seen.at - COMMIT_MS, most)
+        new = [each for each in entries if _end_mark(each[0]) not in seen.marks][:MAX_ENDED]
+        games = [game for game in self.store.games([each[0] for each in new]) if game is not None]
+        games = [game for game in games if game.status in ENDED and caller in game.members()]
+        until = new[-1][1] if len(new) == MAX_ENDED else now
+        told = {game.id for game in games}
+        marks = [
+            _end_mark(game_id)
+            for game_id, at in entries
+            if at > until - COMMIT_MS and (game_id in told or _end_mark(game_id) in seen.marks)
+        ]
+        return games, until, marks[-MAX_END_MARKS:]
 
 
 def _recorded(happened: Item) -> RecordedMove | RecordedExpiry | None:
@@ -244,8 +253,8 @@ def _turn_mark(game: Game) -> bytes:
     return _mark(f"{game.id} {game.turn} {game.deadline}")
 
 
-def _end_mark(game: Game) -> bytes:
-    return _mark(f"{game.id} ended")
+def _end_mark(game_id: str) -> bytes:
+    return _mark(f"{game_id} ended")
 
 
 def _mark(text: str) -> bytes:
