@@ -8,7 +8,7 @@ BIN    := $(VENV)/bin
 PIP     = $(PYTHON) -m pip --python $(BIN)/python --disable-pip-version-check --quiet
 
 .DEFAULT_GOAL := help
-.PHONY: help serve test test-slow lint format openapi lock
+.PHONY: help serve test test-slow bench lint format openapi lock
 
 help: ## Show this help
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
@@ -21,6 +21,9 @@ test: $(VENV)/.dev ## Run the tests (ARGS="..." is passed to pytest)
 
 test-slow: $(VENV)/.dev ## Run the tests that take long
 	@$(BIN)/python -m pytest -m slow $(ARGS)
+
+bench: $(VENV)/.runtime ## Measure how fast the rules are
+	@$(BIN)/python -m bench.engine $(ARGS)
 
 lint: $(VENV)/.dev ## Check style, format and types
 	@$(BIN)/ruff check .

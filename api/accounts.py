@@ -2,39 +2,42 @@
 
 A token is ``<player id>.<secret>`` with a secret of 256 random bits; only its SHA-256 is kept,
 which is enough for a secret that nobody can guess. A new token can be had with the present one;
-the present one ends when the new one is first used, at the latest after ten minutes, so an
-answer that was lost on its way locks nobody out.
+the present one ends when the new one is first used, at the latest after ten minutes. Until then
+it gives the same new token however often it is asked, so no answer that was lost on its way, or
+came late, locks anybody out: the new secret is worked out of the old one and a random nonce.
 """
 
 from __future__ import annotations
 
 import re
 import secrets
+from base64 import urlsafe_b64encode
 from hmac import compare_digest
+from hmac import digest as hmac_digest
 from typing import NamedTuple
 
 from api.answers import PlayerAnswer, TokenAnswer
+from api.lives import OLD_TOKEN_MS, UNUSED_PLAYER_MS, Lives
 from api.problems import Problem
-from api.settings import Settings
-from api.store import Reading, Store
+from api.store import Reading, Store, TokenOffer
 from api.stored import Account, Player, digest
-
-OLD_TOKEN_MS = 10 * 60 * 1000
-"""How long a token lives on, at most, after a new one was issued."""
-
-UNUSED_PLAYER_MS = 60 * 60 * 1000
-"""How long a player is kept who was never in a game."""
-
-DAY_MS = 24 * 60 * 60 * 1000
 
 _TOKEN = re.compile(r"([0-9a-f]{32})\.([A-Za-z0-9_-]{43})")
 
 
 class Credentials(NamedTuple):
-    """What a caller shows: whose token, and the hash of its secret."""
+    """What a caller shows: whose token it is, and its secret."""
 
     player_id: str
-    secret_hash: str
+    secret: str
+
+    @property
+    def secret_hash(self) -> str:
+        """What the store knows of the secret."""
+        return digest(self.secret)
+
+    def __repr__(self) -> str:
+        return f"Credentials of {self.player_id}"
 
 
 def new_id() -> str:
@@ -53,15 +56,15 @@ def read_credentials(header: str | None) -> Credentials | None:
     match = _TOKEN.fullmatch(token.strip())
     if scheme.lower() != "bearer" or match is None:
         raise Problem("invalid_token")
-    return Credentials(match[1], digest(match[2]))
+    return Credentials(match[1], match[2])
 
 
 class Accounts:
     """Creates players and tells who is calling."""
 
-    def __init__(self, store: Store, settings: Settings) -> None:
+    def __init__(self, store: Store, lives: Lives) -> None:
         self.store = store
-        self.life_ms = int(settings.player_days * DAY_MS)
+        self.lives = lives
 
     def create(self, name: str, kind: str) -> PlayerAnswer:
         """A new player with its token."""
@@ -71,16 +74,17 @@ class Accounts:
         return PlayerAnswer(player.id, name, kind, f"{player.id}.{secret}")
 
     def rotate_token(self, credentials: Credentials | None) -> TokenAnswer:
-        """A new token for the caller. With the old one, a lost answer can be asked for again."""
-        player = self.caller(credentials)
-        assert credentials is not None
-        secret = secrets.token_urlsafe(32)
-        reading = self.store.read(player.id)
-        if not self.store.offer_token(
-            player.id, credentials.secret_hash, digest(secret), reading.now
-        ):
+        """The caller's new token; asked again with the old one, the same."""
+        if credentials is None:
+            raise Problem("missing_token")
+        reading = self.store.read(credentials.player_id)
+        player = self.authenticate(reading, credentials)
+        nonce = secrets.token_bytes(32)
+        offer = TokenOffer(nonce.hex(), digest(_next_secret(credentials, nonce)), reading.now)
+        offered = self.store.offer_token(player.id, credentials.secret_hash, offer)
+        if offered is None:
             raise Problem("invalid_token")
-        return TokenAnswer(f"{player.id}.{secret}")
+        return TokenAnswer(f"{player.id}.{_next_secret(credentials, bytes.fromhex(offered))}")
 
     def caller(self, credentials: Credentials | None) -> Player:
         """Who is calling. Raises `Problem` (``missing_token``, ``invalid_token``)."""
@@ -96,11 +100,12 @@ class Accounts:
         account = reading.account
         if account is None:
             raise Problem("invalid_token")
-        if compare_digest(account.token, credentials.secret_hash):
+        shown = credentials.secret_hash
+        if compare_digest(account.token, shown):
             if account.next_token and reading.now - account.next_token_at > OLD_TOKEN_MS:
                 raise Problem("invalid_token")
-        elif account.next_token and compare_digest(account.next_token, credentials.secret_hash):
-            self.store.promote_token(account.player.id, credentials.secret_hash)
+        elif account.next_token and compare_digest(account.next_token, shown):
+            self.store.promote_token(account.player.id, shown)
         else:
             raise Problem("invalid_token")
         self._renew(account, reading.now)
@@ -108,9 +113,14 @@ class Accounts:
 
     def keep(self, player_id: str, now: int) -> None:
         """This player is in a game now, and is kept for as long as players are."""
-        self.store.keep_player(player_id, now, self.life_ms)
+        self.store.keep_player(player_id, now, self.lives.player)
 
     def _renew(self, account: Account, now: int) -> None:
-        # Once a day is often enough, and saves a write on every request.
-        if account.kept_at and now - account.kept_at > min(DAY_MS, self.life_ms // 2):
+        # Now and then is often enough, and saves a write on every request.
+        if account.kept_at and now - account.kept_at > self.lives.renewal:
             self.keep(account.player.id, now)
+
+
+def _next_secret(credentials: Credentials, nonce: bytes) -> str:
+    secret = hmac_digest(credentials.secret.encode(), nonce, "sha256")
+    return urlsafe_b64encode(secret).decode().rstrip("=")

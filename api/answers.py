@@ -10,23 +10,13 @@ from __future__ import annotations
 from typing import Any
 
 import msgspec
-from flask import Response
 from msgspec import Raw, Struct
 
+from api.positions import read_state
 from api.store import StoredGame
 from api.stored import Game, Item, Player, raw, timestamp
 from engine.registry import RULESETS
-from engine.ruleset import Move, Option, Preview, Result, Ruleset, Seat, Table
-
-_encode = msgspec.json.Encoder().encode
-
-
-def answer(body: Any, status: int = 200, headers: dict[str, str] | None = None) -> Response:
-    """An answer with a JSON body."""
-    response = Response(_encode(body), status=status, content_type="application/json")
-    if headers:
-        response.headers.update(headers)
-    return response
+from engine.ruleset import Move, Option, Preview, Result, Seat, Table
 
 
 class SeatAnswer(Struct, frozen=True):
@@ -246,16 +236,6 @@ class ProblemAnswer(Struct, frozen=True):
     advice: str
 
 
-def read_state(game: Game, state: bytes | None) -> Any:
-    """A game's position, None before the start."""
-    return None if state is None else STATE_DECODERS[game.ruleset].decode(state)
-
-
-STATE_DECODERS = {
-    name: msgspec.json.Decoder(ruleset.state_type) for name, ruleset in RULESETS.items()
-}
-
-
 LONG_OPTIONS = {
     name: frozenset(option.name for option in ruleset.options if option.type == "strings")
     for name, ruleset in RULESETS.items()
@@ -277,7 +257,7 @@ def game_answer(found: StoredGame, reader: str | None) -> GameAnswer:
     """A game as this player sees it, a spectator's view for one without a seat."""
     game = found.game
     seat = game.seat_of(reader)
-    ruleset: Ruleset[Any, Any, Any, Any, Any] = RULESETS[game.ruleset]
+    ruleset = RULESETS[game.ruleset]
     state = read_state(game, found.state)
     return GameAnswer(
         **_public_members(game, reader),

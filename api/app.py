@@ -10,13 +10,13 @@ from flask import Flask, Response
 from flask_cors import CORS
 from redis import RedisError
 
-from api.bodies import bound_body
-from api.openapi import Api, as_yaml, make_api
+from api.openapi import Api, as_yaml, make_api, make_document
 from api.problems import Problem
 from api.resources import BLUEPRINTS
 from api.resources.common import set_headers
 from api.services import make_services
 from api.settings import Settings
+from api.store import NewerFormat
 
 log = logging.getLogger("ludotheque")
 
@@ -31,16 +31,15 @@ def create_app(settings: Settings | None = None) -> Flask:
         SettingsError: the environment holds a value that cannot be used.
     """
     app = Flask("api", static_folder=None)
-    app.json.sort_keys = False  # type: ignore[attr-defined]
-    app.url_map.strict_slashes = True
+    app.url_map.merge_slashes = False
     app.extensions["ludotheque"] = make_services(settings or Settings.from_environment())
-    app.before_request(bound_body)
     app.after_request(set_headers)
     app.register_error_handler(Problem, lambda problem: problem.response())
     app.register_error_handler(RedisError, store_unavailable)
+    app.register_error_handler(NewerFormat, newer_format)
     app.register_error_handler(Exception, internal_error)
     CORS(app, expose_headers=EXPOSED_HEADERS, max_age=DAY_SECONDS, send_wildcard=True)
-    document = publish(app).spec.to_dict()
+    document = make_document(publish(app))
     app.extensions["document"] = {
         "json": json.dumps(document, ensure_ascii=False),
         "yaml": as_yaml(document),
@@ -58,15 +57,19 @@ def publish(app: Flask) -> Api:
 
 def openapi_document() -> str:
     """The published document as YAML text."""
-    app = create_app(Settings(redis_url="unix:///nowhere"))
-    text: str = app.extensions["document"]["yaml"]
-    return text
+    return as_yaml(make_document(publish(Flask("api", static_folder=None))))
 
 
 def store_unavailable(error: RedisError) -> Response:
     """The store failed: say so, and that it is worth trying again."""
     log.error("the store failed: %s: %s", type(error).__name__, error)
     return Problem("store_unavailable").response()
+
+
+def newer_format(error: NewerFormat) -> Response:
+    """A newer release wrote this game: another worker, or this one once renewed, can read it."""
+    log.warning("game %s was written by a newer release", error)
+    return Problem("newer_format").response()
 
 
 def internal_error(error: Exception) -> Response:

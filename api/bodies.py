@@ -1,27 +1,28 @@
-"""Reading request bodies: JSON only, of bounded size and depth, with a length given beforehand."""
+"""Reading request bodies: JSON only, of bounded size, depth and patience."""
 
 from __future__ import annotations
 
 import json
 from typing import Any
 
-from flask import Request, request
+import gevent
+from flask import Request
 from marshmallow import Schema
 from webargs.flaskparser import FlaskParser
 
 from api.problems import Problem
+from api.schemas.fields import BodySchema
 
-MAX_BODY = 64 * 1024
-MAX_ANALYSIS_BODY = 256 * 1024
-"""Bytes. A record of a whole game is to be analysed as it is."""
+BODY_SECONDS = 10.0
+"""How long a client may take to send a body; gunicorn would wait for ever."""
 
 
 class Parser(FlaskParser):
     """Reads bodies and queries for the schemas."""
 
     def load_json(self, req: Request, schema: Schema) -> Any:
-        """The body's JSON value. Raises `Problem` for what is no JSON."""
-        body = req.get_data(cache=False)
+        """The body's JSON value. Raises `Problem` for what is no JSON, or too much of it."""
+        body = read_body(req, getattr(schema, "max_bytes", BodySchema.max_bytes))
         if not body and not any(field.required for field in schema.fields.values()):
             return {}
         if not req.is_json:
@@ -31,6 +32,16 @@ class Parser(FlaskParser):
     def load_querystring(self, req: Request, schema: Schema) -> Any:
         """The query's parameters; of one given twice, the first."""
         return {name: req.args[name] for name in req.args if name in schema.fields}
+
+
+def read_body(req: Request, max_bytes: int) -> bytes:
+    """A body's bytes. Raises `Problem` unless it has a length, a bounded one, and comes in time."""
+    if req.content_length is None and "Transfer-Encoding" in req.headers:
+        raise Problem("length_required")
+    if (req.content_length or 0) > max_bytes:
+        raise Problem("body_too_large", f"A body may have {max_bytes // 1024} KiB here.")
+    with gevent.Timeout(BODY_SECONDS, Problem("body_too_slow")):
+        return req.get_data(cache=False)
 
 
 def read_json(body: bytes) -> Any:
@@ -47,12 +58,3 @@ def read_json(body: bytes) -> Any:
 
 def _refuse_constant(name: str) -> None:
     raise ValueError(f"{name} is not JSON")
-
-
-def bound_body() -> None:
-    """Refuse a body that is too large, or of which nobody can tell, before reading it."""
-    if request.content_length is None and "Transfer-Encoding" in request.headers:
-        raise Problem("length_required")
-    limit = MAX_ANALYSIS_BODY if request.endpoint == "analysis.analyse" else MAX_BODY
-    if (request.content_length or 0) > limit:
-        raise Problem("body_too_large", f"A body may have {limit // 1024} KiB here.")

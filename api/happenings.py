@@ -2,10 +2,22 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
+
 from api.stored import Player
 from engine.ruleset import Event, Result, Seat
 
-BY_PLAYER, BY_HOUSE, BY_CLOCK, BY_TABLE = CAUSES = ("player", "house", "clock", "table")
+
+class Cause(StrEnum):
+    """Who caused something."""
+
+    PLAYER = "player"
+    HOUSE = "house"
+    CLOCK = "clock"
+    TABLE = "table"
+
+
+BY_PLAYER, BY_HOUSE, BY_CLOCK, BY_TABLE = Cause
 
 
 class SeatTaken(Event, frozen=True, tag="seat_taken"):

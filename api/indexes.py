@@ -2,30 +2,33 @@
 
 An index is a hint, the game is the truth. An entry is written before the commit that makes it
 true; whoever reads one that the game contradicts skips it, and removes it only when no commit
-can make it true any more. So an index never lacks a game, whatever fails in between.
+can make it true any more. So an index never lacks a game, whatever fails in between. A game that
+goes on writes its entries again now and then, so that no index expires before its games.
 
-An index is a sorted set of game ids by the time of their creation. A second kind, of a player's
-ended games by the time of their end, tells a bot what ended since it last asked.
+An index is a sorted set of game ids by the time of their creation: of the lobby, of one
+ruleset's lobby, of all games that concern a player, and of those that take one of its places. A
+further one, of a player's ended games by the time of their end, tells a bot what ended since it
+last asked.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import NamedTuple, cast
 
 from redis import Redis
 
+from api.lives import Lives
 from api.store import Store
-from api.stored import CANCELLED, ENDED, FINISHED, OPEN, PLAYING, PUBLIC, STATUSES, Game
+from api.stored import CANCELLED, ENDED, FINISHED, OPEN, PLAYING, PUBLIC, UNFINISHED, Game
 
 ALL = "all"
 LOBBY = "lobby"
-UNFINISHED = (OPEN, PLAYING)
 
 COMMIT_MS = 60_000
 """Longer than a commit can be under way: an older entry without a game will never have one."""
 
-_PROGRESS = {OPEN: 0, PLAYING: 1, FINISHED: 2, CANCELLED: 2}
+_PROGRESS: dict[str, int] = {OPEN: 0, PLAYING: 1, FINISHED: 2, CANCELLED: 2}
 
 
 class Entry(NamedTuple):
@@ -47,11 +50,19 @@ def lobby(ruleset: str | None = None) -> str:
     return LOBBY if ruleset is None else f"{LOBBY}:{ruleset}"
 
 
+def places(player_id: str) -> str:
+    """The owner of the index of the games that a player hosts or sits in, until they end."""
+    return f"places:{player_id}"
+
+
 def entries(game: Game | None) -> set[Entry]:
     """The entries that a game should have."""
     if game is None:
         return set()
-    return {Entry(owner, status) for owner in owners(game) for status in (game.status, ALL)}
+    listed = {Entry(owner, status) for owner in owners(game) for status in (game.status, ALL)}
+    if game.status not in UNFINISHED:
+        return listed
+    return listed | {Entry(places(each), game.status) for each in game.table_company()}
 
 
 def owners(game: Game) -> set[str]:
@@ -82,27 +93,31 @@ def can_become_true(entry: Entry, position: Position, game: Game | None, now: in
 class Indexes:
     """The indexes in Redis. Any call may raise `redis.RedisError`."""
 
-    def __init__(self, redis: Redis, store: Store, life_ms: int, ended_life_ms: int) -> None:
+    def __init__(self, redis: Redis, store: Store, lives: Lives) -> None:
         self.redis = redis
         self.store = store
-        self.life_ms = life_ms
-        self.ended_life_ms = ended_life_ms
+        self.lives = lives
+
+    def are_old(self, game: Game, now: int) -> bool:
+        """Whether a game's entries should be written again, so that they live on."""
+        return now - game.indexed_at > self.lives.renewal
 
     def before_commit(self, before: Game | None, after: Game, now: int) -> None:
-        """Write the entries that a commit is about to make true."""
-        new = sorted(entries(after) - entries(before))
+        """Write the entries that a commit is about to make true; all of them if it is time."""
+        renewed = before is None or after.indexed_at != before.indexed_at
+        new = sorted(entries(after) - (set() if renewed else entries(before)))
         ends = before is not None and before.status not in ENDED and after.status in ENDED
         if not new:
             return
         pipe = self.redis.pipeline(transaction=False)
         for entry in new:
             pipe.zadd(_key(entry), {after.id: after.created_at})
-            pipe.pexpire(_key(entry), self.life_ms)
+            pipe.pexpire(_key(entry), self.lives.index)
         for player_id in sorted(after.members()) if ends else ():
             key = _ended_key(player_id)
             pipe.zadd(key, {after.id: now})
-            pipe.zremrangebyscore(key, "-inf", now - self.ended_life_ms)
-            pipe.pexpire(key, self.ended_life_ms)
+            pipe.zremrangebyscore(key, "-inf", now - self.lives.ended)
+            pipe.pexpire(key, self.lives.ended)
         pipe.execute()
 
     def after_commit(self, before: Game | None, after: Game, now: int) -> None:
@@ -115,12 +130,24 @@ class Indexes:
         ]
         self._remove([(entry, after.id) for entry in old])
 
-    def count(self, owner: str, statuses: Sequence[str]) -> int:
-        """How many games an index lists, false entries included."""
+    def has_places(self, player_id: str, most: int, now: int) -> bool:
+        """Whether a player hosts or sits in so many games that have not ended.
+
+        A count of entries is enough as long as it is low; false ones are told from true ones
+        only where it matters.
+        """
+        indexes = [Entry(places(player_id), status) for status in UNFINISHED]
         pipe = self.redis.pipeline(transaction=False)
-        for status in statuses:
-            pipe.zcard(_key(Entry(owner, status)))
-        return sum(pipe.execute())
+        for entry in indexes:
+            pipe.zcard(_key(entry))
+        if sum(pipe.execute()) < most:
+            return False
+        taken = {
+            game.id
+            for entry in indexes
+            for game in self.page(entry.owner, entry.status, None, most, now)[0]
+        }
+        return len(taken) >= most
 
     def page(
         self, owner: str, status: str, after: Position | None, limit: int, now: int
@@ -143,25 +170,33 @@ class Indexes:
         self._remove(false)
         return games, following
 
-    def ended_since(self, player_id: str, since: int, limit: int) -> list[str]:
-        """The ids of the player's games that ended since then, latest first."""
-        found = self.redis.zrange(
-            _ended_key(player_id), "+inf", since, byscore=True, desc=True, offset=0, num=limit
+    def ended_since(self, player_id: str, since: int, limit: int) -> list[tuple[str, int]]:
+        """The ids of the player's games that ended since then, and when, in this order."""
+        found = cast(
+            "list[tuple[bytes, float]]",
+            self.redis.zrange(
+                _ended_key(player_id),
+                since,
+                "+inf",
+                byscore=True,
+                withscores=True,
+                offset=0,
+                num=limit,
+            ),
         )
-        return [each.decode() for each in cast("list[bytes]", found)]
+        return [(member.decode(), int(score)) for member, score in found]
 
     def _positions(
         self, entry: Entry, after: Position | None, size: int
     ) -> Iterator[tuple[Position, Game | None]]:
         """An index from a position on, with what is known of each game."""
-        highest = "+inf" if after is None else after.created_at
         offset = 0
         while True:
             found = cast(
                 "list[tuple[bytes, float]]",
                 self.redis.zrange(
                     _key(entry),
-                    highest,
+                    "+inf" if after is None else after.created_at,
                     "-inf",
                     desc=True,
                     byscore=True,
@@ -175,7 +210,10 @@ class Indexes:
             yield from zip(batch, self.store.games([each.game_id for each in batch]), strict=True)
             if len(found) < size:
                 return
-            offset += len(found)
+            # From the last one on, not by counting: what comes or goes meanwhile shifts nothing.
+            # Only within one and the same millisecond there is no other way.
+            offset = 0 if batch else offset + len(found)
+            after = batch[-1] if batch else after
 
     def _remove(self, false: list[tuple[Entry, str]]) -> None:
         if not false:
@@ -192,6 +230,3 @@ def _key(entry: Entry) -> str:
 
 def _ended_key(player_id: str) -> str:
     return f"index:{{{player_id}}}:ended"
-
-
-assert set(_PROGRESS) == set(STATUSES)

@@ -23,7 +23,7 @@ KINDS: dict[str, Kind] = {
     "invalid_json": Kind(400, "The body is not JSON", "Send one JSON value in UTF-8."),
     # 401
     "missing_token": Kind(401, "A token is needed", "Send the header 'Authorization: Bearer TOKEN'; POST /v1/players gives a token."),
-    "invalid_token": Kind(401, "The token is not valid", "Use the player's present token. A token that was lost cannot be shown again."),
+    "invalid_token": Kind(401, "The token is not valid", "Use the player's present token. A player who is in no game within the hour is forgotten: create a new one."),
     # 403
     "not_host": Kind(403, "Only the host may do this", "Ask the host of the game."),
     "not_seated": Kind(403, "You have no seat in this game", "Join the game while it is open."),
@@ -31,15 +31,18 @@ KINDS: dict[str, Kind] = {
     "not_found": Kind(404, "There is nothing here", "Compare the path with the API document."),
     "game_not_found": Kind(404, "There is no such game", "Check the id. A private game exists only for its players and those with its invite."),
     "ruleset_not_found": Kind(404, "There is no such ruleset", "GET /v1/rulesets lists them."),
+    "record_not_found": Kind(404, "There is no record of this game", "A game that was cancelled before its start has none."),
     "problem_not_found": Kind(404, "There is no such problem", "Check the code."),
     # 405 to 431: the request's form
     "method_not_allowed": Kind(405, "This method is not allowed here", "The header Allow lists the methods."),
+    "body_too_slow": Kind(408, "The body took too long to come", "Send the request again, without pausing in its body."),
     "length_required": Kind(411, "The body needs a length", "Send Content-Length; chunked bodies are not accepted."),
     "body_too_large": Kind(413, "The body is too large", "Send less: 64 KiB, 256 KiB for an analysis."),
     "unsupported_media_type": Kind(415, "The body must be JSON", "Send the header 'Content-Type: application/json'."),
     "uri_too_long": Kind(414, "The address is too long", "Send a shorter path and query; no id of ours is long."),
     "expectation_failed": Kind(417, "The expectation cannot be met", "Send no Expect header but 100-continue."),
     "headers_too_large": Kind(431, "The header is too large", "Send fewer and shorter header fields."),
+    "precondition_failed": Kind(412, "The game is not what If-Match says", "Read the game and decide again."),
     # 409: true in itself, but not now
     "game_not_started": Kind(409, "The game has not started", "Wait until all seats are taken."),
     "game_already_started": Kind(409, "The game has started", "Read the game to see where it is."),
@@ -63,6 +66,7 @@ KINDS: dict[str, Kind] = {
     # 5xx: not the caller's doing
     "internal_error": Kind(500, "Something went wrong here", "It was logged. A retry may help; if not, report it."),
     "unsupported_transfer_coding": Kind(501, "The transfer coding is not supported", "Send Content-Length and no transfer coding."),
+    "newer_format": Kind(503, "The game was written by a newer release", "Try again after Retry-After seconds: the release is being rolled out."),
     "busy": Kind(503, "Too much is happening in this game at once", "Try again after Retry-After seconds."),
     "store_evicts": Kind(503, "The store may drop games", "Whoever runs it sets maxmemory-policy to noeviction."),
     "store_unavailable": Kind(503, "The store of games cannot be reached", "Try again after Retry-After seconds. What was acknowledged is not lost."),

@@ -27,9 +27,10 @@ from api.schemas.fields import BodySchema, Choice, Constant, Union
 
 View = TypeVar("View", bound=Callable[..., Any])
 
-EVERYWHERE = ("internal_error", "store_unavailable")
+STORE = ("store_unavailable", "newer_format")
 WITH_BODY = (
     "invalid_json",
+    "body_too_slow",
     "length_required",
     "body_too_large",
     "unsupported_media_type",
@@ -67,6 +68,20 @@ CONDITIONAL = {
     },
     "Cache-Control": {"description": "Always asks to revalidate.", "schema": {"type": "string"}},
     "Vary": {"description": "What else the answer depends on.", "schema": {"type": "string"}},
+}
+GAME_ID = {
+    "name": "game_id",
+    "in": "path",
+    "required": True,
+    "description": "The game's id.",
+    "schema": {"type": "string"},
+}
+IF_MATCH = {
+    "name": "If-Match",
+    "in": "header",
+    "required": False,
+    "description": "The ETag of getGame's answer: act only if the game is still that one.",
+    "schema": {"type": "string"},
 }
 IF_NONE_MATCH = {
     "name": "If-None-Match",
@@ -125,6 +140,7 @@ class Converter(OpenAPIConverter):
         schema = {
             "oneOf": [{"$ref": reference} for reference in mapping.values()],
             "discriminator": {"propertyName": field.tag, "mapping": mapping},
+            "description": field.description,
         }
         return self._reference(field.union_name, schema, field)
 
@@ -133,9 +149,9 @@ class Converter(OpenAPIConverter):
     ) -> dict[str, Any]:
         if name not in self.spec.components.schemas:
             self.spec.components.schema(name, schema)
-        reference = {"$ref": f"#/components/schemas/{name}"}
+        reference: dict[str, Any] = {"$ref": f"#/components/schemas/{name}"}
         if field.allow_none:
-            return {"anyOf": [reference, {"type": "null"}]}
+            reference = {"anyOf": [reference, {"type": "null"}]}
         description = field.metadata.get("description")
         return {**reference, "description": description} if description else reference
 
@@ -166,15 +182,25 @@ class Blueprint(SmorestBlueprint):  # type: ignore[misc]
         *problems: str,
         security: list[dict[str, list[str]]] = TOKEN_NEEDED,
         body: bool = False,
+        store: bool = True,
+        if_match: bool = False,
         **doc: Any,
     ) -> Callable[[View], View]:
-        """What the document says of an operation: its id, its security, its problems."""
-        codes = [*problems, *EVERYWHERE]
+        """What the document says of an operation: its id, its security, its problems.
+
+        `body`: it takes one; `store`: it asks the store; `if_match`: it can be made to depend on
+        what the game is.
+        """
+        codes = [*problems, "internal_error"]
+        codes += STORE if store else ()
         codes += WITH_BODY if body else ()
         if security is TOKEN_NEEDED:
             codes += TOKEN
         elif security is TOKEN_OPTIONAL:
             codes.append("invalid_token")
+        if if_match:
+            codes.append("precondition_failed")
+            doc["parameters"] = [*doc.get("parameters", ()), IF_MATCH]
         responses = {**problem_responses(codes), **doc.pop("responses", {})}
         documented: Callable[[View], View] = self.doc(
             operationId=operation_id, security=security, responses=responses, **doc
@@ -259,6 +285,18 @@ def make_api(app: Flask, version: str) -> Api:
     api = Api(app, spec_kwargs={"marshmallow_plugin": Plugin()})
     api.spec.components.schemas.pop("PaginationMetadata")  # flask-smorest's own, unused here
     return api
+
+
+def make_document(api: Api) -> dict[str, Any]:
+    """The document in the order in which people read it."""
+    spec = api.spec.to_dict()
+    for operations in spec["paths"].values():
+        for operation in operations.values():
+            if isinstance(operation, dict) and "responses" in operation:
+                responses = operation["responses"]
+                operation["responses"] = {str(k): responses[k] for k in sorted(responses, key=str)}
+    first = ("openapi", "info", "servers", "tags", "paths", "components")
+    return {name: spec[name] for name in (*first, *(each for each in spec if each not in first))}
 
 
 def as_yaml(document: dict[str, Any]) -> str:

@@ -10,7 +10,7 @@ with what it is needed for. This module decides nothing: it reads, and writes wh
 | `game:{ID}:items` | list: what happened, the item of version v at index v - 1 |
 | `game:{ID}:played` | hash: each move of a player, by player, turn and move, with its items |
 | `player:{ID}` | hash: the account |
-| `requests:{ID}` | hash-tagged to a player: the answer to one Idempotency-Key |
+| `creation:{ID}:{KEY}` | the game that a player created with an Idempotency-Key |
 """
 
 from __future__ import annotations
@@ -22,7 +22,8 @@ import msgspec
 from msgspec import Struct
 from redis import Redis
 
-from api.stored import Account, Game, Item, Player, StoredDeal
+from api.lives import REQUEST_MS
+from api.stored import FORMAT, Account, Game, Item, Player, StoredDeal
 
 COMMIT = """
 local stored = redis.call('HMGET', KEYS[1], 'version', 'commit')
@@ -57,12 +58,16 @@ end
 return 1
 """
 
-ROTATE = """
+OFFER = """
 if redis.call('HGET', KEYS[1], 'token') ~= ARGV[1] then
-  return 0
+  return false
 end
-redis.call('HSET', KEYS[1], 'next_token', ARGV[2], 'next_token_at', ARGV[3])
-return 1
+local offered = redis.call('HGET', KEYS[1], 'nonce')
+if offered then
+  return offered
+end
+redis.call('HSET', KEYS[1], 'nonce', ARGV[2], 'next_token', ARGV[3], 'next_token_at', ARGV[4])
+return ARGV[2]
 """
 
 PROMOTE = """
@@ -70,7 +75,7 @@ if redis.call('HGET', KEYS[1], 'next_token') ~= ARGV[1] then
   return 0
 end
 redis.call('HSET', KEYS[1], 'token', ARGV[1])
-redis.call('HDEL', KEYS[1], 'next_token', 'next_token_at')
+redis.call('HDEL', KEYS[1], 'nonce', 'next_token', 'next_token_at')
 return 1
 """
 
@@ -81,10 +86,11 @@ if redis.call('EXISTS', KEYS[1]) == 1 then
 end
 """
 
-REQUEST_LIFE_MS = 24 * 60 * 60 * 1000
-"""How long an Idempotency-Key is remembered."""
-
 ACCOUNT_FIELDS = ("name", "kind", "token", "next_token", "next_token_at", "kept_at")
+
+
+class NewerFormat(Exception):
+    """A game that a newer release wrote, and that this one must not touch."""
 
 
 class StoredGame(NamedTuple):
@@ -116,7 +122,15 @@ class Change(Struct, frozen=True, kw_only=True):
     played: tuple[str, str] | None = None
 
 
-class Request(Struct, frozen=True):
+class TokenOffer(NamedTuple):
+    """A new token: what it was worked out with, its hash, and when (ms)."""
+
+    nonce: str
+    token: str
+    at: int
+
+
+class Creation(Struct, frozen=True):
     """A creation that is safe to repeat: the game's id, and a digest of what was asked."""
 
     game_id: str
@@ -134,7 +148,7 @@ class Store:
     def __init__(self, redis: Redis) -> None:
         self.redis = redis
         self._commit = redis.register_script(COMMIT)
-        self._rotate = redis.register_script(ROTATE)
+        self._offer = redis.register_script(OFFER)
         self._promote = redis.register_script(PROMOTE)
         self._keep = redis.register_script(KEEP)
 
@@ -230,21 +244,31 @@ class Store:
         """Renew a player's life."""
         self._keep(keys=[_player_key(player_id)], args=[now, life_ms])
 
-    def offer_token(self, player_id: str, token: str, next_token: str, now: int) -> bool:
-        """Note a new token beside the present one; False if that is not the present one."""
-        return bool(self._rotate(keys=[_player_key(player_id)], args=[token, next_token, now]))
+    def offer_token(self, player_id: str, token: str, offer: TokenOffer) -> str | None:
+        """Note a new token beside the present one, unless one is noted; the nonce of what is.
+
+        None if the present token (its hash) is another one.
+        """
+        offered = self._offer(
+            keys=[_player_key(player_id)], args=[token, offer.nonce, offer.token, offer.at]
+        )
+        return None if offered is None else offered.decode()
 
     def promote_token(self, player_id: str, token: str) -> None:
         """A new token was used: from now on it is the only one."""
         self._promote(keys=[_player_key(player_id)], args=[token])
 
-    def remember_request(self, player_id: str, key: str, request: Request) -> Request:
-        """The request that this player's key stands for: this one, or the first one with it."""
-        name = f"requests:{{{player_id}}}:{key}"
-        if self.redis.set(name, _encode(request), nx=True, px=REQUEST_LIFE_MS):
-            return request
-        first = cast("bytes | None", self.redis.get(name))
-        return request if first is None else msgspec.json.decode(first, type=Request)
+    def creation(self, player_id: str, key: str) -> Creation | None:
+        """The creation that this player's key stands for, if it was used."""
+        found = cast("bytes | None", self.redis.get(_creation_key(player_id, key)))
+        return None if found is None else msgspec.json.decode(found, type=Creation)
+
+    def remember_creation(self, player_id: str, key: str, creation: Creation) -> Creation:
+        """The creation that this player's key stands for: this one, or the first one with it."""
+        name = _creation_key(player_id, key)
+        if self.redis.set(name, _encode(creation), nx=True, px=REQUEST_MS):
+            return creation
+        return self.creation(player_id, key) or creation
 
     # --- The server --------------------------------------------------------------------
 
@@ -269,6 +293,10 @@ def _player_key(player_id: str) -> str:
     return f"player:{{{player_id}}}"
 
 
+def _creation_key(player_id: str, key: str) -> str:
+    return f"creation:{{{player_id}}}:{key}"
+
+
 def _milliseconds(time: tuple[int, int]) -> int:
     return time[0] * 1000 + time[1] // 1000
 
@@ -289,4 +317,7 @@ def _account(player_id: str, values: list[bytes | None]) -> Account | None:
 def _stored_game(values: list[bytes | None]) -> StoredGame | None:
     if values[0] is None:
         return None
-    return StoredGame(_game_decoder.decode(values[0]), values[1] if len(values) > 1 else None)
+    game = _game_decoder.decode(values[0])
+    if game.format > FORMAT:
+        raise NewerFormat(game.id)
+    return StoredGame(game, values[1] if len(values) > 1 else None)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from datetime import UTC, datetime
+from enum import StrEnum
 from typing import Any
 
 import msgspec
@@ -18,9 +19,27 @@ from engine.ruleset import Event, Result, Seat, Told
 FORMAT = 1
 """The version of this format, written into every game."""
 
-OPEN, PLAYING, FINISHED, CANCELLED = STATUSES = ("open", "playing", "finished", "cancelled")
+
+class GameStatus(StrEnum):
+    """Where in its life a game is."""
+
+    OPEN = "open"
+    PLAYING = "playing"
+    FINISHED = "finished"
+    CANCELLED = "cancelled"
+
+
+class Visibility(StrEnum):
+    """Whom a game exists for: everybody, or its players and those with its invite."""
+
+    PUBLIC = "public"
+    PRIVATE = "private"
+
+
+OPEN, PLAYING, FINISHED, CANCELLED = GameStatus
+PUBLIC, PRIVATE = Visibility
+UNFINISHED = (OPEN, PLAYING)
 ENDED = (FINISHED, CANCELLED)
-PUBLIC, PRIVATE = VISIBILITIES = ("public", "private")
 
 
 class Player(Struct, frozen=True):
@@ -34,8 +53,8 @@ class Player(Struct, frozen=True):
 class Account(Struct, frozen=True):
     """A player with what proves a caller to be that player: hashes of tokens.
 
-    `next_token` was issued and has not been used; `kept_at` is when the account's life was
-    last renewed, 0 for a player who never was in a game.
+    `next_token` was issued at `next_token_at` and has not been used; `kept_at` is when the
+    account's life was last renewed, 0 for a player who never was in a game.
     """
 
     player: Player
@@ -57,7 +76,8 @@ class Game(Struct, frozen=True, kw_only=True):
     """A game but for its position.
 
     `answered` lists the seats that have moved in the present turn; `left` the last players who
-    left before the start, so that they may be told so again.
+    left before the start, so that they may be told so again; `indexed_at` is when the entries
+    of its indexes were last written.
     """
 
     format: int = FORMAT
@@ -85,6 +105,7 @@ class Game(Struct, frozen=True, kw_only=True):
     started_at: int | None = None
     finished_at: int | None = None
     updated_at: int
+    indexed_at: int = 0
 
     def seat_of(self, player_id: str | None) -> Seat | None:
         """The seat of this player, None without one."""
@@ -93,12 +114,14 @@ class Game(Struct, frozen=True, kw_only=True):
                 return seat
         return None
 
+    def table_company(self) -> set[str]:
+        """The host, and the players in the seats."""
+        return {self.host.id, *(r.player.id for r in self.seats if r.player is not None)}
+
     def members(self) -> set[str]:
         """The players for whom the game exists even if it is private."""
-        ids = {self.host.id}
-        for record in self.seats:
-            ids.update(p.id for p in (record.player, record.reserved_for) if p is not None)
-        return ids
+        reserved = (r.reserved_for for r in self.seats)
+        return self.table_company() | {player.id for player in reserved if player is not None}
 
 
 NOT_A_MOVE = Raw(b"null")

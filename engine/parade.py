@@ -20,6 +20,7 @@ from itertools import combinations
 from random import Random
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from engine.cards import CardPlayed, Play
 from engine.ruleset import (
@@ -57,7 +58,7 @@ DISCARDED = 2
 MAJORITY_WITH_TWO_SEATS = 2
 """How many more cards of a colour a majority takes when two play."""
 
-DRIVEN_AWAY = {
+LEAVING_FOR = {
     played: frozenset(
         card
         for card in CARDS
@@ -65,7 +66,10 @@ DRIVEN_AWAY = {
     )
     for played in CARDS
 }
-"""For each card played, the cards that leave the parade if they are in removal mode."""
+"""For each card played, the cards that leave the parade for it if they are in removal mode.
+
+Looked up and not worked out each time: this is most of the work of a turn.
+"""
 
 
 def in_order(cards: Iterable[Card]) -> tuple[Card, ...]:
@@ -145,13 +149,13 @@ class Phase(StrEnum):
 class State(Struct, frozen=True):
     """Everything on the table, hidden cards included.
 
-    ``turn`` is the seat whose turn it is while cards are played. ``pile`` has the card drawn
-    next in front. ``discards`` holds, by seat, the two cards thrown away, None before.
+    ``seat_to_play`` is the seat whose turn it is while cards are played. ``pile`` has the
+    card drawn next in front. ``discards`` holds, by seat, the two cards thrown away, None before.
     ``last_turns_left`` counts the turns still to play in the last round, None before it.
     """
 
     phase: Phase
-    turn: Seat
+    seat_to_play: Seat
     parade: tuple[Card, ...]
     pile: tuple[Card, ...]
     hands: tuple[tuple[Card, ...], ...]
@@ -202,7 +206,7 @@ def start(seats: int, options: Options, deal: Deal) -> Outcome[State]:
     check_deal(seats, deal)
     state = State(
         phase=Phase.PLAY,
-        turn=deal.first_seat,
+        seat_to_play=deal.first_seat,
         parade=deal.parade,
         pile=deal.pile,
         hands=deal.hands,
@@ -255,7 +259,7 @@ def to_move(state: State) -> tuple[Seat, ...]:
         return tuple(seat for seat, discard in enumerate(state.discards) if discard is None)
     if state.phase is Phase.FINISHED:
         return ()
-    return (state.turn,)
+    return (state.seat_to_play,)
 
 
 def legal_moves(state: State, seat: Seat) -> tuple[Play | Discard, ...]:
@@ -293,58 +297,74 @@ def cards_leaving(parade: tuple[Card, ...], played: Card) -> tuple[Card, ...]:
     ('green-0', 'red-3', 'green-7')
     """
     in_removal_mode = parade[: max(len(parade) - VALUE_OF[played], 0)]
-    driven_away = DRIVEN_AWAY[played]
-    return tuple([card for card in in_removal_mode if card in driven_away])
+    leaving = LEAVING_FOR[played]
+    return tuple([card for card in in_removal_mode if card in leaving])
 
 
 def apply_play(state: State, seat: Seat, move: Play | Discard) -> Outcome[State]:
-    """A turn: play a card, collect what leaves the parade, draw."""
-    if seat != state.turn:
-        raise IllegalMove("not_your_turn", f"It is the turn of seat {state.turn}.")
+    """A turn: play a card, collect what leaves the parade, draw; perhaps it is the last round."""
+    check_play(state, seat, move)
+    assert isinstance(move, Play)
+    state, collected = play_card(state, seat, move.card)
+    drawn: tuple[Told, ...] = ()
+    if state.phase is Phase.PLAY:
+        state, drawn = draw_card(state, seat)
+    state, started = end_turn(state, seat)
+    return state, (Told(CardPlayed(seat, move.card)), *collected, *drawn, *started)
+
+
+def check_play(state: State, seat: Seat, move: Play | Discard) -> None:
+    """Raise `IllegalMove` unless this seat may play this card."""
+    if seat != state.seat_to_play:
+        raise IllegalMove("not_your_turn", f"It is the turn of seat {state.seat_to_play}.")
     if not isinstance(move, Play):
         raise IllegalMove("wrong_move_type", "Play a card: nobody discards before the end.")
-    played = move.card
-    if played not in state.hands[seat]:
-        raise IllegalMove("card_not_in_hand", f"{played} is not in your hand.")
+    if move.card not in state.hands[seat]:
+        raise IllegalMove("card_not_in_hand", f"{move.card} is not in your hand.")
 
-    told = [Told(CardPlayed(seat, played))]
-    leaving = cards_leaving(state.parade, played)
-    staying = state.parade
-    collections = state.collections
-    if leaving:
-        staying = tuple([card for card in staying if card not in leaving])
-        collections = replaced(collections, seat, collections[seat] + leaving)
-        told.append(Told(CardsCollected(seat, leaving)))
 
+def play_card(state: State, seat: Seat, played: Card) -> Outcome[State]:
+    """The card goes to the end of the parade; what leaves goes to the seat's collection."""
     hand = tuple([card for card in state.hands[seat] if card != played])
-    pile = state.pile
-    if state.phase is Phase.PLAY:
-        drawn, pile = pile[0], pile[1:]
-        hand = (*hand, drawn)
-        seen_by_all = CardDrawn(seat, None, len(pile))
-        seen_by_owner = CardDrawn(seat, drawn, len(pile))
-        told.append(Told(seen_by_all, ((seat, seen_by_owner),)))
-
-    phase, last_turns_left = state.phase, state.last_turns_left
-    if last_turns_left is not None:
-        last_turns_left -= 1
-        if last_turns_left == 0:
-            phase = Phase.DISCARD
-    elif cause := last_round_cause(collections[seat], pile):
-        phase, last_turns_left = Phase.LAST_ROUND, len(state.hands)
-        told.append(Told(LastRoundStarted(seat, cause)))
-
-    after = State(
-        phase=phase,
-        turn=(seat + 1) % len(state.hands),
+    leaving = cards_leaving(state.parade, played)
+    if not leaving:
+        hands = replaced(state.hands, seat, hand)
+        return replace(state, parade=(*state.parade, played), hands=hands), ()
+    staying = [card for card in state.parade if card not in leaving]
+    after = replace(
+        state,
         parade=(*staying, played),
-        pile=pile,
         hands=replaced(state.hands, seat, hand),
-        collections=collections,
-        discards=state.discards,
-        last_turns_left=last_turns_left,
+        collections=replaced(state.collections, seat, state.collections[seat] + leaving),
     )
-    return after, tuple(told)
+    return after, (Told(CardsCollected(seat, leaving)),)
+
+
+def draw_card(state: State, seat: Seat) -> Outcome[State]:
+    """The seat draws a card, which only it sees."""
+    drawn, pile = state.pile[0], state.pile[1:]
+    hands = replaced(state.hands, seat, (*state.hands[seat], drawn))
+    told = Told(CardDrawn(seat, None, len(pile)), ((seat, CardDrawn(seat, drawn, len(pile))),))
+    return replace(state, pile=pile, hands=hands), (told,)
+
+
+def end_turn(state: State, seat: Seat) -> Outcome[State]:
+    """The next seat's turn; but the last round may begin with it, or be over."""
+    following = (seat + 1) % len(state.hands)
+    if state.last_turns_left is not None:
+        left = state.last_turns_left - 1
+        phase = Phase.LAST_ROUND if left else Phase.DISCARD
+        return replace(state, phase=phase, seat_to_play=following, last_turns_left=left), ()
+    cause = last_round_cause(state.collections[seat], state.pile)
+    if cause is None:
+        return replace(state, seat_to_play=following), ()
+    after = replace(
+        state,
+        phase=Phase.LAST_ROUND,
+        seat_to_play=following,
+        last_turns_left=len(state.hands),
+    )
+    return after, (Told(LastRoundStarted(seat, cause)),)
 
 
 def last_round_cause(collection: tuple[Card, ...], pile: tuple[Card, ...]) -> str | None:
@@ -369,17 +389,12 @@ def apply_discard(state: State, seat: Seat, move: Play | Discard) -> Outcome[Sta
     check_discard(state.hands[seat], move.cards)
 
     kept = tuple(card for card in state.hands[seat] if card not in move.cards)
-    after = State(
-        phase=state.phase,
-        turn=state.turn,
-        parade=state.parade,
-        pile=state.pile,
+    after = replace(
+        state,
         hands=replaced(state.hands, seat, kept),
-        collections=state.collections,
-        discards=replaced(state.discards, seat, move.cards),
-        last_turns_left=state.last_turns_left,
+        discards=replaced(state.discards, seat, in_order(move.cards)),
     )
-    told = Told(CardsDiscarded(seat, None), ((seat, CardsDiscarded(seat, move.cards)),))
+    told = Told(CardsDiscarded(seat, None), ((seat, CardsDiscarded(seat, after.discards[seat])),))
     if to_move(after):
         return after, (told,)
     finished, laid_down = lay_hands_down(after)
@@ -400,18 +415,14 @@ def check_discard(hand: tuple[Card, ...], cards: tuple[Card, ...]) -> None:
 def lay_hands_down(state: State) -> tuple[State, Told]:
     """The two cards left in each hand join the seat's collection, and the game is over."""
     laid_down = tuple(in_order(hand) for hand in state.hands)
-    finished = State(
+    finished = replace(
+        state,
         phase=Phase.FINISHED,
-        turn=state.turn,
-        parade=state.parade,
-        pile=state.pile,
         hands=((),) * len(state.hands),
         collections=tuple(
             collection + cards
             for collection, cards in zip(state.collections, laid_down, strict=True)
         ),
-        discards=state.discards,
-        last_turns_left=state.last_turns_left,
     )
     return finished, Told(HandsLaidDown(laid_down))
 
@@ -516,17 +527,8 @@ def redeal_hidden(state: State, seat: Seat | None, rng: Random) -> State:
     for other in others:
         hands = replaced(hands, other, take(len(hands[other])))
         if (discard := discards[other]) is not None:
-            discards = replaced(discards, other, tuple(sorted(take(len(discard)))))
-    return State(
-        phase=state.phase,
-        turn=state.turn,
-        parade=state.parade,
-        pile=tuple(unseen),
-        hands=hands,
-        collections=state.collections,
-        discards=discards,
-        last_turns_left=state.last_turns_left,
-    )
+            discards = replaced(discards, other, in_order(take(len(discard))))
+    return replace(state, pile=tuple(unseen), hands=hands, discards=discards)
 
 
 PARADE: Ruleset[Options, Deal, State, Play | Discard, ParadeTable] = Ruleset(

@@ -10,10 +10,10 @@ import msgspec
 from engine.contrast import CONTRAST
 from engine.mit_list_und_tuecke import MIT_LIST_UND_TUECKE
 from engine.parade import PARADE
-from engine.ruleset import Move, Ruleset
+from engine.ruleset import AnyRuleset, Move
 from engine.tea_time import TEA_TIME
 
-RULESETS: dict[str, Ruleset[Any, Any, Any, Any, Any]] = {
+RULESETS: dict[str, AnyRuleset] = {
     ruleset.id: ruleset for ruleset in (PARADE, TEA_TIME, CONTRAST, MIT_LIST_UND_TUECKE)
 }
 

@@ -44,7 +44,7 @@ class IllegalMove(ValueError):
 class InvalidSetup(ValueError):
     """A number of seats, an option or a deal that this game cannot start from.
 
-    ``path`` leads to the member that is wrong, from the value that was given:
+    ``path`` leads from the value that was given to the member that is wrong, or missing:
     ``("hands", 2)`` in a deal.
     """
 
@@ -107,6 +107,10 @@ class Told(Struct, frozen=True):
                 return event
         return self.everybody
 
+    def in_full(self) -> Event:
+        """The event as told to the one seat that is told more, for who may know everything."""
+        return self.privately[0][1] if len(self.privately) == 1 else self.everybody
+
 
 class Result(Struct, frozen=True):
     """The end of a game: a score for each seat, and the seats that won."""
@@ -152,6 +156,7 @@ MoveT = TypeVar("MoveT", bound=Move)
 TableT = TypeVar("TableT", bound=Table)
 
 Outcome = tuple[StateT, tuple[Told, ...]]
+"""A new position, and what happened."""
 
 
 def no_countdown(state: Any) -> int | None:
@@ -238,12 +243,18 @@ class Ruleset(Generic[OptionsT, DealT, StateT, MoveT, TableT]):
         return _read(given, self.deal_type, InvalidDeal)
 
 
+AnyRuleset = Ruleset[Any, Any, Any, Any, Any]
+"""A ruleset of which nothing is known but that it is one."""
+
+
 Value = TypeVar("Value")
 
 
 def _read(given: Any, wanted: type[Value], error: type[InvalidSetup]) -> Value:
     try:
         return msgspec.convert(given, wanted)
+    except UnicodeEncodeError:
+        raise error("Not well-formed Unicode.") from None
     except msgspec.ValidationError as problem:
         detail, _, where = str(problem).partition(" - at `")
         path = _path(where.rstrip("`"))

@@ -41,14 +41,20 @@ def call(method, path, body=None, unless=()):
 
 def sit_down():
     """Sit in the oldest open game, so that bots who come at once meet; create one if need be."""
-    game = None
+    game, refused = None, set()
     while game is None or game["status"] != "playing":
         lobby = call("GET", f"/v1/games?status=open&ruleset={args.ruleset}&limit=100")
-        fitting = [each for each in lobby["items"] if each["seat_count"] == args.seats]
+        fitting = [
+            each
+            for each in lobby["items"]
+            if each["seat_count"] == args.seats and each["id"] not in refused
+        ]
         oldest = min(fitting, key=lambda each: (each["created_at"], each["id"]), default=None)
         if oldest is not None and (game is None or oldest["id"] != game["id"]):
             path = f"/v1/games/{oldest['id']}/seats"
             joined = call("POST", path, {}, unless=("game_full", "game_over"))
+            if joined is None:
+                refused.add(oldest["id"])
             if joined and game:  # this one is older than the game that we sat in
                 call("DELETE", f"/v1/games/{game['id']}/seats/me", unless=("house_unavailable",))
                 call("DELETE", f"/v1/games/{game['id']}", unless=("not_host", "game_over"))

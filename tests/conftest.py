@@ -17,6 +17,16 @@ def start_service(directory: str, **settings: str) -> Service:
     return Service(command, environment, ROOT)
 
 
+@pytest.fixture(scope="module")
+def fresh_service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+    """A service with an empty lobby, for programs that join whatever is open."""
+    running = start_service(str(tmp_path_factory.mktemp("service")), APPEND_FSYNC="everysec")
+    try:
+        yield running.await_ready()
+    finally:
+        stop_service(running)
+
+
 def stop_service(service: Service) -> None:
     service.end()
     service.store.end()

@@ -53,9 +53,9 @@ def test_the_first_game_can_be_pasted(service: Service) -> None:
     assert '"code":"stale_turn"' in lines[-1]
 
 
-def test_three_bots_finish_a_game(service: Service) -> None:
-    bots = block("python3 examples").replace(".py ", f".py --url {service.url} ")
-    results = [line.partition(": ")[2] for line in run(bots, service.url).splitlines()]
+def test_three_bots_finish_a_game(fresh_service: Service) -> None:
+    bots = block("python3 examples").replace(".py ", f".py --url {fresh_service.url} ")
+    results = [line.partition(": ")[2] for line in run(bots, fresh_service.url).splitlines()]
     assert len(results) == 3
     assert len(set(results)) == 1
 
@@ -77,7 +77,7 @@ def test_every_file_that_is_linked_is_there() -> None:
 
 def test_every_route_that_is_named_is_in_the_document() -> None:
     document = (ROOT / "openapi.yaml").read_text(encoding="utf-8")
-    for path in re.findall(r"`(?:GET|POST|DELETE) (/[^`?]*)", README):
+    for path in re.findall(r"`(?:GET|POST|DELETE) (/[^`? ]*)", README):
         assert f"\n  {path}:\n" in document, path
 
 

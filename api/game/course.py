@@ -11,8 +11,8 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
-from api.answers import read_state
 from api.happenings import BY_CLOCK, BY_PLAYER, BY_TABLE, GameFinished
+from api.positions import read_state
 from api.store import Change, StoredGame
 from api.stored import FINISHED, Game, Item, item, public_item, timestamp
 from engine.registry import RULESETS

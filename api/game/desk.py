@@ -12,11 +12,11 @@ from dataclasses import dataclass
 
 from msgspec.structs import replace
 
-from api.accounts import DAY_MS, Accounts, Credentials
+from api.accounts import Accounts, Credentials
 from api.game.course import after_countdown, is_due
 from api.indexes import Indexes
+from api.lives import Lives
 from api.problems import Problem
-from api.settings import Settings
 from api.store import Change, Store, StoredGame
 from api.stored import ENDED, PRIVATE, Game, Item, Player
 from engine.ruleset import Seat
@@ -49,34 +49,51 @@ class Visit:
         """The caller's seat."""
         return self.game.seat_of(self.reader)
 
+    @property
+    def tag(self) -> str:
+        """What an answer about the game depends on: its content, and for whom it is."""
+        audience = "spectator" if self.seat is None else f"seat{self.seat}"
+        host = "-host" if self.reader == self.game.host.id else ""
+        return f"{self.game.version}-{self.game.commit}-{audience}{host}"
+
+
+def nobody_else(game: Game, caller: Player) -> bool:
+    """Lets in nobody for whom a private game does not exist anyway."""
+    return False
+
+
+def whatever_it_is(tag: str) -> bool:
+    """The precondition of a caller who sets none."""
+    return True
+
 
 class Desk:
     """Loads games for callers, and commits what was decided."""
 
-    def __init__(
-        self, store: Store, indexes: Indexes, accounts: Accounts, settings: Settings
-    ) -> None:
+    def __init__(self, store: Store, indexes: Indexes, accounts: Accounts, lives: Lives) -> None:
         self.store = store
         self.indexes = indexes
         self.accounts = accounts
-        self.unfinished_life_ms = int(settings.open_game_days * DAY_MS)
-        self.ended_life_ms = int(settings.finished_game_days * DAY_MS)
+        self.lives = lives
 
     def visit(
         self,
         credentials: Credentials | None,
         game_id: str,
         *,
+        anonymous: bool = False,
         played: str | None = None,
-        admit: Callable[[Game, Player], bool] = lambda game, caller: False,
+        admit: Callable[[Game, Player], bool] = nobody_else,
     ) -> Visit:
-        """A caller, perhaps without a token, before a game that exists for it.
+        """A caller, if it may be `anonymous` perhaps without a token, before a game.
 
-        A private game also exists for whom `admit` lets in.
+        The game exists for the caller; a private one also for whom `admit` lets in.
 
         Raises:
-            Problem: ``invalid_token``, ``game_not_found``.
+            Problem: ``missing_token``, ``invalid_token``, ``game_not_found``.
         """
+        if credentials is None and not anonymous:
+            raise Problem("missing_token")
         player_id = None if credentials is None else credentials.player_id
         reading = self.store.read(player_id, game_id, played)
         caller = None
@@ -108,17 +125,23 @@ class Desk:
         game_id: str,
         decide: Callable[[Visit], Change | None],
         *,
+        if_match: Callable[[str], bool] = whatever_it_is,
         played: str | None = None,
-        admit: Callable[[Game, Player], bool] = lambda game, caller: False,
+        admit: Callable[[Game, Player], bool] = nobody_else,
     ) -> tuple[Visit, tuple[Item, ...]]:
         """Commit what `decide` makes of the game, and the game as it then is.
 
-        `decide` returns None if there is nothing to change, and raises `Problem` to refuse.
+        `decide` returns None if there is nothing to change, and raises `Problem` to refuse. It
+        has no effects: it is asked again when another request was faster. A move that was played
+        before needs to match nothing.
+
+        Raises:
+            Problem: as `visit` and `decide`; ``precondition_failed``, ``busy``.
         """
-        if credentials is None:
-            raise Problem("missing_token")
         for _ in range(ATTEMPTS):
             visit = self.visit(credentials, game_id, played=played, admit=admit)
+            if visit.played is None and not if_match(visit.tag):
+                raise Problem("precondition_failed")
             decided = decide(visit)
             if decided is None:
                 return visit, ()
@@ -137,13 +160,20 @@ class Desk:
             version=change.items[-1].version if change.items else change.game.version,
             updated_at=now,
         )
+        if self.indexes.are_old(game, now):
+            game = replace(game, indexed_at=now)
         change = replace(change, game=game)
         self.indexes.before_commit(before, game, now)
-        life_ms = self.ended_life_ms if game.status in ENDED else self.unfinished_life_ms
-        if not self.store.commit(before, change, life_ms):
+        if not self.store.commit(before, change, self._life_ms(game, now)):
             return None
         self.indexes.after_commit(before, game, now)
         return change
+
+    def _life_ms(self, game: Game, now: int) -> int:
+        """How long a game is kept from now on; always beyond its deadline."""
+        if game.status in ENDED:
+            return self.lives.ended
+        return self.lives.unfinished + max((game.deadline or now) - now, 0)
 
 
 def _exists_for(game: Game, caller: Player | None, admit: Callable[[Game, Player], bool]) -> bool:

@@ -7,6 +7,7 @@ order, from the state of the game to the rules.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import msgspec
@@ -20,10 +21,10 @@ from api.answers import (
     game_answer,
     item_answers,
     legal_moves,
-    read_state,
 )
 from api.game.course import after_move
 from api.game.desk import Desk, Visit
+from api.positions import read_state
 from api.problems import FieldError, Problem
 from api.store import Change
 from api.stored import ENDED, OPEN
@@ -43,7 +44,7 @@ class Moves:
 
         Raises `Problem` (``not_seated``).
         """
-        seat = _seat(visit)
+        seat = self.seat(visit)
         state = read_state(visit.game, visit.found.state)
         moves = legal_moves(visit.game, state, seat)
         shown = None
@@ -53,14 +54,18 @@ class Moves:
             shown = tuple(ruleset.preview(table, seat, move) for move in moves)
         return LegalMovesAnswer(visit.game.turn, seat, moves, shown)
 
+    def seat(self, visit: Visit) -> Seat:
+        """The caller's seat. Raises `Problem` (``not_seated``)."""
+        if visit.seat is None:
+            raise Problem("not_seated")
+        return visit.seat
+
     def check(
         self, credentials: Credentials | None, game_id: str, turn: int, move: Move
     ) -> CheckAnswer:
         """Whether this move would be accepted now, and what the seat can know of its outcome."""
-        if credentials is None:
-            raise Problem("missing_token")
         visit = self.desk.visit(credentials, game_id)
-        seat = _seat(visit)
+        seat = self.seat(visit)
         try:
             state, _ = _try(visit, seat, turn, move)
         except Problem as problem:
@@ -73,35 +78,35 @@ class Moves:
         )
 
     def play(
-        self, credentials: Credentials | None, game_id: str, turn: int, move: Move
+        self,
+        credentials: Credentials | None,
+        game_id: str,
+        turn: int,
+        move: Move,
+        if_match: Callable[[str], bool],
     ) -> tuple[int, PlayedAnswer]:
         """Make a move; the time of it (ms), and what became of it.
 
         Raises `Problem` if it is refused, and then nothing has changed.
         """
-        if credentials is None:
-            raise Problem("missing_token")
-        key = _played_key(credentials.player_id, turn, move)
+        key = None if credentials is None else _played_key(credentials.player_id, turn, move)
 
         def decide(visit: Visit) -> Change | None:
-            if visit.played is not None:
+            if visit.played is not None or key is None:
                 return None
-            seat = _seat(visit)
+            seat = self.seat(visit)
             _, outcome = _try(visit, seat, turn, move)
             return _moved(visit, seat, move, outcome, key)
 
-        visit, items = self.desk.change(credentials, game_id, decide, played=key)
+        visit, items = self.desk.change(credentials, game_id, decide, if_match=if_match, played=key)
         if visit.played is not None:
             first, last = msgspec.json.decode(visit.played, type=tuple[int, int])
             items = tuple(self.store.items(game_id, first, last))
+            if visit.game.version < last:
+                # The commit fell between the reads of the game and of what was played in it.
+                visit = self.desk.visit(credentials, game_id)
         game = game_answer(visit.found, visit.reader)
         return visit.now, PlayedAnswer(game, item_answers(items, visit.seat))
-
-
-def _seat(visit: Visit) -> Seat:
-    if visit.seat is None:
-        raise Problem("not_seated")
-    return visit.seat
 
 
 def _played_key(player_id: str, turn: int, move: Move) -> str:

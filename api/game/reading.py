@@ -23,23 +23,27 @@ from api.answers import (
 from api.game.course import is_due
 from api.game.desk import Desk, Visit
 from api.happenings import BY_CLOCK
-from api.indexes import ALL, Indexes, Position, lobby
+from api.indexes import ALL, COMMIT_MS, Indexes, Position, lobby
 from api.problems import FieldError, Problem
+from api.setup import find_ruleset, unknown_ruleset
 from api.store import Store, StoredGame
-from api.stored import ENDED, NOT_A_MOVE, PLAYING, Game, Item, timestamp
+from api.stored import ENDED, NOT_A_MOVE, PLAYING, Game, Item, digest, timestamp
 
 MAX_TURNS = 100
 """How many games listTurns returns at most."""
 
+MAX_ENDED = 200
+"""How many games that ended listTurns tells of at once; the rest the next time."""
+
+MAX_END_MARKS = 250
+"""So many endings fit into a cursor, which is part of an address, beside as many turns."""
+
 ENDED_SHOWN_MS = 24 * 60 * 60 * 1000
 """How far back a first listTurns, which has no cursor yet, tells of games that ended."""
 
-OVERLAP_MS = 60_000
-"""How long a commit may be under way: games that ended so recently are looked at twice."""
 
-
-class Reading:
-    """Answers questions, and changes nothing."""
+class Reader:
+    """Answers questions."""
 
     def __init__(self, desk: Desk, store: Store, indexes: Indexes, accounts: Accounts) -> None:
         self.desk = desk
@@ -58,6 +62,9 @@ class Reading:
         limit: int,
     ) -> GamePage:
         """A page of the public games, newest first."""
+        if ruleset is not None and find_ruleset(ruleset) is None:
+            at = FieldError(unknown_ruleset(), parameter="ruleset")
+            raise Problem("invalid_request", at.detail, errors=(at,))
         reading = self.store.read(None if credentials is None else credentials.player_id)
         caller = None
         if credentials is not None:
@@ -106,21 +113,27 @@ class Reading:
             item_answers(items, visit.seat), last, last < game.version, game.status, False
         )
 
+    def check_record(self, visit: Visit) -> None:
+        """Raise `Problem` unless this game was started and has ended."""
+        if visit.game.status not in ENDED:
+            raise Problem("game_not_over")
+        if visit.game.started_at is None:
+            raise Problem("record_not_found")
+
     def record(self, visit: Visit) -> RecordAnswer:
         """A whole game that was started and has ended. Raises `Problem` for any other."""
+        self.check_record(visit)
         game = visit.game
-        if game.status not in ENDED:
-            raise Problem("game_not_over")
         deal = self.store.deal(game.id)
         if deal is None:
-            raise Problem("game_not_started", "The game was cancelled before it started.")
+            raise Problem("game_not_found")  # it has expired just now
         return RecordAnswer(
             ruleset=game.ruleset,
             seat_count=game.seat_count,
             options=game.options,
             deal=deal.deal,
             deal_text=deal.deal_text,
-            deal_sha256=game.deal_sha256,
+            deal_sha256=digest(deal.deal_text),
             moves=tuple(
                 recorded
                 for each in self.store.items(game.id, 1, game.version)
@@ -131,8 +144,8 @@ class Reading:
 
     # --- A player's turns --------------------------------------------------------------
 
-    def turns(self, credentials: Credentials | None, since: str | None) -> TurnsAnswer:
-        """The games that wait for the caller, longest waiting first, and those that ended."""
+    def turns(self, credentials: Credentials | None, since: str | None) -> tuple[int, TurnsAnswer]:
+        """The time (ms), the games that wait for the caller, and those that ended."""
         if credentials is None:
             raise Problem("missing_token")
         reading = self.store.read(credentials.player_id)
@@ -141,17 +154,11 @@ class Reading:
         if since is not None:
             seen = _read_turns_cursor(since)
         waiting = self._waiting(caller, reading.now)
-        ended = self._ended(caller, seen)
-        recent = [g for g in ended if (g.finished_at or 0) > reading.now - OVERLAP_MS]
-        known = [_turn_mark(found.game) for found in waiting] + [_end_mark(g) for g in recent]
-        return TurnsAnswer(
+        ended, until, told = self._ended(caller, seen, reading.now)
+        return reading.now, TurnsAnswer(
             items=tuple(game_answer(found, caller) for found in waiting),
-            ended=tuple(
-                EndedGame(game.id, game.result)
-                for game in ended
-                if _end_mark(game) not in seen.marks
-            ),
-            cursor=_turns_cursor(reading.now, known),
+            ended=tuple(EndedGame(game.id, game.result) for game in ended),
+            cursor=_turns_cursor(until, [_turn_mark(found.game) for found in waiting] + told),
         )
 
     def _waiting(self, caller: str, now: int) -> list[StoredGame]:
@@ -166,11 +173,27 @@ class Reading:
         waiting = [each for each in found if _waits_for(each.game, caller)]
         return sorted(waiting, key=lambda each: each.game.turn_started_at or 0)
 
-    def _ended(self, caller: str, seen: TurnsCursor) -> list[Game]:
-        """The games that ended since the cursor, and some time before, latest first."""
-        ids = self.indexes.ended_since(caller, seen.at - OVERLAP_MS, MAX_TURNS)
-        games = [game for game in self.store.games(ids) if game is not None]
-        return [game for game in games if game.status in ENDED and caller in game.members()]
+    def _ended(
+        self, caller: str, seen: TurnsCursor, now: int
+    ) -> tuple[list[Game], int, list[bytes]]:
+        """The games that ended and were not told yet, until when, and the marks to remember.
+
+        A commit may be under way, so what ended a little before is looked at again, and marks
+        tell what of it was told. At the most a mark too many is forgotten and a game told twice.
+        """
+        most = MAX_ENDED + len(seen.marks)
+        entries = self.indexes.ended_since(caller, seen.at - COMMIT_MS, most)
+        new = [each for each in entries if _end_mark(each[0]) not in seen.marks][:MAX_ENDED]
+        games = [game for game in self.store.games([each[0] for each in new]) if game is not None]
+        games = [game for game in games if game.status in ENDED and caller in game.members()]
+        until = new[-1][1] if len(new) == MAX_ENDED else now
+        told = {game.id for game in games}
+        marks = [
+            _end_mark(game_id)
+            for game_id, at in entries
+            if at > until - COMMIT_MS and (game_id in told or _end_mark(game_id) in seen.marks)
+        ]
+        return games, until, marks[-MAX_END_MARKS:]
 
 
 def _recorded(happened: Item) -> RecordedMove | RecordedExpiry | None:
@@ -230,8 +253,8 @@ def _turn_mark(game: Game) -> bytes:
     return _mark(f"{game.id} {game.turn} {game.deadline}")
 
 
-def _end_mark(game: Game) -> bytes:
-    return _mark(f"{game.id} ended")
+def _end_mark(game_id: str) -> bytes:
+    return _mark(f"{game_id} ended")
 
 
 def _mark(text: str) -> bytes:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from hmac import compare_digest
 from random import Random, SystemRandom
 from typing import Any, TypedDict
@@ -13,12 +13,11 @@ import msgspec
 from msgspec.structs import replace
 
 from api.accounts import Credentials, new_id
-from api.answers import GameAnswer, game_answer
 from api.game.desk import Desk, Visit
 from api.happenings import BY_PLAYER, BY_TABLE, GameCancelled, GameStarted, SeatLeft, SeatTaken
-from api.indexes import UNFINISHED
 from api.problems import FieldError, Problem, invalid, pointer
-from api.store import Change, Request, StoredGame
+from api.setup import read_setup
+from api.store import Change, Creation, StoredGame
 from api.stored import (
     CANCELLED,
     ENDED,
@@ -37,7 +36,7 @@ from api.stored import (
     raw,
 )
 from engine.registry import RULESETS
-from engine.ruleset import InvalidSetup, Ruleset, Seat, Told, replaced
+from engine.ruleset import Seat, Told, replaced
 
 MAX_UNFINISHED_GAMES = 100
 """In how many games that have not ended one player may be."""
@@ -71,57 +70,71 @@ class Tables:
 
     def create(
         self, credentials: Credentials | None, body: NewGame, request_key: str | None
-    ) -> tuple[GameAnswer, bool]:
+    ) -> tuple[Visit, bool]:
         """A new game, and whether it is new: the same request key gives the same game again.
 
         Raises `Problem` for what this server or the ruleset does not allow.
         """
         host = self.desk.accounts.caller(credentials)
-        ruleset = _ruleset(body)
-        options = _options(ruleset, body)
+        key = None if request_key is None else digest(request_key)
+        asked = digest(msgspec.json.encode(body, order="deterministic").decode())
+        if key is not None and (known := self.store.creation(host.id, key)) is not None:
+            found = self._created(host, known, asked)
+            if found is not None:
+                return found, False
+        # The key stands for a request only from here on, when nothing is wrong with it.
+        new_game = self._new_game(host, body)
+        if key is not None:
+            mine = Creation(new_game.id, asked)
+            first = self.store.remember_creation(host.id, key, mine)
+            found = self._created(host, first, asked)
+            if found is not None:
+                return found, False
+            new_game = replace(new_game, id=first.game_id)
+        return self._open(host, new_game)
+
+    def _created(self, host: Player, creation: Creation, asked: str) -> Visit | None:
+        """The game of an earlier request with the same key, None if it got no further."""
+        if creation.digest != asked:
+            raise Problem("idempotency_key_reused")
+        reading = self.store.read(None, creation.game_id)
+        return None if reading.found is None else Visit(reading.now, host, reading.found)
+
+    def _new_game(self, host: Player, body: NewGame) -> Game:
+        ruleset, options = read_setup(body)
         _refuse_house(body)
-        game_id = self._game_id(host, body, request_key)
-        reading = self.store.read(host.id, game_id)
-        if reading.found is not None:
-            return game_answer(reading.found, host.id), False
-        self._check_room(host.id)
         seats = _seat_host(self._reserve(body), host, body)
-        game = Game(
-            id=game_id,
+        visibility = body.get("visibility", PUBLIC)
+        return Game(
+            id=new_id(),
             ruleset=ruleset.id,
             seat_count=body["seat_count"],
             options=raw(_given(options)),
-            visibility=body.get("visibility", PUBLIC),
-            invite=secrets.token_urlsafe(16) if body.get("visibility") == PRIVATE else None,
+            visibility=visibility,
+            invite=secrets.token_urlsafe(16) if visibility == PRIVATE else None,
             host=host,
             seats=seats,
-            created_at=reading.now,
-            updated_at=reading.now,
+            created_at=0,
+            updated_at=0,
         )
-        sat_down = [
-            public_item(1, reading.now, BY_PLAYER, seat, SeatTaken(seat, host))
-            for seat in [game.seat_of(host.id)]
-            if seat is not None
-        ]
-        self._keep_members(game, reading.now)
-        change = self.desk.commit(None, Change(game=game, items=tuple(sat_down)), reading.now)
-        if change is None:
-            # The same request at the same time, on another connection, came first.
-            found = self.store.read(None, game_id).found
-            if found is None:
-                raise Problem("busy")
-            return game_answer(found, host.id), False
-        return game_answer(StoredGame(change.game, None), host.id), True
 
-    def _game_id(self, host: Player, body: NewGame, request_key: str | None) -> str:
-        if request_key is None:
-            return new_id()
-        asked = digest(msgspec.json.encode(body, order="deterministic").decode())
-        mine = Request(new_id(), asked)
-        first = self.store.remember_request(host.id, digest(request_key), mine)
-        if first.digest != asked:
-            raise Problem("idempotency_key_reused")
-        return first.game_id
+    def _open(self, host: Player, new_game: Game) -> tuple[Visit, bool]:
+        now = self.store.read(None).now
+        self._check_room(host.id, now)
+        game = replace(new_game, created_at=now)
+        seat = game.seat_of(host.id)
+        items: tuple[Item, ...] = ()
+        if seat is not None:
+            items = (public_item(1, now, BY_PLAYER, seat, SeatTaken(seat, host)),)
+        self.desk.accounts.keep(host.id, now)
+        change = self.desk.commit(None, Change(game=game, items=items), now)
+        if change is not None:
+            return Visit(now, host, StoredGame(change.game, None)), True
+        # The same request at the same time, on another connection, came first.
+        found = self.store.read(None, game.id).found
+        if found is None:
+            raise Problem("busy")
+        return Visit(now, host, found), False
 
     def _reserve(self, body: NewGame) -> tuple[SeatRecord, ...]:
         ids = body.get("players", ())
@@ -141,37 +154,42 @@ class Tables:
             seats[seat] = SeatRecord(reserved_for=players[player_id])
         return tuple(seats)
 
-    def _check_room(self, player_id: str) -> None:
-        if self.desk.indexes.count(player_id, UNFINISHED) >= MAX_UNFINISHED_GAMES:
+    def _check_room(self, player_id: str, now: int) -> None:
+        if self.desk.indexes.has_places(player_id, MAX_UNFINISHED_GAMES, now):
             raise Problem(
                 "too_many_games", f"You are in {MAX_UNFINISHED_GAMES} games that have not ended."
             )
 
-    def _keep_members(self, game: Game, now: int) -> None:
-        for player_id in sorted(game.members()):
-            self.desk.accounts.keep(player_id, now)
-
     # --- Taking a seat -----------------------------------------------------------------
 
     def join(
-        self, credentials: Credentials | None, game_id: str, seat: Seat | None, invite: str | None
+        self,
+        credentials: Credentials | None,
+        game_id: str,
+        seat: Seat | None,
+        invite: str | None,
+        if_match: Callable[[str], bool],
     ) -> Visit:
         """Take this seat or, if None, any. The last one starts the game."""
 
         def invited(game: Game, caller: Player) -> bool:
-            given = (invite or "").encode("utf-8", "surrogatepass")
-            return game.invite is not None and compare_digest(game.invite.encode(), given)
+            return game.invite is not None and compare_digest(
+                game.invite.encode(), (invite or "").encode()
+            )
 
         def decide(visit: Visit) -> Change | None:
             caller, game = visit.caller, visit.game
             assert caller is not None
             if not _wants_to_sit(visit, seat):
                 return None
-            self._check_room(caller.id)
-            self.desk.accounts.keep(caller.id, visit.now)
+            self._check_room(caller.id, visit.now)
             return self._sit_down(game, _choose_seat(game, caller, seat), caller, visit.now)
 
-        visit, _ = self.desk.change(credentials, game_id, decide, admit=invited)
+        visit, items = self.desk.change(
+            credentials, game_id, decide, if_match=if_match, admit=invited
+        )
+        if items and visit.caller is not None:
+            self.desk.accounts.keep(visit.caller.id, visit.now)
         return visit
 
     def _sit_down(self, game: Game, seat: Seat, player: Player, now: int) -> Change:
@@ -187,13 +205,14 @@ class Tables:
         return self._start(taken, (sat_down,), now)
 
     def _start(self, game: Game, items: tuple[Item, ...], now: int) -> Change:
-        ruleset: Ruleset[Any, Any, Any, Any, Any] = RULESETS[game.ruleset]
+        ruleset = RULESETS[game.ruleset]
         options = msgspec.json.decode(game.options, type=ruleset.options_type)
         deal = ruleset.deal(game.seat_count, options, self.rng)
         state, told = ruleset.start(game.seat_count, options, deal)
         stored_deal = _seal(deal)
         started = replace(
             game,
+            left=(),
             status=PLAYING,
             turn=1,
             turn_started_at=now,
@@ -212,15 +231,19 @@ class Tables:
 
     # --- Leaving, starting, cancelling -------------------------------------------------
 
-    def leave(self, credentials: Credentials | None, game_id: str) -> Visit:
-        """Free the caller's seat, before the start."""
+    def leave(
+        self, credentials: Credentials | None, game_id: str, if_match: Callable[[str], bool]
+    ) -> Visit:
+        """Free the caller's seat before the start, or the one that is reserved for it."""
 
         def has_left(game: Game, caller: Player) -> bool:
             return caller.id in game.left
 
         def decide(visit: Visit) -> Change | None:
-            game, seat, caller = visit.game, visit.seat, visit.caller
-            if seat is None or caller is None or game.status in ENDED:
+            game, caller = visit.game, visit.caller
+            assert caller is not None
+            seat = _own_place(game, caller)
+            if seat is None or game.status in ENDED:
                 return None
             if game.status == PLAYING:
                 raise Problem("house_unavailable", "Nobody could play on for you.")
@@ -233,10 +256,12 @@ class Tables:
             left = public_item(game.version + 1, visit.now, BY_PLAYER, seat, event)
             return Change(game=stood_up, items=(left,))
 
-        visit, _ = self.desk.change(credentials, game_id, decide, admit=has_left)
+        visit, _ = self.desk.change(credentials, game_id, decide, if_match=if_match, admit=has_left)
         return visit
 
-    def start(self, credentials: Credentials | None, game_id: str) -> Visit:
+    def start(
+        self, credentials: Credentials | None, game_id: str, if_match: Callable[[str], bool]
+    ) -> Visit:
         """Start a game before all seats are taken, which takes the house."""
 
         def decide(visit: Visit) -> Change | None:
@@ -247,10 +272,12 @@ class Tables:
                 raise Problem("house_unavailable", "Nobody could take the empty seats.")
             return None
 
-        visit, _ = self.desk.change(credentials, game_id, decide)
+        visit, _ = self.desk.change(credentials, game_id, decide, if_match=if_match)
         return visit
 
-    def cancel(self, credentials: Credentials | None, game_id: str) -> Visit:
+    def cancel(
+        self, credentials: Credentials | None, game_id: str, if_match: Callable[[str], bool]
+    ) -> Visit:
         """Call a game off before its start."""
 
         def decide(visit: Visit) -> Change | None:
@@ -264,27 +291,8 @@ class Tables:
             event = public_item(game.version + 1, visit.now, BY_PLAYER, visit.seat, GameCancelled())
             return Change(game=called_off, items=(event,))
 
-        visit, _ = self.desk.change(credentials, game_id, decide)
+        visit, _ = self.desk.change(credentials, game_id, decide, if_match=if_match)
         return visit
-
-
-def _ruleset(body: NewGame) -> Ruleset[Any, Any, Any, Any, Any]:
-    ruleset = RULESETS.get(body["ruleset"])
-    if ruleset is None:
-        known = ", ".join(RULESETS)
-        raise invalid(f"There is no such ruleset. There are: {known}.", "ruleset")
-    try:
-        ruleset.check_seats(body["seat_count"])
-    except InvalidSetup as error:
-        raise invalid(error.detail, "seat_count") from None
-    return ruleset
-
-
-def _options(ruleset: Ruleset[Any, Any, Any, Any, Any], body: NewGame) -> Any:
-    try:
-        return ruleset.read_options(body["seat_count"], body.get("options", {}))
-    except InvalidSetup as error:
-        raise invalid(error.detail, "options", *error.path) from None
 
 
 def _given(options: Any) -> dict[str, Any]:
@@ -346,6 +354,16 @@ def _free_seat(seats: tuple[SeatRecord, ...], player: Player) -> Seat | None:
     empty = [(seat, r.reserved_for) for seat, r in enumerate(seats) if r.player is None]
     own = [seat for seat, whom in empty if whom is not None and whom.id == player.id]
     return next(iter([*own, *(seat for seat, whom in empty if whom is None)]), None)
+
+
+def _own_place(game: Game, player: Player) -> Seat | None:
+    """The player's seat, else the one that is reserved for it."""
+    own = [
+        seat
+        for seat, record in enumerate(game.seats)
+        if (record.player or record.reserved_for) == player
+    ]
+    return own[0] if own else None
 
 
 def _only_host(visit: Visit) -> None:

@@ -7,15 +7,17 @@ from typing import Any
 from flask import Response
 
 from api.analysis import analyse as replay
-from api.answers import answer
 from api.openapi import NO_TOKEN, Blueprint
+from api.resources.common import answer
 from api.schemas.analysis import AnalysisBodySchema, AnalysisSchema
 
 blueprint = Blueprint("analysis", __name__, url_prefix="/v1/analysis")
 
 
 @blueprint.post("")
-@blueprint.operation("analyse", "invalid_deal", "illegal_move", security=NO_TOKEN, body=True)
+@blueprint.operation(
+    "analyse", "invalid_deal", "illegal_move", security=NO_TOKEN, store=False, body=True
+)
 @blueprint.arguments(AnalysisBodySchema)
 @blueprint.response(200, AnalysisSchema)
 def analyse(body: dict[str, Any]) -> Response:

@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, cast
 
+import msgspec
 from flask import Response, current_app, g, request
+from msgspec import Struct
 
 from api.accounts import Credentials, read_credentials
-from api.answers import answer, game_answer
+from api.answers import game_answer
 from api.game.desk import Visit
 from api.services import Services
 from api.stored import timestamp
 
-GAME_ID = {
-    "name": "game_id",
-    "in": "path",
-    "required": True,
-    "description": "The game's id.",
-    "schema": {"type": "string"},
-}
+_encode = msgspec.json.Encoder().encode
+
+GAME = "game"
+"""What getGame answers, in a tag."""
 
 
 def services() -> Services:
@@ -31,11 +31,27 @@ def credentials() -> Credentials | None:
     return read_credentials(request.headers.get("Authorization"))
 
 
-def visit(game_id: str) -> Visit:
-    """The caller before a game. Raises `Problem` (``invalid_token``, ``game_not_found``)."""
-    found = services().desk.visit(credentials(), game_id)
+def if_match(tag: str) -> bool:
+    """Whether the caller's If-Match, if it sent one, is the tag of getGame's answer."""
+    return not request.if_match or request.if_match.contains(f"{GAME}-{tag}")
+
+
+def visit(game_id: str, *, anonymous: bool = True) -> Visit:
+    """The caller, perhaps without a token, before a game.
+
+    Raises `Problem` (``missing_token``, ``invalid_token``, ``game_not_found``).
+    """
+    found = services().desk.visit(credentials(), game_id, anonymous=anonymous)
     g.server_time = found.now
     return found
+
+
+def answer(body: Any, status: int = 200, headers: dict[str, str] | None = None) -> Response:
+    """An answer with a JSON body."""
+    response = Response(_encode(body), status=status, content_type="application/json")
+    if headers:
+        response.headers.update(headers)
+    return response
 
 
 def game(found: Visit, status: int = 200, headers: dict[str, str] | None = None) -> Response:
@@ -44,20 +60,14 @@ def game(found: Visit, status: int = 200, headers: dict[str, str] | None = None)
     return answer(game_answer(found.found, found.reader), status, headers)
 
 
-def etag(found: Visit) -> str:
-    """What an answer about a game depends on: its content, and for whom it is."""
-    audience = "spectator" if found.seat is None else f"seat{found.seat}"
-    host = "-host" if found.reader == found.game.host.id else ""
-    return f'"{found.game.version}-{found.game.commit}-{audience}{host}"'
+def unless_known(found: Visit, what: str, body: Callable[[], Struct]) -> Response:
+    """The answer that `body` makes, or 304 if the caller has it already.
 
-
-def unless_known(found: Visit, body: Any) -> Response:
-    """The answer that `body()` makes, or 304 if the caller has it already."""
-    tag = etag(found)
-    headers = {"ETag": tag, "Cache-Control": "private, no-cache", "Vary": "Authorization"}
-    if request.headers.get("If-None-Match") is not None and request.if_none_match.contains_weak(
-        tag.strip('"')
-    ):
+    `what` tells apart the answers that there are about one game.
+    """
+    tag = f"{what}-{found.tag}"
+    headers = {"ETag": f'"{tag}"', "Cache-Control": "private, no-cache", "Vary": "Authorization"}
+    if request.if_none_match.contains_weak(tag):
         response = Response(status=304, headers=headers)
         del response.headers["Content-Type"]
         return response

@@ -7,17 +7,26 @@ from typing import Any
 
 from flask import Response, request, url_for
 
-from api.answers import answer, game_answer
+from api.answers import game_answer
 from api.game.tables import NewGame
-from api.openapi import CONDITIONAL, IF_NONE_MATCH, SERVER_TIME, TOKEN_OPTIONAL, Blueprint
+from api.openapi import CONDITIONAL, GAME_ID, IF_NONE_MATCH, SERVER_TIME, TOKEN_OPTIONAL, Blueprint
 from api.problems import FieldError, Problem
-from api.resources.common import credentials, game, services, unless_known, visit
+from api.resources.common import (
+    GAME,
+    answer,
+    credentials,
+    game,
+    if_match,
+    services,
+    unless_known,
+    visit,
+)
 from api.schemas.games import (
     GamePageSchema,
     GameSchema,
-    JoinSchema,
+    JoinBodySchema,
     LobbyQuerySchema,
-    NewGameSchema,
+    NewGameBodySchema,
     RecordSchema,
 )
 
@@ -33,7 +42,7 @@ IDEMPOTENCY_KEY = {
     ),
     "schema": {"type": "string", "minLength": 1, "maxLength": 100, "pattern": "^[ -~]+$"},
 }
-LOCATION = {"Location": {"description": "The game.", "schema": {"type": "string"}}}
+LOCATION = {**SERVER_TIME, "Location": {"description": "The game.", "schema": {"type": "string"}}}
 
 
 @blueprint.post("")
@@ -46,10 +55,13 @@ LOCATION = {"Location": {"description": "The game.", "schema": {"type": "string"
     body=True,
     parameters=[IDEMPOTENCY_KEY],
 )
-@blueprint.arguments(NewGameSchema)
+@blueprint.arguments(NewGameBodySchema)
 @blueprint.response(201, GameSchema, headers=LOCATION)
 @blueprint.alt_response(
-    200, schema=GameSchema, description="The game that this Idempotency-Key created before."
+    200,
+    schema=GameSchema,
+    description="The game that this Idempotency-Key created before.",
+    headers=LOCATION,
 )
 def create_game(body: NewGame) -> Response:
     """Create a game
@@ -58,8 +70,8 @@ def create_game(body: NewGame) -> Response:
     when all seats are taken.
     """
     found, is_new = services().tables.create(credentials(), body, _idempotency_key())
-    location = url_for("games.get_game", game_id=found.id)
-    return answer(found, 201 if is_new else 200, {"Location": location} if is_new else None)
+    location = url_for("games.get_game", game_id=found.game.id)
+    return game(found, 201 if is_new else 200, {"Location": location})
 
 
 @blueprint.get("")
@@ -69,7 +81,7 @@ def create_game(body: NewGame) -> Response:
 def list_games(query: dict[str, Any]) -> Response:
     """List the public games, newest first"""
     return answer(
-        services().reading.public_games(
+        services().reader.public_games(
             credentials(),
             query.get("status"),
             query.get("ruleset"),
@@ -79,7 +91,7 @@ def list_games(query: dict[str, Any]) -> Response:
     )
 
 
-@blueprint.get("/<game_id>")
+@blueprint.get("/<game_id>", parameters=[GAME_ID])
 @blueprint.operation(
     "getGame", "game_not_found", security=TOKEN_OPTIONAL, parameters=[IF_NONE_MATCH]
 )
@@ -91,20 +103,26 @@ def get_game(game_id: str) -> Response:
     The token picks the view: the caller's own seat, else a spectator's.
     """
     found = visit(game_id)
-    return unless_known(found, lambda: game_answer(found.found, found.reader))
+    return unless_known(found, GAME, lambda: game_answer(found.found, found.reader))
 
 
-@blueprint.delete("/<game_id>")
+@blueprint.delete("/<game_id>", parameters=[GAME_ID])
 @blueprint.operation(
-    "cancelGame", "game_not_found", "not_host", "game_already_started", "game_over", "busy"
+    "cancelGame",
+    "game_not_found",
+    "not_host",
+    "game_already_started",
+    "game_over",
+    "busy",
+    if_match=True,
 )
 @blueprint.response(200, GameSchema, headers=SERVER_TIME)
 def cancel_game(game_id: str) -> Response:
     """Call a game off before its start; for its host"""
-    return game(services().tables.cancel(credentials(), game_id))
+    return game(services().tables.cancel(credentials(), game_id, if_match))
 
 
-@blueprint.post("/<game_id>/seats")
+@blueprint.post("/<game_id>/seats", parameters=[GAME_ID])
 @blueprint.operation(
     "joinGame",
     "game_not_found",
@@ -116,8 +134,9 @@ def cancel_game(game_id: str) -> Response:
     "too_many_games",
     "busy",
     body=True,
+    if_match=True,
 )
-@blueprint.arguments(JoinSchema, required=False)
+@blueprint.arguments(JoinBodySchema, required=False)
 @blueprint.response(200, GameSchema, headers=SERVER_TIME)
 def join_game(body: dict[str, Any], game_id: str) -> Response:
     """Take a seat
@@ -126,23 +145,31 @@ def join_game(body: dict[str, Any], game_id: str) -> Response:
     answers with the present game.
     """
     tables = services().tables
-    return game(tables.join(credentials(), game_id, body.get("seat"), body.get("invite")))
+    seat, invite = body.get("seat"), body.get("invite")
+    return game(tables.join(credentials(), game_id, seat, invite, if_match))
 
 
-@blueprint.delete("/<game_id>/seats/me")
-@blueprint.operation("leaveGame", "game_not_found", "house_unavailable", "busy")
+@blueprint.delete("/<game_id>/seats/me", parameters=[GAME_ID])
+@blueprint.operation("leaveGame", "game_not_found", "house_unavailable", "busy", if_match=True)
 @blueprint.response(200, GameSchema, headers=SERVER_TIME)
 def leave_game(game_id: str) -> Response:
     """Leave a game
 
-    Before the start this frees the seat. Leaving again answers with the present game.
+    Before the start this frees the seat for anybody; without one, it gives up the seat that is
+    reserved for me. Leaving again answers with the present game.
     """
-    return game(services().tables.leave(credentials(), game_id))
+    return game(services().tables.leave(credentials(), game_id, if_match))
 
 
-@blueprint.post("/<game_id>/start")
+@blueprint.post("/<game_id>/start", parameters=[GAME_ID])
 @blueprint.operation(
-    "startGame", "game_not_found", "not_host", "house_unavailable", "game_over", "busy"
+    "startGame",
+    "game_not_found",
+    "not_host",
+    "house_unavailable",
+    "game_over",
+    "busy",
+    if_match=True,
 )
 @blueprint.response(200, GameSchema, headers=SERVER_TIME)
 def start_game(game_id: str) -> Response:
@@ -150,15 +177,15 @@ def start_game(game_id: str) -> Response:
 
     A game starts by itself when all seats are taken; starting it again answers with the game.
     """
-    return game(services().tables.start(credentials(), game_id))
+    return game(services().tables.start(credentials(), game_id, if_match))
 
 
-@blueprint.get("/<game_id>/record")
+@blueprint.get("/<game_id>/record", parameters=[GAME_ID])
 @blueprint.operation(
     "getRecord",
     "game_not_found",
     "game_not_over",
-    "game_not_started",
+    "record_not_found",
     security=TOKEN_OPTIONAL,
     parameters=[IF_NONE_MATCH],
 )
@@ -170,7 +197,8 @@ def get_record(game_id: str) -> Response:
     The deal and all moves: replayed, they give the result again. `analyse` takes it as it is.
     """
     found = visit(game_id)
-    return unless_known(found, lambda: services().reading.record(found))
+    services().reader.check_record(found)
+    return unless_known(found, "record", lambda: services().reader.record(found))
 
 
 def _idempotency_key() -> str | None:

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from flask import Response
+from flask import Response, g
 
-from api.answers import answer
-from api.openapi import Blueprint
-from api.resources.common import credentials, services
+from api.openapi import SERVER_TIME, Blueprint
+from api.resources.common import answer, credentials, services
 from api.schemas.games import GamePageSchema, PageQuerySchema, TurnsQuerySchema, TurnsSchema
 from api.schemas.players import PlayerSchema, TokenSchema
 
@@ -46,7 +45,7 @@ def list_my_games(query: dict[str, Any]) -> Response:
     Those that the caller hosts, sits in, or has a seat reserved in, newest first.
     """
     return answer(
-        services().reading.own_games(
+        services().reader.own_games(
             credentials(), query.get("status"), query.get("cursor"), query["limit"]
         )
     )
@@ -55,11 +54,13 @@ def list_my_games(query: dict[str, Any]) -> Response:
 @blueprint.get("/turns")
 @blueprint.operation("listTurns", "invalid_request")
 @blueprint.arguments(TurnsQuerySchema, location="query")
-@blueprint.response(200, TurnsSchema)
+@blueprint.response(200, TurnsSchema, headers=SERVER_TIME)
 def list_turns(query: dict[str, Any]) -> Response:
     """List the games that wait for me
 
     Each as getGame shows it, with the legal moves: pick one and play it. At most 100, longest
     waiting first.
     """
-    return answer(services().reading.turns(credentials(), query.get("since")))
+    now, turns = services().reader.turns(credentials(), query.get("since"))
+    g.server_time = now
+    return answer(turns)

@@ -6,10 +6,8 @@ from typing import Any
 
 from flask import Response, g
 
-from api.answers import answer
-from api.openapi import CONDITIONAL, IF_NONE_MATCH, SERVER_TIME, TOKEN_OPTIONAL, Blueprint
-from api.problems import Problem
-from api.resources.common import credentials, services, unless_known, visit
+from api.openapi import CONDITIONAL, GAME_ID, IF_NONE_MATCH, SERVER_TIME, TOKEN_OPTIONAL, Blueprint
+from api.resources.common import answer, credentials, if_match, services, unless_known, visit
 from api.schemas.games import (
     CheckSchema,
     EventPageSchema,
@@ -23,7 +21,7 @@ from api.schemas.games import (
 blueprint = Blueprint("play", __name__, url_prefix="/v1/games/<game_id>")
 
 
-@blueprint.get("/legal-moves")
+@blueprint.get("/legal-moves", parameters=[GAME_ID])
 @blueprint.operation(
     "listLegalMoves",
     "game_not_found",
@@ -39,26 +37,27 @@ def list_legal_moves(query: dict[str, Any], game_id: str) -> Response:
 
     With `previews=true`, with what I can already know of each one's outcome.
     """
-    if credentials() is None:
-        raise Problem("missing_token")
-    found = visit(game_id)
-    return unless_known(found, lambda: services().moves.listed(found, query["previews"]))
+    found = visit(game_id, anonymous=False)
+    moves, previews = services().moves, query["previews"]
+    moves.seat(found)
+    what = "previews" if previews else "moves"
+    return unless_known(found, what, lambda: moves.listed(found, previews))
 
 
-@blueprint.post("/moves/check")
+@blueprint.post("/moves/check", parameters=[GAME_ID])
 @blueprint.operation("checkMove", "game_not_found", "not_seated", body=True)
 @blueprint.arguments(MoveBodySchema)
 @blueprint.response(200, CheckSchema)
 def check_move(body: dict[str, Any], game_id: str) -> Response:
     """Ask whether a move would be legal
 
-    Changes nothing. What would be a problem for playMove is the answer here; for a legal move
-    `preview` tells what you can already know of its outcome.
+    As a new one, now. Changes nothing. What would be a problem for playMove is the answer here;
+    for a legal move `preview` tells what you can already know of its outcome.
     """
     return answer(services().moves.check(credentials(), game_id, body["turn"], body["move"]))
 
 
-@blueprint.post("/moves")
+@blueprint.post("/moves", parameters=[GAME_ID])
 @blueprint.operation(
     "playMove",
     "game_not_found",
@@ -72,6 +71,7 @@ def check_move(body: dict[str, Any], game_id: str) -> Response:
     "illegal_move",
     "busy",
     body=True,
+    if_match=True,
 )
 @blueprint.arguments(MoveBodySchema)
 @blueprint.response(200, PlayedSchema, headers=SERVER_TIME)
@@ -81,12 +81,14 @@ def play_move(body: dict[str, Any], game_id: str) -> Response:
     Safe to send again: the same seat, turn and move have the same outcome. A move that is refused
     changes nothing.
     """
-    now, played = services().moves.play(credentials(), game_id, body["turn"], body["move"])
+    now, played = services().moves.play(
+        credentials(), game_id, body["turn"], body["move"], if_match
+    )
     g.server_time = now
     return answer(played)
 
 
-@blueprint.get("/events")
+@blueprint.get("/events", parameters=[GAME_ID])
 @blueprint.operation("listEvents", "game_not_found", "invalid_request", security=TOKEN_OPTIONAL)
 @blueprint.arguments(EventsQuerySchema, location="query")
 @blueprint.response(200, EventPageSchema, headers=SERVER_TIME)
@@ -96,4 +98,4 @@ def list_events(query: dict[str, Any], game_id: str) -> Response:
     After version `since`, as the caller is told it.
     """
     found = visit(game_id)
-    return answer(services().reading.events(found, query["since"], query["limit"]))
+    return answer(services().reader.events(found, query["since"], query["limit"]))

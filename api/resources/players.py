@@ -6,17 +6,16 @@ from typing import Any
 
 from flask import Response
 
-from api.answers import answer
 from api.openapi import NO_TOKEN, Blueprint
-from api.resources.common import services
-from api.schemas.players import NewPlayerSchema, PlayerWithTokenSchema
+from api.resources.common import answer, services
+from api.schemas.players import NewPlayerBodySchema, PlayerWithTokenSchema
 
 blueprint = Blueprint("players", __name__, url_prefix="/v1/players")
 
 
 @blueprint.post("")
 @blueprint.operation("createPlayer", security=NO_TOKEN, body=True)
-@blueprint.arguments(NewPlayerSchema)
+@blueprint.arguments(NewPlayerBodySchema)
 @blueprint.response(201, PlayerWithTokenSchema)
 def create_player(body: dict[str, Any]) -> Response:
     """Create a player

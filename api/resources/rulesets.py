@@ -3,21 +3,28 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import Any
 
 from flask import Response, request
 
-from api.answers import RulesetAnswer, RulesetPage, SeatCounts, answer
+from api.answers import RulesetAnswer, RulesetPage, SeatCounts
 from api.openapi import NO_TOKEN, Blueprint
 from api.problems import Problem
+from api.resources.common import answer
 from api.schemas.rulesets import RulesetPageSchema, RulesetSchema
+from api.setup import find_ruleset, unknown_ruleset
 from engine.registry import RULESETS
-from engine.ruleset import Ruleset
 from engine.texts import LANGUAGES, rules_text
 
 blueprint = Blueprint("rulesets", __name__, url_prefix="/v1/rulesets")
 
 DEFAULT_LANGUAGE = LANGUAGES[0]
+RULESET = {
+    "name": "ruleset",
+    "in": "path",
+    "required": True,
+    "description": "The ruleset's id.",
+    "schema": {"type": "string"},
+}
 ACCEPT_LANGUAGE = {
     "name": "Accept-Language",
     "in": "header",
@@ -37,7 +44,7 @@ HOUSE_LEVELS: tuple[str, ...] = ()
 
 
 @blueprint.get("")
-@blueprint.operation("listRulesets", security=NO_TOKEN, parameters=[ACCEPT_LANGUAGE])
+@blueprint.operation("listRulesets", security=NO_TOKEN, store=False, parameters=[ACCEPT_LANGUAGE])
 @blueprint.response(200, RulesetPageSchema, headers=IN_A_LANGUAGE)
 def list_rulesets() -> Response:
     """List the games that there are"""
@@ -46,15 +53,15 @@ def list_rulesets() -> Response:
     return answer(catalogue, headers=headers_in(language))
 
 
-@blueprint.get("/<ruleset>")
+@blueprint.get("/<ruleset>", parameters=[RULESET])
 @blueprint.operation(
-    "getRuleset", "ruleset_not_found", security=NO_TOKEN, parameters=[ACCEPT_LANGUAGE]
+    "getRuleset", "ruleset_not_found", security=NO_TOKEN, store=False, parameters=[ACCEPT_LANGUAGE]
 )
 @blueprint.response(200, RulesetSchema, headers=IN_A_LANGUAGE)
 def get_ruleset(ruleset: str) -> Response:
     """Get a game's rules, cards and options"""
-    if ruleset not in RULESETS:
-        raise Problem("ruleset_not_found", f"There are: {', '.join(RULESETS)}.")
+    if find_ruleset(ruleset) is None:
+        raise Problem("ruleset_not_found", unknown_ruleset())
     language = best_language()
     return answer(describe(ruleset, language), headers=headers_in(language))
 
@@ -76,7 +83,7 @@ def headers_in(language: str) -> dict[str, str]:
 @cache
 def describe(name: str, language: str) -> RulesetAnswer:
     """A game of the catalogue."""
-    ruleset: Ruleset[Any, Any, Any, Any, Any] = RULESETS[name]
+    ruleset = RULESETS[name]
     return RulesetAnswer(
         ruleset=ruleset.id,
         title=ruleset.title,

@@ -4,20 +4,28 @@ from __future__ import annotations
 
 from flask import Response, current_app, request
 
-from api.answers import HealthAnswer, ProblemAnswer, answer
+from api.answers import HealthAnswer, ProblemAnswer
 from api.kinds import KINDS
-from api.openapi import NO_TOKEN, Blueprint
+from api.openapi import CONDITIONAL, IF_NONE_MATCH, NO_TOKEN, Blueprint
 from api.problems import Problem
-from api.resources.common import services
+from api.resources.common import answer, services
 from api.schemas.service import HealthSchema, ProblemKindSchema
 
 blueprint = Blueprint("service", __name__)
 
+CODE = {
+    "name": "code",
+    "in": "path",
+    "required": True,
+    "description": "The `code` of a problem.",
+    "schema": {"type": "string"},
+}
 KEEPS_EVERYTHING = "noeviction"
+TAGGED = {"ETag": CONDITIONAL["ETag"], "Cache-Control": CONDITIONAL["Cache-Control"]}
 
 
 @blueprint.get("/livez")
-@blueprint.operation("getLiveness", security=NO_TOKEN)
+@blueprint.operation("getLiveness", security=NO_TOKEN, store=False)
 @blueprint.response(200, HealthSchema)
 def livez() -> Response:
     """Is the service alive"""
@@ -38,8 +46,8 @@ def readyz() -> Response:
     return answer(HealthAnswer("ready"))
 
 
-@blueprint.get("/problems/<code>")
-@blueprint.operation("getProblem", "problem_not_found", security=NO_TOKEN)
+@blueprint.get("/problems/<code>", parameters=[CODE])
+@blueprint.operation("getProblem", "problem_not_found", security=NO_TOKEN, store=False)
 @blueprint.response(200, ProblemKindSchema)
 def get_problem(code: str) -> Response:
     """What a problem code means, and what to do about it"""
@@ -50,18 +58,28 @@ def get_problem(code: str) -> Response:
 
 
 @blueprint.get("/openapi.json")
-@blueprint.operation("getDocumentAsJson", security=NO_TOKEN)
-@blueprint.response(200, {"type": "object"}, description="This document.")
+@blueprint.operation(
+    "getDocumentAsJson", security=NO_TOKEN, store=False, parameters=[IF_NONE_MATCH]
+)
+@blueprint.response(200, {"type": "object"}, description="This document.", headers=TAGGED)
+@blueprint.alt_response(304, description="You have it already.", headers=TAGGED)
 def openapi_json() -> Response:
     """This document, as JSON"""
     return _document("json", "application/json")
 
 
 @blueprint.get("/openapi.yaml")
-@blueprint.operation("getDocumentAsYaml", security=NO_TOKEN)
-@blueprint.response(
-    200, {"type": "string"}, content_type="application/yaml", description="This document."
+@blueprint.operation(
+    "getDocumentAsYaml", security=NO_TOKEN, store=False, parameters=[IF_NONE_MATCH]
 )
+@blueprint.response(
+    200,
+    {"type": "string"},
+    content_type="application/yaml",
+    description="This document.",
+    headers=TAGGED,
+)
+@blueprint.alt_response(304, description="You have it already.", headers=TAGGED)
 def openapi_yaml() -> Response:
     """This document, as YAML"""
     return _document("yaml", "application/yaml")

@@ -7,7 +7,8 @@ from typing import Any
 from marshmallow import EXCLUDE, Schema, ValidationError, fields, validate, validates_schema
 
 from api.schemas import unions
-from api.schemas.fields import Boolean, Integer, Text, described, listed, nullable
+from api.schemas.cards import MAX_SEATS, MIN_SEATS
+from api.schemas.fields import BodySchema, Boolean, Integer, Text, described, listed, nullable
 from api.schemas.games import DealSchema
 from api.schemas.unions import OptionsSchema, ResultSchema
 
@@ -21,7 +22,7 @@ class AnalysedMoveSchema(Schema):
     class Meta:
         unknown = EXCLUDE
 
-    seat = Integer(validate=validate.Range(min=0, max=5))
+    seat = Integer(validate=validate.Range(min=0, max=MAX_SEATS - 1))
     move = unions.move()
     expire = Boolean(validate=validate.Equal(True))
 
@@ -37,14 +38,16 @@ class AnalysedMoveSchema(Schema):
             )
 
 
-class AnalysisBodySchema(Schema):
+class AnalysisBodySchema(BodySchema):
     """A deal and moves; a record can be sent as it is."""
 
     class Meta:
         unknown = EXCLUDE
 
+    max_bytes = 256 * 1024  # a record of a whole game is to be analysed as it is
+
     ruleset = Text(required=True)
-    seat_count = Integer(required=True, validate=validate.Range(min=2, max=6))
+    seat_count = Integer(required=True, validate=validate.Range(min=MIN_SEATS, max=MAX_SEATS))
     options = fields.Nested(OptionsSchema)
     deal = fields.Nested(DealSchema, required=True)
     moves = listed(fields.Nested(AnalysedMoveSchema), validate=validate.Length(max=MAX_MOVES))

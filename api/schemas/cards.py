@@ -7,9 +7,11 @@ from typing import Any
 from marshmallow import Schema, fields, validate
 
 from api.schemas.fields import Constant, Integer, Pattern, described, listed
+from engine.registry import RULESETS
 
 CARD_PATTERN = r"^[a-z]{1,16}-[0-9]{1,2}$"
-MAX_SEATS = 6
+MIN_SEATS = min(ruleset.min_seats for ruleset in RULESETS.values())
+MAX_SEATS = max(ruleset.max_seats for ruleset in RULESETS.values())
 
 
 def card(**kwargs: Any) -> fields.String:

@@ -22,6 +22,9 @@ class BodySchema(Schema):
     class Meta:
         unknown = RAISE
 
+    max_bytes = 64 * 1024
+    """How large a body may be."""
+
 
 class Integer(fields.Integer):
     """A JSON integer; no text, no truth value, no fraction."""
@@ -72,10 +75,13 @@ class Name(Text):
     """A name that people will see: normalised (NFC), without what could disguise it."""
 
     MAX_LENGTH = 40
-    REFUSED = frozenset({"Cc", "Cs", "Zl", "Zp"})
-    BIDI_CONTROLS = frozenset(
-        "\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
-    )
+    REFUSED = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
+    JOINERS = frozenset("\u200c\u200d")
+    """Format characters that some scripts, and emoji, are spelt with; the others only hide."""
+
+    INVISIBLE = frozenset({"Cf", "Mn", "Me", "Zs"})
+    BLANK_LETTERS = frozenset("\u115f\u1160\u2800\u3164\uffa0")
+    """Letters by their category that show nothing all the same."""
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(validate=validate.Length(1, self.MAX_LENGTH), **kwargs)
@@ -84,9 +90,15 @@ class Name(Text):
         text = super()._deserialize(value, attr, data, **kwargs)
         name = unicodedata.normalize("NFC", text).strip()
         for character in name:
-            if unicodedata.category(character) in self.REFUSED or character in self.BIDI_CONTROLS:
+            if unicodedata.category(character) in self.REFUSED and character not in self.JOINERS:
                 raise ValidationError("Control characters are not allowed.")
+        if name and all(self._is_invisible(character) for character in name):
+            raise ValidationError("A name has something to see.")
         return name
+
+    def _is_invisible(self, character: str) -> bool:
+        category = unicodedata.category(character)
+        return category in self.INVISIBLE or character in self.BLANK_LETTERS
 
 
 class Pattern(validate.Regexp):
@@ -123,10 +135,16 @@ class Union(fields.Field[Any]):
     """One of several schemas, told apart by the text under a tag; published under a name."""
 
     def __init__(
-        self, name: str, tag: str, variants: Mapping[str, type[Schema]], **kwargs: Any
+        self,
+        name: str,
+        tag: str,
+        variants: Mapping[str, type[Schema]],
+        description: str,
+        **kwargs: Any,
     ) -> None:
         super().__init__(**kwargs)
         self.union_name = name
+        self.description = description
         self.tag = tag
         self.variants = {value: schema() for value, schema in variants.items()}
 

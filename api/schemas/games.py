@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
-
 from marshmallow import Schema, fields, validate
 
+from api.happenings import Cause
 from api.schemas import unions
+from api.schemas.cards import MAX_SEATS, MIN_SEATS
 from api.schemas.fields import (
     MAX_INTEGER,
     BodySchema,
@@ -22,52 +22,31 @@ from api.schemas.fields import (
 )
 from api.schemas.players import PlayerSchema
 from api.schemas.unions import OptionsSchema, ResultSchema
-
-
-class GameStatus(StrEnum):
-    """Where in its life a game is."""
-
-    OPEN = "open"
-    PLAYING = "playing"
-    FINISHED = "finished"
-    CANCELLED = "cancelled"
-
-
-class Visibility(StrEnum):
-    """Whom a game exists for: everybody, or its players and those with its invite."""
-
-    PUBLIC = "public"
-    PRIVATE = "private"
-
-
-class Cause(StrEnum):
-    """Who caused something."""
-
-    PLAYER = "player"
-    HOUSE = "house"
-    CLOCK = "clock"
-    TABLE = "table"
-
+from api.stored import GameStatus, Visibility
 
 # --- Bodies and queries ------------------------------------------------------------------
 
 
-class NewGameSchema(BodySchema):
+class NewGameBodySchema(BodySchema):
     """A game to be."""
 
     ruleset = Text(required=True, metadata=described("Of listRulesets.", example="parade"))
-    seat_count = Integer(required=True, validate=validate.Range(min=2, max=6))
+    seat_count = Integer(
+        required=True,
+        validate=validate.Range(min=MIN_SEATS, max=MAX_SEATS),
+        metadata=described("Within the ruleset's `seat_counts`."),
+    )
     options = fields.Nested(OptionsSchema)
     visibility = Choice(Visibility, metadata=described("Absent means public."))
     take_seat = Boolean(metadata=described("Whether you sit down at once; absent means true."))
     house = fields.List(
         Text(validate=validate.Length(max=40)),
-        validate=validate.Length(max=6),
+        validate=validate.Length(max=MAX_SEATS),
         metadata=described("A level for each house player; they get the last seats."),
     )
     players = fields.List(
         Text(allow_none=True, validate=validate.Length(max=64)),
-        validate=validate.Length(max=6),
+        validate=validate.Length(max=MAX_SEATS),
         metadata=described(
             "Player ids by seat, for whom the seats are reserved; null for anybody."
         ),
@@ -78,11 +57,12 @@ class NewGameSchema(BodySchema):
     )
 
 
-class JoinSchema(BodySchema):
+class JoinBodySchema(BodySchema):
     """Which seat to take; all of it may be left out."""
 
     seat = Integer(
-        validate=validate.Range(min=0, max=5), metadata=described("Absent means any free seat.")
+        validate=validate.Range(min=0, max=MAX_SEATS - 1),
+        metadata=described("Absent means any free seat."),
     )
     invite = Text(
         validate=validate.Length(max=64), metadata=described("What opens a private game.")
@@ -294,7 +274,7 @@ class TurnsSchema(Schema):
 class RecordedMoveSchema(Schema):
     """A move of a game that has ended; or, with `expire`, a countdown that ran out."""
 
-    turn = nullable(Integer)
+    turn = Integer(required=True)
     at = time()
     seat = Integer()
     move = unions.move()
@@ -320,6 +300,6 @@ class RecordSchema(Schema):
         required=True,
         metadata=described("The deal with its salt, whose SHA-256 was published at the start."),
     )
-    deal_sha256 = nullable(fields.String)
+    deal_sha256 = fields.String(required=True)
     moves = listed(fields.Nested(RecordedMoveSchema))
     result = nullable(fields.Nested, ResultSchema)

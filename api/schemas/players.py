@@ -16,7 +16,7 @@ class PlayerKind(StrEnum):
     BOT = "bot"
 
 
-class NewPlayerSchema(BodySchema):
+class NewPlayerBodySchema(BodySchema):
     """A player to be."""
 
     name = Name(

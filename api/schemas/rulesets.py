@@ -14,7 +14,7 @@ class SeatCountsSchema(Schema):
     maximum = Integer(required=True)
 
 
-class OptionSchema(Schema):
+class RulesetOptionSchema(Schema):
     """A choice that whoever creates a game may make."""
 
     name = fields.String(required=True)
@@ -50,7 +50,7 @@ class RulesetSchema(Schema):
     ruleset = fields.String(required=True, metadata=described("Its id."))
     title = fields.String(required=True)
     seat_counts = fields.Nested(SeatCountsSchema, required=True)
-    options = listed(fields.Nested(OptionSchema))
+    options = listed(fields.Nested(RulesetOptionSchema))
     components = listed(fields.Nested(ComponentSchema))
     move_types = listed(fields.Nested(MoveTypeSchema))
     house_levels = listed(fields.String())

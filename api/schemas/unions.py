@@ -91,19 +91,23 @@ class OptionsSchema(Schema.from_dict(OPTIONS)):  # type: ignore[misc]
 
 def move(**kwargs: Any) -> MoveField:
     """A move of any game."""
-    return MoveField("Move", "type", MOVES, **kwargs)
+    return MoveField("Move", "type", MOVES, "What a seat does when it is to move.", **kwargs)
 
 
 def event(**kwargs: Any) -> Union:
     """An event of any game."""
-    return Union("Event", "type", EVENTS, **kwargs)
+    return Union(
+        "GameEvent", "type", EVENTS, "One thing that happened, as you are told it.", **kwargs
+    )
 
 
 def table(**kwargs: Any) -> Union:
     """What a reader sees of any game."""
-    return Union("Table", "ruleset", TABLES, **kwargs)
+    return Union("Table", "ruleset", TABLES, "What you see of the table.", **kwargs)
 
 
 def preview(**kwargs: Any) -> Union:
     """What a seat can know beforehand, of any game."""
-    return Union("Preview", "ruleset", PREVIEWS, **kwargs)
+    return Union(
+        "Preview", "ruleset", PREVIEWS, "What you can know of a move beforehand.", **kwargs
+    )

@@ -21,7 +21,7 @@ GAMES = [
 
 @pytest.mark.parametrize(("ruleset", "seats"), GAMES)
 def test_bots_that_start_at_once_meet_and_finish_a_game(
-    service: Service, ruleset: str, seats: int
+    fresh_service: Service, ruleset: str, seats: int
 ) -> None:
     bots = [
         subprocess.Popen(
@@ -29,7 +29,7 @@ def test_bots_that_start_at_once_meet_and_finish_a_game(
                 sys.executable,
                 BOT,
                 "--url",
-                service.url,
+                fresh_service.url,
                 "--name",
                 f"Bot {i}",
                 "--seats",

@@ -49,7 +49,7 @@ def test_operations_have_unique_camel_case_ids_one_tag_and_their_security() -> N
 def test_every_variant_of_a_union_requires_its_tag_as_a_constant() -> None:
     schemas = document()["components"]["schemas"]
     unions = {name: each for name, each in schemas.items() if "oneOf" in each}
-    assert set(unions) == {"Move", "Event", "Table", "Preview"}
+    assert set(unions) == {"Move", "GameEvent", "Table", "Preview"}
     for union in unions.values():
         tag, mapping = union["discriminator"]["propertyName"], union["discriminator"]["mapping"]
         assert [each["$ref"] for each in union["oneOf"]] == list(mapping.values())
@@ -129,7 +129,7 @@ def test_every_move_table_and_preview_of_the_engine_has_its_schema() -> None:
     assert set(MOVES) == set(MOVE_TYPES)
     assert set(TABLES) == set(RULESETS)
     assert set(PREVIEWS) <= set(RULESETS)
-    assert len(EVENTS) == len(document()["components"]["schemas"]["Event"]["oneOf"])
+    assert len(EVENTS) == len(document()["components"]["schemas"]["GameEvent"]["oneOf"])
 
 
 def test_every_status_is_documented_with_its_problem_codes() -> None:

@@ -491,3 +491,31 @@ def test_players_of_a_private_game_alone_know_that_it_exists(
     assert bob.game(game["id"])["you"] == 1
     eve.refused("game_not_found", "GET", path)
     assert game["id"] in [each["id"] for each in bob.get("/v1/me/games")["items"]]
+
+
+def test_a_body_that_does_not_come_is_refused_in_time(stranger: Client) -> None:
+    host = stranger.url.removeprefix("http://")
+    connection = http.client.HTTPConnection(host, timeout=60)
+    connection.putrequest("POST", "/v1/players")
+    connection.putheader("Content-Type", "application/json")
+    connection.putheader("Content-Length", "30")
+    connection.endheaders(b'{"n')
+    answer = connection.getresponse()
+    assert answer.status == 408
+    assert json.loads(answer.read())["code"] == "body_too_slow"
+
+
+def test_a_deal_that_is_no_text_is_refused(stranger: Client) -> None:
+    body = {"ruleset": "parade", "seat_count": 2, "deal": {"\ud800": 1}, "moves": []}
+    stranger.refused("invalid_deal", "POST", "/v1/analysis", body)
+
+
+def test_a_path_with_empty_steps_is_not_found(stranger: Client) -> None:
+    stranger.refused("not_found", "GET", "//v1//games")
+
+
+@pytest.mark.parametrize("name", ["\u200b", "\u3164", "\ufeff", "a\u200b", "\u2060", "\u0301"])
+def test_a_name_that_cannot_be_seen_is_refused(stranger: Client, name: str) -> None:
+    body = {"name": name, "kind": "bot"}
+    problem = stranger.refused("invalid_request", "POST", "/v1/players", body)
+    assert problem["errors"][0]["pointer"] == "#/name"

@@ -105,7 +105,7 @@ def test_only_the_host_cancels_and_only_before_the_start(
     assert cancelled["finished_at"]
     eve.refused("game_over", "POST", f"{path}/seats", {})
     ada.refused("game_over", "POST", f"{path}/start")
-    ada.refused("game_not_started", "GET", f"{path}/record")
+    ada.refused("record_not_found", "GET", f"{path}/record")
     assert ada.get("/v1/me/turns")["ended"] == [{"id": game["id"], "result": None}]
 
     started = seated([ada, bob])
@@ -211,7 +211,9 @@ def test_the_lobby_lists_games_by_status_and_ruleset(
     assert listed("&status=finished") & ours == set()
     assert listed("") & ours == ours
     assert listed("&ruleset=parade") & ours == ours
-    assert listed("&ruleset=chess") == set()
+    assert listed("&ruleset=contrast") & ours == set()
+    problem = stranger.refused("invalid_request", "GET", "/v1/games?ruleset=chess")
+    assert problem["errors"][0]["parameter"] == "ruleset"
     mine = {each["id"] for each in ada.get("/v1/me/games")["items"]}
     assert mine == ours
     assert [each["id"] for each in bob.get("/v1/me/games?status=playing")["items"]] == [

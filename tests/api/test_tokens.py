@@ -1,11 +1,13 @@
 """Tokens: shown once, kept as hashes, changed without locking anybody out."""
 
+from concurrent.futures import ThreadPoolExecutor
+
 from tests.api.client import Client
 from tests.api.conftest import NewPlayers
 from tests.server.service import Service
 
 
-def caller(client: Client, token: str) -> Client:
+def caller(client: Client, token: str | None) -> Client:
     return Client(client.url, token, client.id)
 
 
@@ -29,11 +31,35 @@ def test_the_old_token_works_until_the_new_one_is_used(ada: Client) -> None:
 
 
 def test_a_lost_answer_can_be_asked_for_again_with_the_old_token(ada: Client) -> None:
-    lost = caller(ada, ada.post("/v1/me/token")["token"])
-    new = caller(ada, ada.post("/v1/me/token")["token"])
-    lost.refused("invalid_token", "GET", "/v1/me")
+    """In whatever order the answers arrive, all of them hold the same new token."""
+    with ThreadPoolExecutor(6) as threads:
+        tokens = set(
+            threads.map(lambda _: caller(ada, ada.token).post("/v1/me/token")["token"], range(6))
+        )
+    (token,) = tokens
+    new = caller(ada, token)
     assert new.get("/v1/me")["id"] == ada.id
     ada.refused("invalid_token", "POST", "/v1/me/token")
+    third = caller(ada, new.post("/v1/me/token")["token"])
+    assert third.token not in (ada.token, new.token)
+    assert third.get("/v1/me")["id"] == ada.id
+    new.refused("invalid_token", "GET", "/v1/me")
+
+
+def test_the_old_token_ends_ten_minutes_after_a_new_one_was_issued(
+    service: Service, ada: Client
+) -> None:
+    token = ada.post("/v1/me/token")["token"]
+    key = f"player:{{{ada.id}}}"
+    with service.store.client() as redis:
+        issued = int(redis.hget(key, "next_token_at") or 0)
+        redis.hset(key, "next_token_at", str(issued - 9 * 60_000))
+        # Asking again does not make the old token live longer.
+        assert ada.post("/v1/me/token")["token"] == token
+        assert int(redis.hget(key, "next_token_at") or 0) == issued - 9 * 60_000
+        redis.hset(key, "next_token_at", str(issued - 10 * 60_000 - 1))
+    ada.refused("invalid_token", "GET", "/v1/me")
+    assert caller(ada, token).get("/v1/me")["id"] == ada.id
 
 
 def test_the_store_knows_no_token_and_no_other_answer_tells_one(

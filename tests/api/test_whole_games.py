@@ -50,18 +50,20 @@ def test_a_bot_lives_on_its_turns_alone(ada: Client, bob: Client, rng: random.Ra
     """It needs no other route to play, and learns there that the game ended."""
     game_id = seated([ada, bob])["id"]
     cursors: dict[str | None, str] = {}
-    ended: list[Any] = []
-    while not ended:
+    ended: dict[str | None, Any] = {}
+    while len(ended) < 2:
         for bot in (ada, bob):
             since = f"?since={cursors[bot.id]}" if bot.id in cursors else ""
             turns = bot.get(f"/v1/me/turns{since}")
             for game in turns["items"]:
                 assert game["you"] in game["to_move"]
                 bot.play(game["id"], game["turn"], rng.choice(game["legal_moves"]))
-            ended += turns["ended"]
+            for each in turns["ended"]:
+                ended[bot.id] = each
             cursors[bot.id] = turns["cursor"]
-    assert [each["id"] for each in ended] == [game_id]
-    assert ended[0]["result"] == ada.game(game_id)["result"]
+    result = ada.game(game_id)["result"]
+    assert set(ended) == {ada.id, bob.id}
+    assert list(ended.values()) == [{"id": game_id, "result": result}] * 2
 
 
 def test_items_are_numbered_by_version_and_name_the_turn_that_a_move_answered(

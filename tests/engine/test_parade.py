@@ -32,6 +32,7 @@ from engine.parade import (
     cards_leaving,
     deal,
     has_majority,
+    in_order,
     legal_moves,
     preview,
     redeal_hidden,
@@ -98,7 +99,7 @@ def in_play(
     collected = collections or {}
     return State(
         phase=Phase.PLAY if last_turns_left is None else Phase.LAST_ROUND,
-        turn=turn,
+        seat_to_play=turn,
         parade=cards(parade),
         pile=PILE if pile is None else cards(pile),
         hands=tuple(hands),
@@ -112,7 +113,7 @@ def in_discard(*hands: str, collections: tuple[str, ...] = (), parade: str = "")
     """A position in which no seat has discarded yet."""
     return State(
         phase=Phase.DISCARD,
-        turn=0,
+        seat_to_play=0,
         parade=cards(parade),
         pile=PILE,
         hands=tuple(cards(hand) for hand in hands),
@@ -127,7 +128,7 @@ def finished(*collections: str) -> State:
     seats = len(collections)
     return State(
         phase=Phase.FINISHED,
-        turn=0,
+        seat_to_play=0,
         parade=cards("red-1 red-2"),
         pile=(),
         hands=((),) * seats,
@@ -152,7 +153,7 @@ class Turn:
 
 def played(state: State, card: Card) -> Turn:
     """The seat whose turn it is plays this card."""
-    return Turn(*apply(state, state.turn, Play(card)))
+    return Turn(*apply(state, state.seat_to_play, Play(card)))
 
 
 def discarded(state: State, *moves: tuple[Seat, str]) -> Turn:
@@ -587,8 +588,8 @@ def play_last_round(state: State) -> tuple[list[Seat], list[Turn]]:
     """Play the last round with each seat's first card; the seats in order, and their turns."""
     seats, turns = [], []
     while state.phase is Phase.LAST_ROUND:
-        seats.append(state.turn)
-        turns.append(played(state, state.hands[state.turn][0]))
+        seats.append(state.seat_to_play)
+        turns.append(played(state, state.hands[state.seat_to_play][0]))
         state = turns[-1].state
     return seats, turns
 
@@ -622,7 +623,7 @@ def test_every_last_round_has_one_turn_for_each_seat(seats: int) -> None:
         rng = Random(seed)
         state, _ = start(seats, NO_OPTIONS, deal(seats, NO_OPTIONS, rng))
         while state.phase is Phase.PLAY:
-            starter = state.turn
+            starter = state.seat_to_play
             state, _ = apply(state, starter, rng.choice(legal_moves(state, starter)))
         order, turns = play_last_round(state)
         assert order == [(starter + turn) % seats for turn in range(1, seats + 1)]
@@ -717,14 +718,14 @@ def test_the_game_waits_for_the_seats_that_have_not_discarded() -> None:
 
 def test_a_discard_is_told_to_its_owner_and_to_the_others_only_that_it_was_made() -> None:
     told = discarded(in_discard(*FOUR_EACH), (1, "red-2 blue-2")).told
-    assert told_to(told, 1) == (CardsDiscarded(1, cards("blue-2 red-2")),)
+    assert told_to(told, 1) == (CardsDiscarded(1, cards("red-2 blue-2")),)
     for other in (0, 2, None):
         assert told_to(told, other) == (CardsDiscarded(1, None),)
 
 
 def test_a_discard_is_in_its_owners_view_alone() -> None:
     state = discarded(in_discard(*FOUR_EACH), (1, "red-2 blue-2")).state
-    assert view(state, 1).discard == cards("blue-2 red-2")
+    assert view(state, 1).discard == cards("red-2 blue-2")
     for other in (0, 2, None):
         assert view(state, other).discard is None
         assert view(state, other).has_discarded == (False, True, False)
@@ -765,8 +766,8 @@ def test_hands_are_laid_down_sorted_whatever_the_order_of_drawing() -> None:
 def test_no_discard_is_seen_by_others_after_the_game_either() -> None:
     pairs = ((0, "red-1 blue-1"), (1, "red-2 blue-2"))
     turn = discarded(in_discard(*FOUR_EACH[:2]), *pairs)
-    assert view(turn.state, 0).discard == cards("blue-1 red-1")
-    assert view(turn.state, 1).discard == cards("blue-2 red-2")
+    assert view(turn.state, 0).discard == cards("red-1 blue-1")
+    assert view(turn.state, 1).discard == cards("red-2 blue-2")
     assert view(turn.state, None).discard is None
     for secret in ("red-2", "blue-2"):
         assert secret not in str(view(turn.state, 0))
@@ -1081,7 +1082,7 @@ def test_a_redeal_deals_any_hidden_card_to_any_hidden_place() -> None:
     assert {one.hands[0][0] for one in redealt} == hidden
     discards = [one.discards[2] or () for one in redealt]
     assert {card for two in discards for card in two} == hidden
-    assert all(Discard(two).cards == two for two in discards)
+    assert all(in_order(two) == two for two in discards)
     assert {one.discards[1] for one in redealt} == {state.discards[1]}
 
 

@@ -291,7 +291,7 @@ def test_the_grid_is_laid_in_rows_unless_told_otherwise() -> None:
         ({"grid": "columns"}, ("grid",)),
         ({"grid": 1}, ("grid",)),
         ({"grid": None}, ("grid",)),
-        ({"rows": 3}, ()),
+        ({"rows": 3}, ("rows",)),
     ],
 )
 def test_other_options_are_refused(given: dict[str, Any], path: tuple[str, ...]) -> None:
@@ -318,8 +318,8 @@ DECK = [character for character in CHARACTERS for _ in range(10)]
         (2, {"first_seat": 0, "pile": ["hatter-mirror", *DECK[1:]]}, ("pile", 0)),
         (2, {"first_seat": 0, "pile": [*DECK[:59], 7]}, ("pile", 59)),
         (3, {"first_seat": 0, "pile": DECK}, ("pile", 8)),
-        (2, {"first_seat": 0}, ()),
-        (2, {"first_seat": 0, "pile": DECK, "grid": []}, ()),
+        (2, {"first_seat": 0}, ("pile",)),
+        (2, {"first_seat": 0, "pile": DECK, "grid": []}, ("grid",)),
     ],
 )
 def test_a_deal_that_no_shuffle_could_give_is_refused_where_it_is_wrong(
