@@ -16,20 +16,17 @@ from collections.abc import Sequence
 from pathlib import Path
 from random import Random
 from statistics import mean, stdev
-from typing import Any
 
 import msgspec
 from msgspec import Struct
 
 from engine.house import CAREFUL, RANDOM, choose
 from engine.registry import RULESETS
-from engine.ruleset import Result, Ruleset
+from engine.ruleset import AnyRuleset, Result
 
 GAMES = 1000
 LOWEST_WINS = {"parade"}
 TOGETHER = {("contrast", 2)}
-
-AnyRuleset = Ruleset[Any, Any, Any, Any, Any]
 
 
 class Margin(Struct, frozen=True):
@@ -68,7 +65,7 @@ def play(ruleset: AnyRuleset, levels: Sequence[str], seed: int, timer: Timer) ->
         seat = to_move[0]
         table, moves = ruleset.view(state, seat), ruleset.legal_moves(state, seat)
         began = time.perf_counter()
-        move = choose(ruleset, table, seat, moves, levels[seat], rng)
+        move = choose(ruleset, table, seat, moves, level=levels[seat], rng=rng)
         if levels[seat] == CAREFUL:
             timer.seconds += time.perf_counter() - began
             timer.moves += 1

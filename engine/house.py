@@ -14,7 +14,7 @@ from random import Random
 from typing import Any
 
 from engine.careful import contrast, mit_list_und_tuecke, parade, tea_time
-from engine.ruleset import Move, Ruleset, Seat, Table
+from engine.ruleset import AnyRuleset, Move, Seat, Table
 
 RANDOM = "random"
 CAREFUL = "careful"
@@ -35,10 +35,11 @@ log = logging.getLogger(__name__)
 
 
 def choose(
-    ruleset: Ruleset[Any, Any, Any, Any, Any],
+    ruleset: AnyRuleset,
     table: Table,
     seat: Seat,
     moves: Sequence[Move],
+    *,
     level: str,
     rng: Random,
 ) -> Move:

@@ -19,8 +19,8 @@ from random import Random
 
 from msgspec import Struct
 
-from engine.careful.best import best
 from engine.cards import Play
+from engine.careful.best import best
 from engine.mit_list_und_tuecke import (
     COLOR_OF,
     COLORS,

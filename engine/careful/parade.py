@@ -16,8 +16,8 @@ from collections.abc import Iterable, Sequence
 from itertools import combinations
 from random import Random
 
-from engine.careful.best import best
 from engine.cards import Play
+from engine.careful.best import best
 from engine.parade import (
     COLOR_OF,
     COLORS,

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from random import Random
 
 from engine.careful.best import best
-from engine.ruleset import Seat
+from engine.ruleset import Card, Seat
 from engine.tea_time import (
     ALICE,
     CHARACTER_OF,
@@ -22,7 +22,7 @@ from engine.tea_time import (
     POINTS,
     POINTS_FOR_ALICE,
     SETUPS,
-    Card,
+    Cell,
     Pick,
     TeaTimeTable,
     collect,
@@ -52,7 +52,7 @@ def careful(table: TeaTimeTable, seat: Seat, moves: Sequence[Pick], rng: Random)
     return best(moves, value, rng)
 
 
-def gains_of_next(table: TeaTimeTable, seat: Seat) -> list[tuple[float, tuple[str, ...]]]:
+def gains_of_next(table: TeaTimeTable, seat: Seat) -> list[tuple[float, tuple[Cell, ...]]]:
     """What each line of the grid would bring the next seat in its turn, the best first."""
     longest = min(table.turn_in_round + 1, MAX_CARDS)
     lines = [
@@ -63,12 +63,12 @@ def gains_of_next(table: TeaTimeTable, seat: Seat) -> list[tuple[float, tuple[st
     return sorted([(gain_of(table, seat, line), line) for line in lines], reverse=True)
 
 
-def cards_in(table: TeaTimeTable, cells: tuple[str, ...]) -> list[Card | None]:
+def cards_in(table: TeaTimeTable, cells: tuple[Cell, ...]) -> list[Card | None]:
     """What lies in these cells."""
     return [table.grid[row][column] for row, column in map(row_and_column, cells)]
 
 
-def gain_of(table: TeaTimeTable, seat: Seat, cells: tuple[str, ...]) -> float:
+def gain_of(table: TeaTimeTable, seat: Seat, cells: tuple[Cell, ...]) -> float:
     """How much better off a seat is with the cards of these cells."""
     taken = tuple([card for card in cards_in(table, cells) if card])
     owned = table.collections[seat]
