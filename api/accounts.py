@@ -17,7 +17,7 @@ from hmac import digest as hmac_digest
 from typing import NamedTuple
 
 from api.answers import PlayerAnswer, TokenAnswer
-from api.lives import OLD_TOKEN_MS, UNUSED_PLAYER_MS, Lives
+from api.lives import OLD_TOKEN_MS, SEEN_MS, UNUSED_PLAYER_MS, Lives
 from api.problems import Problem
 from api.store import Reading, Store, TokenOffer
 from api.stored import Account, Player, digest
@@ -116,7 +116,9 @@ class Accounts:
         self.store.keep_player(player_id, now, self.lives.player)
 
     def _renew(self, account: Account, now: int) -> None:
-        # Now and then is often enough, and saves a write on every request.
+        # Now and then is often enough, and saves writes on every request.
+        if now - account.seen_at >= SEEN_MS:
+            self.store.see_player(account.player.id, now)
         if account.kept_at and now - account.kept_at > self.lives.renewal:
             self.keep(account.player.id, now)
 

@@ -145,6 +145,19 @@ class TurnsAnswer(Struct, frozen=True):
     cursor: str
 
 
+class SeatPresence(Struct, frozen=True):
+    """When a seat's player was last heard of."""
+
+    seat: Seat
+    last_seen: str | None
+
+
+class PresenceAnswer(Struct, frozen=True):
+    """Who is there."""
+
+    items: tuple[SeatPresence, ...]
+
+
 class RecordedMove(Struct, frozen=True):
     """A move of a game that has ended."""
 

@@ -34,6 +34,26 @@ class SeatLeft(Event, frozen=True, tag="seat_left"):
     player: Player
 
 
+class SeatHandedOver(Event, frozen=True, tag="seat_handed_over"):
+    """The house plays for a seat from now on."""
+
+    seat: Seat
+    house: str
+
+
+class SeatTakenBack(Event, frozen=True, tag="seat_taken_back"):
+    """A player plays again for the seat that the house had."""
+
+    seat: Seat
+    player: Player
+
+
+class TimeRanOut(Event, frozen=True, tag="time_ran_out"):
+    """A seat took too long: the house makes this one move for it, and the move's events follow."""
+
+    seat: Seat
+
+
 class GameStarted(Event, frozen=True, tag="game_started"):
     """All seats are taken and the game begins; its first events follow."""
 

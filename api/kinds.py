@@ -56,7 +56,7 @@ KINDS: dict[str, Kind] = {
     "seat_taken": Kind(409, "The seat is taken", "Ask for another seat, or for any."),
     "seat_reserved": Kind(409, "The seat is reserved for another player", "Ask for another seat, or for any."),
     "already_seated": Kind(409, "You already have another seat in this game", "Leave the game first to change seats."),
-    "house_unavailable": Kind(409, "This server has no house players", "Do without house seats, forced starts, turn clocks and leaving a game in play."),
+    "no_players": Kind(409, "Nobody sits at this table", "Take a seat first: the house does not play alone."),
     "too_many_games": Kind(409, "You are in too many games that have not ended", "End or leave some first."),
     # 422: well-formed, but not valid
     "invalid_request": Kind(422, "A member or parameter of the request is not valid", "See 'errors' for which, and why."),

@@ -15,6 +15,9 @@ UNUSED_PLAYER_MS = HOUR_MS
 OLD_TOKEN_MS = 10 * 60 * 1000
 """A token after a new one was issued, at most."""
 
+SEEN_MS = 30 * 1000
+"""How exactly it is known when a player was last heard of."""
+
 REQUEST_MS = DAY_MS
 """An Idempotency-Key."""
 

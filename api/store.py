@@ -86,7 +86,13 @@ if redis.call('EXISTS', KEYS[1]) == 1 then
 end
 """
 
-ACCOUNT_FIELDS = ("name", "kind", "token", "next_token", "next_token_at", "kept_at")
+SEE = """
+if redis.call('EXISTS', KEYS[1]) == 1 then
+  redis.call('HSET', KEYS[1], 'seen_at', ARGV[1])
+end
+"""
+
+ACCOUNT_FIELDS = ("name", "kind", "token", "next_token", "next_token_at", "kept_at", "seen_at")
 
 
 class NewerFormat(Exception):
@@ -151,6 +157,7 @@ class Store:
         self._offer = redis.register_script(OFFER)
         self._promote = redis.register_script(PROMOTE)
         self._keep = redis.register_script(KEEP)
+        self._see = redis.register_script(SEE)
 
     # --- Games -------------------------------------------------------------------------
 
@@ -244,6 +251,19 @@ class Store:
         """Renew a player's life."""
         self._keep(keys=[_player_key(player_id)], args=[now, life_ms])
 
+    def see_player(self, player_id: str, now: int) -> None:
+        """Note that a player was heard of."""
+        self._see(keys=[_player_key(player_id)], args=[now])
+
+    def last_seen(self, ids: Sequence[str]) -> list[int | None]:
+        """When (ms) each of these players was last heard of, None for one who never was."""
+        if not ids:
+            return []
+        pipe = self.redis.pipeline(transaction=False)
+        for player_id in ids:
+            pipe.hget(_player_key(player_id), "seen_at")
+        return [None if at is None else int(at) for at in pipe.execute()]
+
     def offer_token(self, player_id: str, token: str, offer: TokenOffer) -> str | None:
         """Note a new token beside the present one, unless one is noted; the nonce of what is.
 
@@ -302,7 +322,7 @@ def _milliseconds(time: tuple[int, int]) -> int:
 
 
 def _account(player_id: str, values: list[bytes | None]) -> Account | None:
-    name, kind, token, next_token, next_token_at, kept_at = values
+    name, kind, token, next_token, next_token_at, kept_at, seen_at = values
     if name is None or kind is None or token is None:
         return None
     return Account(
@@ -311,6 +331,7 @@ def _account(player_id: str, values: list[bytes | None]) -> Account | None:
         next_token=next_token.decode() if next_token else None,
         next_token_at=int(next_token_at or 0),
         kept_at=int(kept_at or 0),
+        seen_at=int(seen_at or 0),
     )
 
 

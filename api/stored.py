@@ -54,7 +54,8 @@ class Account(Struct, frozen=True):
     """A player with what proves a caller to be that player: hashes of tokens.
 
     `next_token` was issued at `next_token_at` and has not been used; `kept_at` is when the
-    account's life was last renewed, 0 for a player who never was in a game.
+    account's life was last renewed, 0 for a player who never was in a game; `seen_at` when it
+    was last heard of, or somewhat before.
     """
 
     player: Player
@@ -62,14 +63,27 @@ class Account(Struct, frozen=True):
     next_token: str | None
     next_token_at: int
     kept_at: int
+    seen_at: int
 
 
 class SeatRecord(Struct, frozen=True):
-    """A seat: who sits there, whether the house plays for it, for whom it is reserved."""
+    """A seat: who sits there, whether the house plays for it, for whom it is reserved.
+
+    A player who left during the game stays, with the house playing for it.
+    """
 
     player: Player | None = None
     house: str | None = None
     reserved_for: Player | None = None
+
+    @property
+    def is_free(self) -> bool:
+        """Whether nobody plays here, neither a player nor the house."""
+        return self.player is None and self.house is None
+
+    def plays(self, player_id: str | None) -> bool:
+        """Whether this player plays here itself."""
+        return self.house is None and self.player is not None and self.player.id == player_id
 
 
 class Game(Struct, frozen=True, kw_only=True):
@@ -87,6 +101,7 @@ class Game(Struct, frozen=True, kw_only=True):
     options: Raw
     visibility: str
     invite: str | None
+    turn_seconds: int = 86_400
     host: Player
     status: str = OPEN
     seats: tuple[SeatRecord, ...]
@@ -108,20 +123,37 @@ class Game(Struct, frozen=True, kw_only=True):
     indexed_at: int = 0
 
     def seat_of(self, player_id: str | None) -> Seat | None:
-        """The seat of this player, None without one."""
+        """The seat that this player plays, None without one."""
         for seat, record in enumerate(self.seats):
-            if record.player is not None and record.player.id == player_id:
+            if record.plays(player_id):
                 return seat
         return None
 
+    def left_seat_of(self, player_id: str) -> Seat | None:
+        """The seat that the house plays for this player, None without one."""
+        for seat, record in enumerate(self.seats):
+            if record.house is None or record.player is None:
+                continue
+            if record.player.id == player_id:
+                return seat
+        return None
+
+    def players(self) -> set[str]:
+        """Those to whom the seats belong, whoever plays for them."""
+        return {r.player.id for r in self.seats if r.player is not None}
+
+    def persons(self) -> set[str]:
+        """The players who play for their seats themselves."""
+        return {r.player.id for r in self.seats if r.player is not None and r.house is None}
+
     def table_company(self) -> set[str]:
-        """The host, and the players in the seats."""
-        return {self.host.id, *(r.player.id for r in self.seats if r.player is not None)}
+        """Those whom the game takes a place of: who play, and who hosts an open table."""
+        return self.persons() | ({self.host.id} if self.status == OPEN else set())
 
     def members(self) -> set[str]:
         """The players for whom the game exists even if it is private."""
-        reserved = (r.reserved_for for r in self.seats)
-        return self.table_company() | {player.id for player in reserved if player is not None}
+        concerned = [p for r in self.seats for p in (r.player, r.reserved_for) if p is not None]
+        return {self.host.id, *(player.id for player in concerned)}
 
 
 NOT_A_MOVE = Raw(b"null")

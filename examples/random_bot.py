@@ -56,7 +56,7 @@ def sit_down():
             if joined is None:
                 refused.add(oldest["id"])
             if joined and game:  # this one is older than the game that we sat in
-                call("DELETE", f"/v1/games/{game['id']}/seats/me", unless=("house_unavailable",))
+                call("DELETE", f"/v1/games/{game['id']}/seats/me")
                 call("DELETE", f"/v1/games/{game['id']}", unless=("not_host", "game_over"))
             game = joined or game
         elif game is None or game["status"] == "cancelled":
@@ -93,4 +93,5 @@ token = None
 token = call("POST", "/v1/players", {"name": args.name, "kind": "bot"})["token"]
 game = sit_down()
 result = play(game["id"])
-print(f"{args.name}, seat {game['you']} of game {game['id']}: {json.dumps(result)}")
+line = f"{args.name}, seat {game['you']} of game {game['id']}: {json.dumps(result)}\n"
+print(line, end="")  # in one piece, beside what other bots print

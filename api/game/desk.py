@@ -9,11 +9,12 @@ from __future__ import annotations
 import secrets
 from collections.abc import Callable
 from dataclasses import dataclass
+from random import SystemRandom
 
 from msgspec.structs import replace
 
 from api.accounts import Accounts, Credentials
-from api.game.course import after_countdown, is_due
+from api.game.course import Course, is_due
 from api.indexes import Indexes
 from api.lives import Lives
 from api.problems import Problem
@@ -75,6 +76,7 @@ class Desk:
         self.indexes = indexes
         self.accounts = accounts
         self.lives = lives
+        self.rng = SystemRandom()
 
     def visit(
         self,
@@ -107,11 +109,15 @@ class Desk:
         return Visit(reading.now, caller, found, reading.played)
 
     def settle(self, found: StoredGame, now: int) -> StoredGame:
-        """Commit what the clock does to a game that is due, and the game as it then is.
+        """Commit what the clock and the house do to a game that is due, and the game after it.
 
         Whoever comes first commits it; to the others it has happened.
         """
-        change = self.commit(found.game, after_countdown(found, now), now)
+        course = Course.of(found, now, self.rng)
+        if found.game.deadline is not None and found.game.deadline <= now:
+            course.clock()
+        course.let_house_move()
+        change = self.commit(found.game, course.change(), now)
         if change is not None:
             return StoredGame(change.game, change.state)
         settled = self.store.read(None, found.game.id).found

@@ -11,7 +11,6 @@ from collections.abc import Callable
 from typing import Any
 
 import msgspec
-from msgspec.structs import replace
 
 from api.accounts import Credentials
 from api.answers import (
@@ -22,7 +21,7 @@ from api.answers import (
     item_answers,
     legal_moves,
 )
-from api.game.course import after_move
+from api.game.course import Course
 from api.game.desk import Desk, Visit
 from api.positions import read_state
 from api.problems import FieldError, Problem
@@ -95,8 +94,11 @@ class Moves:
             if visit.played is not None or key is None:
                 return None
             seat = self.seat(visit)
-            _, outcome = _try(visit, seat, turn, move)
-            return _moved(visit, seat, move, outcome, key)
+            state, outcome = _try(visit, seat, turn, move)
+            course = Course(visit.game, state, visit.now, self.desk.rng)
+            course.move(seat, move, outcome)
+            course.let_house_move()
+            return course.change(played=(key, msgspec.json.encode(course.versions).decode()))
 
         visit, items = self.desk.change(credentials, game_id, decide, if_match=if_match, played=key)
         if visit.played is not None:
@@ -133,10 +135,3 @@ def _try(visit: Visit, seat: Seat, turn: int, move: Move) -> tuple[Any, Outcome[
             raise Problem("countdown_running") from None
         at = FieldError(illegal.detail, pointer="#/move")
         raise Problem("illegal_move", illegal.detail, rule=illegal.rule, errors=(at,)) from None
-
-
-def _moved(visit: Visit, seat: Seat, move: Move, outcome: Outcome[Any], key: str) -> Change:
-    """What a player's move commits: its items, and its place among the moves that were played."""
-    change = after_move(visit.game, seat, move, outcome, visit.now)
-    versions = (change.items[0].version, change.items[-1].version)
-    return replace(change, played=(key, msgspec.json.encode(versions).decode()))

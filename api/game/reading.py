@@ -12,9 +12,11 @@ from api.answers import (
     EndedGame,
     EventPage,
     GamePage,
+    PresenceAnswer,
     RecordAnswer,
     RecordedExpiry,
     RecordedMove,
+    SeatPresence,
     TurnsAnswer,
     game_answer,
     game_summary,
@@ -111,6 +113,21 @@ class Reader:
         items = self.store.items(game.id, since + 1, last) if last > since else []
         return EventPage(
             item_answers(items, visit.seat), last, last < game.version, game.status, False
+        )
+
+    def presence(self, visit: Visit) -> PresenceAnswer:
+        """When each seat's player was last heard of."""
+        playing = [
+            record.player.id if record.player is not None and record.house is None else None
+            for record in visit.game.seats
+        ]
+        ids = [player_id for player_id in playing if player_id is not None]
+        seen = dict(zip(ids, self.store.last_seen(ids), strict=True))
+        return PresenceAnswer(
+            tuple(
+                SeatPresence(seat, timestamp(at) if player_id and (at := seen[player_id]) else None)
+                for seat, player_id in enumerate(playing)
+            )
         )
 
     def check_record(self, visit: Visit) -> None:

@@ -6,16 +6,24 @@ import json
 import secrets
 from collections.abc import Callable, Mapping, Sequence
 from hmac import compare_digest
-from random import Random, SystemRandom
 from typing import Any, TypedDict
 
 import msgspec
 from msgspec.structs import replace
 
 from api.accounts import Credentials, new_id
-from api.game.desk import Desk, Visit
-from api.happenings import BY_PLAYER, BY_TABLE, GameCancelled, GameStarted, SeatLeft, SeatTaken
-from api.problems import FieldError, Problem, invalid, pointer
+from api.game.course import Course
+from api.game.desk import Desk, Visit, whatever_it_is
+from api.happenings import (
+    BY_PLAYER,
+    GameCancelled,
+    GameStarted,
+    SeatHandedOver,
+    SeatLeft,
+    SeatTaken,
+    SeatTakenBack,
+)
+from api.problems import Problem, invalid
 from api.setup import read_setup
 from api.store import Change, Creation, StoredGame
 from api.stored import (
@@ -26,20 +34,22 @@ from api.stored import (
     PRIVATE,
     PUBLIC,
     Game,
-    Item,
     Player,
     SeatRecord,
     StoredDeal,
     digest,
-    item,
     public_item,
     raw,
 )
+from engine.house import CAREFUL, HOUSE_LEVELS
 from engine.registry import RULESETS
-from engine.ruleset import Seat, Told, replaced
+from engine.ruleset import Seat, replaced
 
 MAX_UNFINISHED_GAMES = 100
 """In how many games that have not ended one player may be."""
+
+TURN_SECONDS = 24 * 60 * 60
+"""How long a turn may take if nobody says otherwise."""
 
 REMEMBERED_LEAVERS = 32
 """How many of those who left an open private game are told so if they ask to leave again."""
@@ -61,10 +71,9 @@ class NewGame(TypedDict, total=False):
 class Tables:
     """Opens, fills, starts and closes tables."""
 
-    def __init__(self, desk: Desk, rng: Random | None = None) -> None:
+    def __init__(self, desk: Desk) -> None:
         self.desk = desk
         self.store = desk.store
-        self.rng = rng or SystemRandom()
 
     # --- Creating ----------------------------------------------------------------------
 
@@ -102,8 +111,7 @@ class Tables:
 
     def _new_game(self, host: Player, body: NewGame) -> Game:
         ruleset, options = read_setup(body)
-        _refuse_house(body)
-        seats = _seat_host(self._reserve(body), host, body)
+        seats = _seat_host(_seat_house(self._reserve(body), body), host, body)
         visibility = body.get("visibility", PUBLIC)
         return Game(
             id=new_id(),
@@ -112,6 +120,7 @@ class Tables:
             options=raw(_given(options)),
             visibility=visibility,
             invite=secrets.token_urlsafe(16) if visibility == PRIVATE else None,
+            turn_seconds=body.get("turn_seconds", TURN_SECONDS),
             host=host,
             seats=seats,
             created_at=0,
@@ -122,14 +131,14 @@ class Tables:
         now = self.store.read(None).now
         self._check_room(host.id, now)
         game = replace(new_game, created_at=now)
+        course = Course(game, None, now, self.desk.rng)
         seat = game.seat_of(host.id)
-        items: tuple[Item, ...] = ()
         if seat is not None:
-            items = (public_item(1, now, BY_PLAYER, seat, SeatTaken(seat, host)),)
+            course.tell(BY_PLAYER, seat, SeatTaken(seat, host))
         self.desk.accounts.keep(host.id, now)
-        change = self.desk.commit(None, Change(game=game, items=items), now)
+        change = self.desk.commit(None, self._start_if_full(course), now)
         if change is not None:
-            return Visit(now, host, StoredGame(change.game, None)), True
+            return Visit(now, host, StoredGame(change.game, change.state)), True
         # The same request at the same time, on another connection, came first.
         found = self.store.read(None, game.id).found
         if found is None:
@@ -160,6 +169,34 @@ class Tables:
                 "too_many_games", f"You are in {MAX_UNFINISHED_GAMES} games that have not ended."
             )
 
+    # --- The same table again ----------------------------------------------------------
+
+    def rematch(self, credentials: Credentials | None, game_id: str) -> tuple[Visit, bool]:
+        """The game that follows one that ended, with the same seats; and whether it is new.
+
+        The old game is told the new one's id first: whoever comes later, or tries again, finds
+        it there, and creates the game if the first caller did not get so far.
+        """
+
+        def decide(visit: Visit) -> Change | None:
+            if visit.caller is None or visit.caller.id not in visit.game.players():
+                raise Problem("not_seated")
+            if visit.game.status not in ENDED or visit.game.started_at is None:
+                raise Problem("game_not_over")
+            if visit.game.rematch is not None:
+                return None
+            return Change(game=replace(visit.game, rematch=new_id()))
+
+        visit, _ = self.desk.change(credentials, game_id, decide)
+        caller, old = visit.caller, visit.game
+        assert caller is not None
+        assert old.rematch is not None
+        if self.store.read(None, old.rematch).found is None:
+            found, is_new = self._open(caller, _same_again(old, old.rematch, caller))
+            if is_new:
+                return found, True
+        return self.join(credentials, old.rematch, None, None), False
+
     # --- Taking a seat -----------------------------------------------------------------
 
     def join(
@@ -168,7 +205,7 @@ class Tables:
         game_id: str,
         seat: Seat | None,
         invite: str | None,
-        if_match: Callable[[str], bool],
+        if_match: Callable[[str], bool] = whatever_it_is,
     ) -> Visit:
         """Take this seat or, if None, any. The last one starts the game."""
 
@@ -180,6 +217,9 @@ class Tables:
         def decide(visit: Visit) -> Change | None:
             caller, game = visit.caller, visit.game
             assert caller is not None
+            own = _seat_to_take_back(visit, seat)
+            if own is not None:
+                return self._take_back(visit.found, own, caller, visit.now)
             if not _wants_to_sit(visit, seat):
                 return None
             self._check_room(caller.id, visit.now)
@@ -198,36 +238,34 @@ class Tables:
             seats=replaced(game.seats, seat, replace(game.seats[seat], player=player)),
             left=tuple(left for left in game.left if left != player.id),
         )
-        version = game.version + 1
-        sat_down = public_item(version, now, BY_PLAYER, seat, SeatTaken(seat, player))
-        if any(record.player is None for record in taken.seats):
-            return Change(game=taken, items=(sat_down,))
-        return self._start(taken, (sat_down,), now)
+        course = Course(taken, None, now, self.desk.rng)
+        course.tell(BY_PLAYER, seat, SeatTaken(seat, player))
+        return self._start_if_full(course)
 
-    def _start(self, game: Game, items: tuple[Item, ...], now: int) -> Change:
+    def _take_back(self, found: StoredGame, seat: Seat, player: Player, now: int) -> Change:
+        course = Course.of(found, now, self.desk.rng)
+        course.tell(BY_PLAYER, seat, SeatTakenBack(seat, player))
+        record = replace(course.game.seats[seat], house=None)
+        course.game = replace(course.game, seats=replaced(course.game.seats, seat, record))
+        return course.change()
+
+    def _start_if_full(self, course: Course) -> Change:
+        if any(record.is_free for record in course.game.seats):
+            return course.change()
+        return self._start(course)
+
+    def _start(self, course: Course) -> Change:
+        """Deal, and let the house make the moves that come before a person's."""
+        game = course.game
         ruleset = RULESETS[game.ruleset]
         options = msgspec.json.decode(game.options, type=ruleset.options_type)
-        deal = ruleset.deal(game.seat_count, options, self.rng)
-        state, told = ruleset.start(game.seat_count, options, deal)
+        deal = ruleset.deal(game.seat_count, options, self.desk.rng)
         stored_deal = _seal(deal)
-        started = replace(
-            game,
-            left=(),
-            status=PLAYING,
-            turn=1,
-            turn_started_at=now,
-            to_move=ruleset.to_move(state),
-            started_at=now,
-            deal_sha256=digest(stored_deal.deal_text),
-        )
-        first_events = (Told(GameStarted(game.seat_count)), *told)
-        begun = item(items[-1].version + 1, now, BY_TABLE, first_events)
-        return Change(
-            game=started,
-            items=(*items, begun),
-            state=msgspec.json.encode(state),
-            deal=stored_deal,
-        )
+        course.game = replace(game, left=(), deal_sha256=digest(stored_deal.deal_text))
+        outcome = ruleset.start(game.seat_count, options, deal)
+        course.begin(outcome, GameStarted(game.seat_count))
+        course.let_house_move()
+        return course.change(deal=stored_deal)
 
     # --- Leaving, starting, cancelling -------------------------------------------------
 
@@ -242,11 +280,13 @@ class Tables:
         def decide(visit: Visit) -> Change | None:
             game, caller = visit.game, visit.caller
             assert caller is not None
-            seat = _own_place(game, caller)
-            if seat is None or game.status in ENDED:
+            if game.status in ENDED:
                 return None
             if game.status == PLAYING:
-                raise Problem("house_unavailable", "Nobody could play on for you.")
+                return self._hand_over(visit)
+            seat = _own_place(game, caller)
+            if seat is None:
+                return None
             stood_up = replace(
                 game,
                 seats=replaced(game.seats, seat, SeatRecord()),
@@ -259,18 +299,44 @@ class Tables:
         visit, _ = self.desk.change(credentials, game_id, decide, if_match=if_match, admit=has_left)
         return visit
 
+    def _hand_over(self, visit: Visit) -> Change | None:
+        """The house plays on for the caller; without any person left the game is called off."""
+        game, seat = visit.game, visit.seat
+        if seat is None:
+            return None
+        course = Course.of(visit.found, visit.now, self.desk.rng)
+        course.tell(BY_PLAYER, seat, SeatHandedOver(seat, CAREFUL))
+        record = replace(game.seats[seat], house=CAREFUL)
+        course.game = replace(game, seats=replaced(game.seats, seat, record))
+        if course.game.persons():
+            course.let_house_move()
+        else:
+            course.cancel()
+        return course.change()
+
     def start(
         self, credentials: Credentials | None, game_id: str, if_match: Callable[[str], bool]
     ) -> Visit:
-        """Start a game before all seats are taken, which takes the house."""
+        """Start a game before all seats are taken: the house takes the empty ones."""
 
         def decide(visit: Visit) -> Change | None:
             _only_host(visit)
             if visit.game.status in ENDED:
                 raise Problem("game_over")
-            if visit.game.status == OPEN:
-                raise Problem("house_unavailable", "Nobody could take the empty seats.")
-            return None
+            if visit.game.status != OPEN:
+                return None
+            if not visit.game.persons():
+                raise Problem("no_players")
+            course = Course(visit.game, None, visit.now, self.desk.rng)
+            for seat, record in enumerate(visit.game.seats):
+                if record.is_free:
+                    course.tell(BY_PLAYER, seat, SeatHandedOver(seat, CAREFUL))
+            seats = [
+                SeatRecord(house=CAREFUL) if record.is_free else record
+                for record in visit.game.seats
+            ]
+            course.game = replace(course.game, seats=tuple(seats))
+            return self._start(course)
 
         visit, _ = self.desk.change(credentials, game_id, decide, if_match=if_match)
         return visit
@@ -295,17 +361,51 @@ class Tables:
         return visit
 
 
+def _same_again(old: Game, game_id: str, host: Player) -> Game:
+    """A new game like an old one: each seat for whom it was, the host's own taken."""
+    seats = [
+        SeatRecord(house=record.house)
+        if record.player is None
+        else SeatRecord(
+            player=record.player if record.player.id == host.id else None,
+            reserved_for=record.player,
+        )
+        for record in old.seats
+    ]
+    return Game(
+        id=game_id,
+        ruleset=old.ruleset,
+        seat_count=old.seat_count,
+        options=old.options,
+        visibility=old.visibility,
+        invite=secrets.token_urlsafe(16) if old.visibility == PRIVATE else None,
+        turn_seconds=old.turn_seconds,
+        host=host,
+        seats=tuple(seats),
+        created_at=0,
+        updated_at=0,
+    )
+
+
 def _given(options: Any) -> dict[str, Any]:
     """Options as they are shown: with their defaults, without what has no value."""
     members: dict[str, Any] = msgspec.to_builtins(options)
     return {name: value for name, value in members.items() if value is not None}
 
 
-def _refuse_house(body: NewGame) -> None:
-    for member in ("house", "turn_seconds"):
-        if body.get(member):
-            at = FieldError("This takes house players, and there are none.", pointer([member]))
-            raise Problem("house_unavailable", errors=(at,))
+def _seat_house(seats: tuple[SeatRecord, ...], body: NewGame) -> tuple[SeatRecord, ...]:
+    """The last seats are the house's, one for each level that was asked for."""
+    levels = body.get("house", ())
+    for index, level in enumerate(levels):
+        if level not in HOUSE_LEVELS:
+            raise invalid(f"The levels are {', '.join(HOUSE_LEVELS)}.", "house", index)
+    if len(levels) >= len(seats):
+        raise invalid("The house does not play alone: leave a seat for a player.", "house")
+    first = len(seats) - len(levels)
+    for seat, record in enumerate(seats[first:], first):
+        if record.reserved_for is not None:
+            raise invalid("This seat is the house's: the last ones are.", "players", seat)
+    return (*seats[:first], *(SeatRecord(house=level) for level in levels))
 
 
 def _seat_host(
@@ -317,6 +417,14 @@ def _seat_host(
     if seat is None:
         raise invalid("All seats are reserved for others, so none is left for you.", "players")
     return replaced(seats, seat, replace(seats[seat], player=host))
+
+
+def _seat_to_take_back(visit: Visit, seat: Seat | None) -> Seat | None:
+    """The caller's own seat that the house has, if that is what it asks for."""
+    if visit.game.status != PLAYING or visit.caller is None:
+        return None
+    own = visit.game.left_seat_of(visit.caller.id)
+    return own if seat in (None, own) else None
 
 
 def _wants_to_sit(visit: Visit, seat: Seat | None) -> bool:
@@ -342,7 +450,7 @@ def _choose_seat(game: Game, player: Player, seat: Seat | None) -> Seat:
             raise Problem("game_full", "All seats are taken or reserved.")
         return free
     record = game.seats[seat]
-    if record.player is not None:
+    if not record.is_free:
         raise Problem("seat_taken")
     if record.reserved_for is not None and record.reserved_for.id != player.id:
         raise Problem("seat_reserved")
@@ -351,7 +459,7 @@ def _choose_seat(game: Game, player: Player, seat: Seat | None) -> Seat:
 
 def _free_seat(seats: tuple[SeatRecord, ...], player: Player) -> Seat | None:
     """The seat reserved for this player, else the first that is for anybody."""
-    empty = [(seat, r.reserved_for) for seat, r in enumerate(seats) if r.player is None]
+    empty = [(seat, r.reserved_for) for seat, r in enumerate(seats) if r.is_free]
     own = [seat for seat, whom in empty if whom is not None and whom.id == player.id]
     return next(iter([*own, *(seat for seat, whom in empty if whom is None)]), None)
 

@@ -27,6 +27,7 @@ from api.schemas.games import (
     JoinBodySchema,
     LobbyQuerySchema,
     NewGameBodySchema,
+    PresenceSchema,
     RecordSchema,
 )
 
@@ -48,7 +49,6 @@ LOCATION = {**SERVER_TIME, "Location": {"description": "The game.", "schema": {"
 @blueprint.post("")
 @blueprint.operation(
     "createGame",
-    "house_unavailable",
     "too_many_games",
     "idempotency_key_reused",
     "busy",
@@ -141,8 +141,9 @@ def cancel_game(game_id: str) -> Response:
 def join_game(body: dict[str, Any], game_id: str) -> Response:
     """Take a seat
 
-    Any free one, or the one that is asked for. The last seat taken starts the game. Joining again
-    answers with the present game.
+    Any free one, or the one that is asked for. The last seat taken starts the game. After the
+    start, only one's own seat can be taken, back from the house. Joining again answers with the
+    present game.
     """
     tables = services().tables
     seat, invite = body.get("seat"), body.get("invite")
@@ -150,13 +151,14 @@ def join_game(body: dict[str, Any], game_id: str) -> Response:
 
 
 @blueprint.delete("/<game_id>/seats/me", parameters=[GAME_ID])
-@blueprint.operation("leaveGame", "game_not_found", "house_unavailable", "busy", if_match=True)
+@blueprint.operation("leaveGame", "game_not_found", "busy", if_match=True)
 @blueprint.response(200, GameSchema, headers=SERVER_TIME)
 def leave_game(game_id: str) -> Response:
     """Leave a game
 
     Before the start this frees the seat for anybody; without one, it gives up the seat that is
-    reserved for me. Leaving again answers with the present game.
+    reserved for me. Later the house plays on for me, and joining takes the seat back; when the
+    last person leaves, the game is cancelled. Leaving again answers with the present game.
     """
     return game(services().tables.leave(credentials(), game_id, if_match))
 
@@ -166,7 +168,7 @@ def leave_game(game_id: str) -> Response:
     "startGame",
     "game_not_found",
     "not_host",
-    "house_unavailable",
+    "no_players",
     "game_over",
     "busy",
     if_match=True,
@@ -175,7 +177,8 @@ def leave_game(game_id: str) -> Response:
 def start_game(game_id: str) -> Response:
     """Start a game; for its host
 
-    A game starts by itself when all seats are taken; starting it again answers with the game.
+    The house takes the empty seats. A game starts by itself when all seats are taken; starting it
+    again answers with the game.
     """
     return game(services().tables.start(credentials(), game_id, if_match))
 
@@ -199,6 +202,45 @@ def get_record(game_id: str) -> Response:
     found = visit(game_id)
     services().reader.check_record(found)
     return unless_known(found, "record", lambda: services().reader.record(found))
+
+
+@blueprint.post("/<game_id>/rematch", parameters=[GAME_ID])
+@blueprint.operation(
+    "rematchGame",
+    "game_not_found",
+    "not_seated",
+    "game_not_over",
+    "game_full",
+    "game_over",
+    "too_many_games",
+    "busy",
+)
+@blueprint.response(201, GameSchema, headers=LOCATION)
+@blueprint.alt_response(
+    200, schema=GameSchema, description="The table that was set before.", headers=LOCATION
+)
+def rematch_game(game_id: str) -> Response:
+    """Play again at the same table
+
+    For the players of a game that has ended. The first call sets the table, with each seat
+    reserved for whom it was, and sits down; later calls sit down. The others find it among their
+    games, and in the old game's `rematch`.
+    """
+    found, is_new = services().tables.rematch(credentials(), game_id)
+    location = url_for("games.get_game", game_id=found.game.id)
+    return game(found, 201 if is_new else 200, {"Location": location})
+
+
+@blueprint.get("/<game_id>/presence", parameters=[GAME_ID])
+@blueprint.operation("getPresence", "game_not_found", security=TOKEN_OPTIONAL)
+@blueprint.response(200, PresenceSchema, headers=SERVER_TIME)
+def get_presence(game_id: str) -> Response:
+    """See who is there
+
+    When each seat's player was last heard of, to half a minute; null for the house and an empty
+    seat.
+    """
+    return answer(services().reader.presence(visit(game_id)))
 
 
 def _idempotency_key() -> str | None:

@@ -12,6 +12,7 @@ from api.problems import Problem
 from api.resources.common import answer
 from api.schemas.rulesets import RulesetPageSchema, RulesetSchema
 from api.setup import find_ruleset, unknown_ruleset
+from engine.house import HOUSE_LEVELS
 from engine.registry import RULESETS
 from engine.texts import LANGUAGES, rules_text
 
@@ -40,7 +41,6 @@ IN_A_LANGUAGE = {
     "Cache-Control": {"description": "How long it may be kept.", "schema": {"type": "string"}},
     "Vary": {"description": "What else the answer depends on.", "schema": {"type": "string"}},
 }
-HOUSE_LEVELS: tuple[str, ...] = ()
 
 
 @blueprint.get("")

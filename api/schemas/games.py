@@ -271,6 +271,19 @@ class TurnsSchema(Schema):
     cursor = fields.String(required=True, metadata=described("Pass it as `since`."))
 
 
+class SeatPresenceSchema(Schema):
+    """When a seat's player was last heard of."""
+
+    seat = Integer(required=True)
+    last_seen = time(allow_none=True)
+
+
+class PresenceSchema(Schema):
+    """Who is there."""
+
+    items = listed(fields.Nested(SeatPresenceSchema))
+
+
 class RecordedMoveSchema(Schema):
     """A move of a game that has ended; or, with `expire`, a countdown that ran out."""
 

@@ -45,6 +45,29 @@ class SeatLeftSchema(Schema):
     player = fields.Nested(PlayerSchema, required=True)
 
 
+class SeatHandedOverSchema(Schema):
+    """The house plays for a seat from now on, at this level."""
+
+    type = Constant("seat_handed_over")
+    seat = seat()
+    house = fields.String(required=True)
+
+
+class SeatTakenBackSchema(Schema):
+    """A player plays again for the seat that the house had."""
+
+    type = Constant("seat_taken_back")
+    seat = seat()
+    player = fields.Nested(PlayerSchema, required=True)
+
+
+class TimeRanOutSchema(Schema):
+    """A seat took too long: the house makes this one move for it."""
+
+    type = Constant("time_ran_out")
+    seat = seat()
+
+
 class GameStartedSchema(Schema):
     """All seats are taken and the game begins."""
 
@@ -69,6 +92,9 @@ MOVES: dict[str, type[Schema]] = {}
 EVENTS: dict[str, type[Schema]] = {
     "seat_taken": SeatTakenSchema,
     "seat_left": SeatLeftSchema,
+    "seat_handed_over": SeatHandedOverSchema,
+    "seat_taken_back": SeatTakenBackSchema,
+    "time_ran_out": TimeRanOutSchema,
     "game_started": GameStartedSchema,
     "game_finished": GameFinishedSchema,
     "game_cancelled": GameCancelledSchema,

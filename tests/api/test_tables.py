@@ -1,11 +1,14 @@
 """Creating, finding, joining, leaving and cancelling games."""
 
+import random
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
 
-from tests.api.client import Client, seated
+from tests.api.client import Client, play_out, seated
 from tests.api.conftest import NewPlayers
+from tests.server.service import Service
 
 
 def seat_players(game: Any) -> list[str | None]:
@@ -112,20 +115,6 @@ def test_only_the_host_cancels_and_only_before_the_start(
     ada.refused("game_already_started", "DELETE", f"/v1/games/{started['id']}")
 
 
-def test_what_needs_the_house_is_refused_as_long_as_there_is_none(ada: Client, bob: Client) -> None:
-    body = {"ruleset": "parade", "seat_count": 3}
-    for member, value in (("house", ["random"]), ("turn_seconds", 60)):
-        problem = ada.refused("house_unavailable", "POST", "/v1/games", {**body, member: value})
-        assert problem["errors"][0]["pointer"] == f"#/{member}"
-    game = ada.create(3)
-    ada.refused("house_unavailable", "POST", f"/v1/games/{game['id']}/start")
-    bob.refused("not_host", "POST", f"/v1/games/{game['id']}/start")
-    started = seated([ada, bob])
-    bob.refused("house_unavailable", "DELETE", f"/v1/games/{started['id']}/seats/me")
-    assert bob.game(started["id"])["status"] == "playing"
-    assert bob.get("/v1/rulesets/parade")["house_levels"] == []
-
-
 def test_an_organiser_reserves_seats_for_others(new_players: NewPlayers) -> None:
     ada, bob, eve = new_players(3)
     game = ada.create(3, players=[None, bob.id], visibility="private")
@@ -169,6 +158,8 @@ def test_a_table_may_be_set_for_others_alone(new_players: NewPlayers) -> None:
         ({"players": [7]}, "#/players/0"),
         ({"players": [None, None, None]}, "#/players"),
         ({"house": [7]}, "#/house/0"),
+        ({"house": ["brilliant"]}, "#/house/0"),
+        ({"house": ["random", "random"]}, "#/house"),
         ({"turn_seconds": 4}, "#/turn_seconds"),
         ({"turn_seconds": 604801}, "#/turn_seconds"),
     ],
@@ -289,3 +280,93 @@ def test_the_catalogue_describes_parade(stranger: Client) -> None:
     assert (orange["name"], orange["color"], orange["value"]) == ("orange-10", "orange", 10)
     assert {each["type"] for each in parade["move_types"]} == {"play", "discard"}
     assert "removal mode" in parade["rules"]
+
+
+# --- The same table again, and who is there --------------------------------------------------
+
+
+def ended(players: list[Client], rng: random.Random, **members: Any) -> Any:
+    return play_out(players, seated(players, **members)["id"], rng)
+
+
+def test_a_rematch_has_the_same_seats_for_the_same_players(
+    new_players: NewPlayers, rng: random.Random
+) -> None:
+    players = new_players(3)
+    old = ended(players, rng, turn_seconds=3600)
+    path = f"/v1/games/{old['id']}/rematch"
+    new = players[1].post(path, status=201)
+    assert players[1].log[-1].headers["Location"] == f"/v1/games/{new['id']}"
+    assert (new["status"], new["you"], new["host"]["id"]) == ("open", 1, players[1].id)
+    reserved = [seat["reserved_for"]["id"] for seat in new["seats"]]
+    assert reserved == [player.id for player in players]
+    assert players[0].game(old["id"])["rematch"] == new["id"]
+    assert new["id"] in [each["id"] for each in players[0].get("/v1/me/games")["items"]]
+    assert players[1].post(path) == new
+    assert players[2].post(path)["you"] == 2
+    started = players[0].post(path)
+    assert (started["status"], started["you"]) == ("playing", 0)
+    assert players[2].post(path)["id"] == new["id"]
+
+
+def test_the_house_keeps_its_seats_in_a_rematch(ada: Client, rng: random.Random) -> None:
+    ada.checked = False
+    game = ada.create(3, house=["random", "careful"])
+    while game["status"] == "playing":
+        game = ada.play(game["id"], game["turn"], rng.choice(game["legal_moves"]))["game"]
+    new = ada.post(f"/v1/games/{game['id']}/rematch", status=201)
+    assert new["status"] == "playing"
+    assert [seat["house"] for seat in new["seats"]] == [None, "random", "careful"]
+
+
+def test_simultaneous_rematches_set_one_table(new_players: NewPlayers, rng: random.Random) -> None:
+    players = new_players(4)
+    old = ended(players, rng)
+
+    def again(player: Client) -> str:
+        mine = Client(player.url, player.token, checked=False)
+        response = mine.request("POST", f"/v1/games/{old['id']}/rematch")
+        assert response.status_code in (200, 201)
+        return str(response.json()["id"])
+
+    with ThreadPoolExecutor(8) as threads:
+        (new_id,) = set(threads.map(again, players * 2))
+    game = players[0].game(new_id)
+    assert game["status"] == "playing"
+    assert seat_players(game) == [player.id for player in players]
+
+
+def test_a_rematch_is_for_the_players_of_a_game_that_has_ended(
+    ada: Client, bob: Client, eve: Client, rng: random.Random
+) -> None:
+    game_id = seated([ada, bob])["id"]
+    path = f"/v1/games/{game_id}/rematch"
+    ada.refused("game_not_over", "POST", path)
+    play_out([ada, bob], game_id, rng)
+    eve.refused("not_seated", "POST", path)
+    called_off = ada.create()["id"]
+    ada.delete(f"/v1/games/{called_off}")
+    ada.refused("game_not_over", "POST", f"/v1/games/{called_off}/rematch")
+
+
+def test_presence_tells_when_each_seat_was_last_heard_of(
+    service: Service, ada: Client, bob: Client, stranger: Client
+) -> None:
+    game = ada.create(4, house=["random"])
+    bob.join(game["id"])
+    path = f"/v1/games/{game['id']}/presence"
+    items = stranger.get(path)["items"]
+    assert [item["seat"] for item in items] == [0, 1, 2, 3]
+    assert items[0]["last_seen"] >= game["created_at"][:16]
+    assert items[1]["last_seen"]
+    assert items[2]["last_seen"] is items[3]["last_seen"] is None
+    key = f"player:{{{ada.id}}}"
+    with service.store.client() as redis:
+        now = int(redis.hget(key, "seen_at") or 0)
+        redis.hset(key, "seen_at", str(now - 29_000))
+        before = stranger.get(path)["items"][0]
+        ada.get("/v1/me/turns")
+        assert stranger.get(path)["items"][0] == before
+        redis.hset(key, "seen_at", str(now - 31_000))
+        ada.get("/v1/me/turns")
+        assert stranger.get(path)["items"][0]["last_seen"] > before["last_seen"]

@@ -1,0 +1,257 @@
+"""The house: it takes empty seats, plays on for who leaves, and moves for who takes too long."""
+
+import json
+import random
+import time
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pytest
+
+from engine.registry import RULESETS
+from tests.api.client import Client, play_out, seated
+from tests.api.conftest import NewPlayers
+from tests.server.service import Service
+
+
+def of_house(item: Any) -> bool:
+    return item["by"] == "house"
+
+
+@pytest.mark.parametrize("level", ["random", "careful"])
+@pytest.mark.parametrize("ruleset", RULESETS)
+def test_one_player_plays_against_the_house_with_two_calls_a_move(
+    ada: Client, rng: random.Random, ruleset: str, level: str
+) -> None:
+    seats = max(3, RULESETS[ruleset].min_seats)
+    game = ada.create(seats, ruleset, house=[level] * (seats - 1))
+    assert game["status"] == "playing"
+    assert [seat["house"] for seat in game["seats"]] == [None] + [level] * (seats - 1)
+    ada.checked = False
+    result = None
+    while result is None:
+        (waiting,) = ada.get("/v1/me/turns")["items"]
+        assert waiting["you"] == 0
+        assert 0 in waiting["to_move"]
+        played = ada.play(game["id"], waiting["turn"], rng.choice(waiting["legal_moves"]))
+        result = played["game"]["result"]
+        assert played["items"][0]["by"] == "player"
+        assert {item["by"] for item in played["items"][1:]} <= {"house", "table"}
+    assert len(result["scores"]) == seats
+    record = ada.get(f"/v1/games/{game['id']}/record")
+    assert {move["by"] for move in record["moves"]} == {"player", "house"}
+    ada.checked = True
+    assert ada.post("/v1/analysis", record)["result"] == result
+
+
+def test_a_move_is_answered_with_the_replies_of_the_house_again_and_again(ada: Client) -> None:
+    game = ada.create(4, house=["random"] * 3)
+    own = ada.game(game["id"])
+    first = ada.play(game["id"], own["turn"], own["legal_moves"][0])
+    assert [item["by"] for item in first["items"]] == ["player", "house", "house", "house"]
+    assert first["game"]["to_move"] == [0]
+    assert ada.play(game["id"], own["turn"], own["legal_moves"][0]) == first
+    assert first["game"]["turn"] == own["turn"] + 4
+
+
+def test_the_host_starts_with_the_house_in_the_empty_seats(ada: Client, bob: Client) -> None:
+    game = ada.create(4)
+    bob.join(game["id"])
+    path = f"/v1/games/{game['id']}"
+    bob.refused("not_host", "POST", f"{path}/start")
+    started = ada.post(f"{path}/start")
+    assert started["status"] == "playing"
+    assert [seat["house"] for seat in started["seats"]] == [None, None, "careful", "careful"]
+    assert set(started["to_move"]) <= {0, 1}
+    items = ada.get(f"{path}/events")["items"]
+    types = [item["events"][0]["type"] for item in items[:5]]
+    assert types == [*["seat_taken"] * 2, *["seat_handed_over"] * 2, "game_started"]
+    assert [item["version"] for item in items] == list(range(1, started["version"] + 1))
+
+
+def test_the_house_does_not_play_alone(ada: Client) -> None:
+    game = ada.create(2, take_seat=False)
+    ada.refused("no_players", "POST", f"/v1/games/{game['id']}/start")
+    assert ada.game(game["id"])["status"] == "open"
+
+
+def test_the_house_plays_on_for_who_leaves_and_gives_the_seat_back_to_nobody_else(
+    ada: Client, bob: Client, eve: Client, rng: random.Random
+) -> None:
+    game_id = seated([ada, bob])["id"]
+    path = f"/v1/games/{game_id}"
+    left = bob.delete(f"{path}/seats/me")
+    assert (left["you"], left["table"]["hand"], left["legal_moves"]) == (None, None, [])
+    assert left["seats"][1]["player"]["id"] == bob.id
+    assert left["seats"][1]["house"] == "careful"
+    assert left["to_move"] == [0]
+    assert bob.delete(f"{path}/seats/me") == left
+    assert bob.get("/v1/me/turns")["items"] == []
+    body = {"turn": left["turn"], "move": ada.game(game_id)["legal_moves"][0]}
+    bob.refused("not_seated", "POST", f"{path}/moves", body)
+    eve.refused("game_full", "POST", f"{path}/seats", {})
+    eve.refused("game_full", "POST", f"{path}/seats", {"seat": 1})
+    bob.refused("game_full", "POST", f"{path}/seats", {"seat": 0})
+
+    played = ada.play(game_id, body["turn"], body["move"])
+    assert [item["by"] for item in played["items"]] == ["player", "house"]
+    back = bob.join(game_id)
+    assert back["you"] == 1
+    assert back["seats"][1]["house"] is None
+    assert len(back["table"]["hand"]) == 5
+    assert bob.join(game_id) == back
+    own = ada.game(game_id)
+    assert ada.play(game_id, own["turn"], own["legal_moves"][0])["game"]["to_move"] == [1]
+    game = play_out([ada, bob], game_id, rng)
+    assert game["status"] == "finished"
+    types = {
+        event["type"] for item in ada.get(f"{path}/events")["items"] for event in item["events"]
+    }
+    assert {"seat_handed_over", "seat_taken_back"} <= types
+
+
+def test_a_game_that_the_last_person_leaves_is_cancelled(ada: Client, bob: Client) -> None:
+    game_id = seated([ada, bob])["id"]
+    path = f"/v1/games/{game_id}"
+    ada.delete(f"{path}/seats/me")
+    over = bob.delete(f"{path}/seats/me")
+    assert (over["status"], over["result"], over["to_move"]) == ("cancelled", None, [])
+    last = ada.get(f"{path}/events")["items"][-1]
+    assert (last["by"], last["events"]) == ("table", [{"type": "game_cancelled"}])
+    assert {"id": game_id, "result": None} in ada.get("/v1/me/turns")["ended"]
+    record = ada.get(f"{path}/record")
+    assert record["result"] is None
+    assert ada.post("/v1/analysis", record)["result"] is None
+    ada.refused("game_over", "POST", f"{path}/seats", {})
+
+
+def test_who_left_a_game_has_room_for_another(new_players: NewPlayers) -> None:
+    ada, bob = new_players(2)
+    ada.checked = bob.checked = False
+    games = [ada.create(3, house=["random"])["id"] for _ in range(100)]
+    body = {"ruleset": "parade", "seat_count": 2}
+    ada.refused("too_many_games", "POST", "/v1/games", body)
+    bob.join(games[0])
+    ada.delete(f"/v1/games/{games[0]}/seats/me")
+    assert ada.create()["status"] == "open"
+
+
+# --- Clocks ---------------------------------------------------------------------------------
+
+
+def make_late(service: Service, game_id: str, by_ms: int) -> None:
+    """Let the time of a game run as if so much of it had passed."""
+    key = f"game:{{{game_id}}}"
+    with service.store.client() as redis:
+        document = json.loads(redis.hget(key, "game") or b"")
+        for member in ("deadline", "turn_started_at"):
+            document[member] -= by_ms
+        redis.hset(key, "game", json.dumps(document))
+
+
+def test_a_turn_has_a_deadline_that_the_next_one_moves(ada: Client, bob: Client) -> None:
+    game = seated([ada, bob], turn_seconds=3600)
+    mover = (ada, bob)[game["to_move"][0]]
+    own = mover.game(game["id"])
+    after = mover.play(game["id"], own["turn"], own["legal_moves"][0])["game"]
+    assert game["started_at"] < game["deadline"] < after["deadline"]
+
+
+def test_the_house_makes_one_move_for_a_seat_whose_time_is_up(
+    service: Service, ada: Client, bob: Client
+) -> None:
+    game = seated([ada, bob], turn_seconds=5)
+    path = f"/v1/games/{game['id']}"
+    late = (ada, bob)[game["to_move"][0]]
+    own = late.game(game["id"])
+    make_late(service, game["id"], 5000)
+    body = {"turn": own["turn"], "move": own["legal_moves"][0]}
+    late.refused("stale_turn", "POST", f"{path}/moves", body)
+    after = late.game(game["id"])
+    assert after["version"] == own["version"] + 1
+    assert after["turn"] == own["turn"] + 1
+    assert after["to_move"] == [1 - own["you"]]
+    assert after["deadline"] > own["deadline"]
+    (item,) = ada.get(f"{path}/events?since={own['version']}")["items"]
+    assert (item["by"], item["seat"], item["turn"]) == ("clock", own["you"], own["turn"])
+    assert item["events"][0] == {"type": "time_ran_out", "seat": own["you"]}
+    assert item["events"][1]["type"] == "card_played"
+    assert late.game(game["id"])["seats"][own["you"]]["house"] is None
+
+
+def test_every_seat_that_has_not_moved_in_a_shared_turn_is_late_at_once(
+    service: Service, new_players: NewPlayers, rng: random.Random
+) -> None:
+    players = new_players(3)
+    game_id = seated(players)["id"]
+    while players[0].game(game_id)["table"]["phase"] != "discard":
+        play_out(players, game_id, rng, moves=1)
+    own = players[1].game(game_id)
+    players[1].play(game_id, own["turn"], own["legal_moves"][0])
+    make_late(service, game_id, 86_400_000)
+    over = players[0].game(game_id)
+    assert over["status"] == "finished"
+    record = players[0].get(f"/v1/games/{game_id}/record")
+    assert [(move["seat"], move["by"]) for move in record["moves"][-3:]] == [
+        (1, "player"),
+        (0, "clock"),
+        (2, "clock"),
+    ]
+
+
+def test_a_real_clock_runs_out_for_whoever_looks_first(ada: Client, bob: Client) -> None:
+    game = seated([ada, bob], turn_seconds=5)
+    time.sleep(5.2)
+    waiting = [len(player.get("/v1/me/turns")["items"]) for player in (ada, bob)]
+    after = ada.game(game["id"])
+    assert after["turn"] == 2
+    assert sorted(waiting) == [0, 1]
+
+
+def test_many_who_touch_a_game_at_its_deadline_settle_it_once(
+    service: Service, new_players: NewPlayers
+) -> None:
+    players = new_players(2)
+    game = seated(players, turn_seconds=5)
+    make_late(service, game["id"], 5000)
+
+    def touch(number: int) -> int:
+        reader = Client(service.url, players[number % 2].token, checked=False)
+        return int(reader.game(game["id"])["turn"])
+
+    with ThreadPoolExecutor(40) as threads:
+        assert set(threads.map(touch, range(200))) == {2}
+    items = players[0].get(f"/v1/games/{game['id']}/events?since={game['version']}")["items"]
+    assert [item["by"] for item in items] == ["clock"]
+
+
+def test_contrasts_countdown_is_earlier_than_the_turns_end_or_the_turns_end_counts(
+    service: Service, new_players: NewPlayers
+) -> None:
+    players = new_players(3)
+    options = {"countdown_seconds": 3600}
+    game_id = seated(players, ruleset="contrast", options=options, turn_seconds=60)["id"]
+    for player in players[:2]:
+        own = player.game(game_id)
+        player.play(game_id, own["turn"], own["legal_moves"][0])
+    game = players[0].game(game_id)
+    counted = players[0].play(game_id, game["turn"], {"type": "count"})["game"]
+    assert counted["deadline"] == game["deadline"]  # the turn ends before the countdown would
+    make_late(service, game_id, 60_000)
+    after = players[0].game(game_id)
+    assert after["table"]["last_turn"]["counted_out"] is None
+    assert None not in after["table"]["last_turn"]["choices"]
+
+
+def test_a_countdown_that_was_looked_at_very_late_has_still_run_out_first(
+    service: Service, new_players: NewPlayers
+) -> None:
+    players = new_players(3)
+    options = {"countdown_seconds": 3}
+    game_id = seated(players, ruleset="contrast", options=options, turn_seconds=60)["id"]
+    for player in players[:2]:
+        own = player.game(game_id)
+        player.play(game_id, own["turn"], own["legal_moves"][0])
+    players[0].play(game_id, players[0].game(game_id)["turn"], {"type": "count"})
+    make_late(service, game_id, 3_600_000)
+    assert players[0].game(game_id)["table"]["last_turn"]["counted_out"] == 2
