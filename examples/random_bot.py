@@ -39,6 +39,17 @@ def call(method, path, body=None, unless=()):
     sys.exit(f"{args.url} cannot be reached.")
 
 
+def move_over(old, new):
+    """Leave one table for another; but stay if the old one started in this very moment."""
+    left = call("DELETE", f"/v1/games/{old['id']}/seats/me")
+    if left["status"] == "playing":
+        call("DELETE", f"/v1/games/{new['id']}/seats/me")
+        return call("POST", f"/v1/games/{old['id']}/seats", {})
+    unless = ("not_host", "game_over", "game_already_started")
+    call("DELETE", f"/v1/games/{old['id']}", unless=unless)
+    return new
+
+
 def sit_down():
     """Sit in the oldest open game, so that bots who come at once meet; create one if need be."""
     game, refused = None, set()
@@ -55,10 +66,7 @@ def sit_down():
             joined = call("POST", path, {}, unless=("game_full", "game_over"))
             if joined is None:
                 refused.add(oldest["id"])
-            if joined and game:  # this one is older than the game that we sat in
-                call("DELETE", f"/v1/games/{game['id']}/seats/me")
-                call("DELETE", f"/v1/games/{game['id']}", unless=("not_host", "game_over"))
-            game = joined or game
+            game = move_over(game, joined) if game and joined else joined or game
         elif game is None or game["status"] == "cancelled":
             wanted = {"ruleset": args.ruleset, "seat_count": args.seats}
             game = call("POST", "/v1/games", wanted)
