@@ -41,7 +41,7 @@ from engine.mit_list_und_tuecke import (
 )
 from engine.ruleset import Card, Seat
 
-IMAGINED = 10
+IMAGINED = 8
 """How many ends of a trick are imagined for each decision."""
 ENVY = 0.25
 """What the low seat's gain counts against a choice of cards."""
@@ -179,7 +179,7 @@ def gain_from(trick: Trick, seat: Seat, holdings: list[Holding]) -> float:
         return 0
     cards = [played.card for played in trick]
     takes = list(combinations(cards, TAKEN_BY_HIGH[len(holdings)]))
-    taken = max(takes, key=lambda take: gain(holdings[high], take))
+    taken = max(takes, key=lambda take: worth(received(holdings[high], take)))
     if seat == high:
         return gain(holdings[high], taken)
     return gain(holdings[seat], [card for card in cards if card not in taken])
