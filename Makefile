@@ -22,8 +22,9 @@ test: $(VENV)/.dev ## Run the tests (ARGS="..." is passed to pytest)
 test-slow: $(VENV)/.dev ## Run the tests that take long
 	@$(BIN)/python -m pytest -m slow $(ARGS)
 
-bench: $(VENV)/.runtime ## Measure how fast the rules are
-	@$(BIN)/python -m bench.engine $(ARGS)
+bench: $(VENV)/.runtime ## Measure how fast the rules are, and how well the house plays
+	@$(BIN)/python -m bench.engine
+	@$(BIN)/python -m bench.house
 
 lint: $(VENV)/.dev ## Check style, format and types
 	@$(BIN)/ruff check .
