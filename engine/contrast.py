@@ -100,6 +100,7 @@ MAX_COUNTDOWN_SECONDS = 24 * 60 * 60
 
 MIN_PILE_SIZE = 2
 MAX_PICTURE_LENGTH = 200
+MAX_PICTURES_BYTES = 16 * 1024
 NOT_IN_NAMES = ':/\\<>"'
 NOT_IN_ADDRESSES = ' "<>\\^`{|}'
 
@@ -274,6 +275,11 @@ def check_options(seats: int, options: Options) -> None:
         if (name := normalize("NFC", picture)) in seen:
             raise InvalidOptions("Another picture has the same name.", path)
         seen.add(name)
+    if sum(len(picture.encode()) for picture in options.pictures) > MAX_PICTURES_BYTES:
+        raise InvalidOptions(
+            f"All pictures together have at most {MAX_PICTURES_BYTES} bytes in UTF-8.",
+            ("pictures",),
+        )
 
 
 def is_plain_name(picture: Picture) -> bool:
@@ -653,7 +659,7 @@ CONTRAST: Ruleset[Options, Deal, State, Choose | Count, ContrastTable] = Ruleset
             description=(
                 "The pictures to play with, picture-1 to picture-74 if none are given: "
                 "different plain names or https addresses of at most "
-                f"{MAX_PICTURE_LENGTH} characters. At least "
+                f"{MAX_PICTURE_LENGTH} characters, together {MAX_PICTURES_BYTES} bytes. At least "
                 + ", ".join(f"{fewest_pictures(seats)} with {seats} seats" for seats in TAKEN_OUT)
                 + "."
             ),

@@ -97,33 +97,33 @@ class Desk:
         if credentials is None and not anonymous:
             raise Problem("missing_token")
         player_id = None if credentials is None else credentials.player_id
-        reading = self.store.read(player_id, game_id, played)
-        caller = None
-        if credentials is not None:
-            caller = self.accounts.authenticate(reading, credentials)
-        found = reading.found
-        if found is None or not _exists_for(found.game, caller, admit):
-            raise Problem("game_not_found")
-        if is_due(found.game, reading.now):
-            found = self.settle(found, reading.now)
-        return Visit(reading.now, caller, found, reading.played)
+        for _ in range(ATTEMPTS):
+            reading = self.store.read(player_id, game_id, played)
+            caller = None
+            if credentials is not None:
+                caller = self.accounts.authenticate(reading, credentials)
+            found = reading.found
+            if found is None or not _exists_for(found.game, caller, admit):
+                raise Problem("game_not_found")
+            if is_due(found.game, reading.now):
+                found = self.settle(found, reading.now)
+            if found is not None:
+                return Visit(reading.now, caller, found, reading.played)
+            # Another request was faster, perhaps with the very move that is asked about: all
+            # that was read belongs together and is read again.
+        raise Problem("busy")
 
-    def settle(self, found: StoredGame, now: int) -> StoredGame:
+    def settle(self, found: StoredGame, now: int) -> StoredGame | None:
         """Commit what the clock and the house do to a game that is due, and the game after it.
 
-        Whoever comes first commits it; to the others it has happened.
+        None if another request was faster: to the others it has happened.
         """
         course = Course.of(found, now, self.rng)
         if found.game.deadline is not None and found.game.deadline <= now:
             course.clock()
         course.let_house_move()
         change = self.commit(found.game, course.change(), now)
-        if change is not None:
-            return StoredGame(change.game, change.state)
-        settled = self.store.read(None, found.game.id).found
-        if settled is None:
-            raise Problem("game_not_found")
-        return settled
+        return None if change is None else StoredGame(change.game, change.state)
 
     def change(
         self,

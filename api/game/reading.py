@@ -171,11 +171,12 @@ class Reader:
         if since is not None:
             seen = _read_turns_cursor(since)
         waiting = self._waiting(caller, reading.now)
-        ended, until, told = self._ended(caller, seen, reading.now)
+        ended, since_then, told = self._ended(caller, seen, reading.now)
+        marks = [_turn_mark(found.game) for found in waiting] + told
         return reading.now, TurnsAnswer(
             items=tuple(game_answer(found, caller) for found in waiting),
             ended=tuple(EndedGame(game.id, game.result) for game in ended),
-            cursor=_turns_cursor(until, [_turn_mark(found.game) for found in waiting] + told),
+            cursor=_turns_cursor(since_then, marks),
         )
 
     def _waiting(self, caller: str, now: int) -> list[StoredGame]:
@@ -183,34 +184,43 @@ class Reader:
         games, _ = self.indexes.page(caller, PLAYING, None, MAX_TURNS, now)
         ids = [game.id for game in games if _waits_for(game, caller) or is_due(game, now)]
         found = [
-            self.desk.settle(each, now) if is_due(each.game, now) else each
+            settled
             for each in self.store.games_with_state(ids)
-            if each is not None
+            if each is not None and (settled := self._settled(each, now)) is not None
         ]
         waiting = [each for each in found if _waits_for(each.game, caller)]
         return sorted(waiting, key=lambda each: each.game.turn_started_at or 0)
 
+    def _settled(self, found: StoredGame, now: int) -> StoredGame | None:
+        """A game after what the clock and the house had to do, whoever did it."""
+        if not is_due(found.game, now):
+            return found
+        return self.desk.settle(found, now) or self.store.read(None, found.game.id).found
+
     def _ended(
         self, caller: str, seen: TurnsCursor, now: int
     ) -> tuple[list[Game], int, list[bytes]]:
-        """The games that ended and were not told yet, until when, and the marks to remember.
+        """The games that ended and were not told yet; from when on to look next, and past whom.
 
         A commit may be under way, so what ended a little before is looked at again, and marks
-        tell what of it was told. At the most a mark too many is forgotten and a game told twice.
+        tell what of it was told. When there are too many to remember, it is looked at no more.
         """
         most = MAX_ENDED + len(seen.marks)
-        entries = self.indexes.ended_since(caller, seen.at - COMMIT_MS, most)
+        entries = self.indexes.ended_since(caller, seen.since, most)
         new = [each for each in entries if _end_mark(each[0]) not in seen.marks][:MAX_ENDED]
         games = [game for game in self.store.games([each[0] for each in new]) if game is not None]
         games = [game for game in games if game.status in ENDED and caller in game.members()]
         until = new[-1][1] if len(new) == MAX_ENDED else now
+        since = max(seen.since, until - COMMIT_MS)
         told = {game.id for game in games}
-        marks = [
-            _end_mark(game_id)
+        past = [
+            (game_id, at)
             for game_id, at in entries
-            if at > until - COMMIT_MS and (game_id in told or _end_mark(game_id) in seen.marks)
+            if at >= since and (game_id in told or _end_mark(game_id) in seen.marks)
         ]
-        return games, until, marks[-MAX_END_MARKS:]
+        if len(past) > MAX_END_MARKS:
+            since = past[-MAX_END_MARKS - 1][1] + 1
+        return games, since, [_end_mark(game_id) for game_id, _ in past[-MAX_END_MARKS:]]
 
 
 def _recorded(happened: Item) -> RecordedMove | RecordedExpiry | None:
@@ -242,9 +252,9 @@ def _read_cursor(text: str) -> Position:
 
 
 class TurnsCursor(NamedTuple):
-    """What a caller of listTurns has been told: at what time (ms), and marks of what."""
+    """From when on (ms) a caller of listTurns wants to be told, and marks of what it was told."""
 
-    at: int
+    since: int
     marks: frozenset[bytes]
 
 
@@ -252,8 +262,8 @@ MARK_SIZE = 6
 _TURNS_CURSOR = re.compile(r"([0-9]{1,15})\.([A-Za-z0-9_-]{0,4096})")
 
 
-def _turns_cursor(now: int, marks: list[bytes]) -> str:
-    return f"{now}.{urlsafe_b64encode(b''.join(marks)).decode()}"
+def _turns_cursor(since: int, marks: list[bytes]) -> str:
+    return f"{since}.{urlsafe_b64encode(b''.join(marks)).decode()}"
 
 
 def _read_turns_cursor(text: str) -> TurnsCursor:

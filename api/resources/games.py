@@ -79,7 +79,11 @@ def create_game(body: NewGame) -> Response:
 @blueprint.arguments(LobbyQuerySchema, location="query")
 @blueprint.response(200, GamePageSchema)
 def list_games(query: dict[str, Any]) -> Response:
-    """List the public games, newest first"""
+    """List the public games, newest first
+
+    As each was when it was last read or played: a deadline that has passed since takes effect
+    when somebody asks for the game itself.
+    """
     return answer(
         services().reader.public_games(
             credentials(),

@@ -67,8 +67,12 @@ def get_ruleset(ruleset: str) -> Response:
 
 
 def best_language() -> str:
-    """The language that the caller prefers among those that there are."""
-    return request.accept_languages.best_match(LANGUAGES, DEFAULT_LANGUAGE)
+    """The language that the caller prefers among those that there are, whatever the region."""
+    for tag, quality in request.accept_languages:
+        language = tag.partition("-")[0].lower()
+        if quality > 0 and language in LANGUAGES:
+            return language
+    return DEFAULT_LANGUAGE
 
 
 def headers_in(language: str) -> dict[str, str]:

@@ -10,6 +10,9 @@ from api.schemas.fields import Constant, Integer, Pattern, described, listed
 from engine.registry import RULESETS
 
 CARD_PATTERN = r"^[a-z]{1,16}-[0-9]{1,2}$"
+MAX_NAMED = 20
+"""More than any move can name."""
+
 MIN_SEATS = min(ruleset.min_seats for ruleset in RULESETS.values())
 MAX_SEATS = max(ruleset.max_seats for ruleset in RULESETS.values())
 
@@ -31,6 +34,11 @@ def seat(**kwargs: Any) -> Integer:
 def cards(**kwargs: Any) -> fields.List[Any]:
     """A list of cards that is always there."""
     return listed(card(), **kwargs)
+
+
+def some(inner: fields.Field[Any]) -> fields.List[Any]:
+    """What a move names, in any order. How many it takes is a matter of the rules."""
+    return listed(inner, validate=validate.Length(max=MAX_NAMED))
 
 
 def by_seat(inner: fields.Field[Any], description: str = "By seat.") -> fields.List[Any]:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Any
 
-from marshmallow import Schema, fields, validate
+from marshmallow import Schema, fields
 
-from api.schemas.cards import CardPlayedSchema, PlaySchema, by_seat, card, cards, seat
+from api.schemas.cards import CardPlayedSchema, PlaySchema, by_seat, card, cards, seat, some
 from api.schemas.fields import Boolean, Choice, Constant, Integer, described, listed, nullable
 
 
@@ -38,14 +38,14 @@ class TakeSchema(Schema):
     """As the high seat of Mit List und Tücke, take cards out of the trick, in any order."""
 
     type = Constant("take")
-    cards = cards(validate=validate.Length(min=2, max=3))
+    cards = some(card())
 
 
 class KeepSchema(Schema):
     """Choose the two colours of Mit List und Tücke that will score, in any order."""
 
     type = Constant("keep")
-    colors = colors(validate=validate.Length(equal=2))
+    colors = some(Choice(MitListColor))
 
 
 class CountsSchema(Schema):

@@ -5,10 +5,10 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Any
 
-from marshmallow import Schema, validate
+from marshmallow import Schema
 from marshmallow.fields import Field
 
-from api.schemas.cards import CardPlayedSchema, PlaySchema, by_seat, card, cards, seat
+from api.schemas.cards import CardPlayedSchema, PlaySchema, by_seat, card, cards, seat, some
 from api.schemas.fields import Boolean, Choice, Constant, Integer, described, nullable
 
 
@@ -16,7 +16,7 @@ class DiscardSchema(Schema):
     """Throw two hand cards away at the end of Parade, in any order."""
 
     type = Constant("discard")
-    cards = cards(validate=validate.Length(equal=2))
+    cards = some(card())
 
 
 class CardsCollectedSchema(Schema):

@@ -5,9 +5,9 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Any
 
-from marshmallow import Schema, fields, validate
+from marshmallow import Schema, fields
 
-from api.schemas.cards import by_seat, seat
+from api.schemas.cards import by_seat, seat, some
 from api.schemas.fields import Choice, Constant, Integer, Pattern, described, listed, nullable
 
 
@@ -80,7 +80,7 @@ class PickSchema(Schema):
     """Take one to three cards of Tea Time's grid that lie side by side, in any order."""
 
     type = Constant("pick")
-    cells = listed(cell(), validate=validate.Length(min=1, max=3))
+    cells = some(cell())
 
 
 class GridLaidSchema(Schema):

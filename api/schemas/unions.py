@@ -102,10 +102,19 @@ EVENTS: dict[str, type[Schema]] = {
 TABLES: dict[str, type[Schema]] = {}
 PREVIEWS: dict[str, type[Schema]] = {}
 OPTIONS: dict[str, fields.Field[Any]] = {}
+
+
+def _join(name: str, common: dict[str, Any], of_game: dict[str, Any]) -> None:
+    """Add what a game has. What two games name alike must be one and the same."""
+    for key, value in of_game.items():
+        if common.setdefault(key, value) is not value:
+            raise ValueError(f"Two games have different {name} called {key}.")
+
+
 for _ruleset, _module in OF_RULESETS.items():
-    MOVES |= _module.MOVES
-    EVENTS |= _module.EVENTS
-    OPTIONS |= _module.OPTIONS
+    _join("moves", MOVES, _module.MOVES)
+    _join("events", EVENTS, _module.EVENTS)
+    _join("options", OPTIONS, _module.OPTIONS)
     TABLES[_ruleset] = _module.TABLE
     if _module.PREVIEW is not None:
         PREVIEWS[_ruleset] = _module.PREVIEW

@@ -48,7 +48,7 @@ def workers(service: Service) -> set[int]:
 def persist(ask: Callable[[], requests.Response]) -> requests.Response:
     """Ask until answered, as a client does whose connection broke."""
     for attempt in itertools.count():
-        with contextlib.suppress(requests.ConnectionError):
+        with contextlib.suppress(requests.RequestException):
             answer = ask()
             if answer.status_code < 500:
                 return answer

@@ -255,3 +255,33 @@ def test_a_countdown_that_was_looked_at_very_late_has_still_run_out_first(
     players[0].play(game_id, players[0].game(game_id)["turn"], {"type": "count"})
     make_late(service, game_id, 3_600_000)
     assert players[0].game(game_id)["table"]["last_turn"]["counted_out"] == 2
+
+
+@pytest.mark.parametrize("sooner_ms", [15, 5, 0, -5])
+def test_all_copies_of_a_move_that_meets_the_deadline_have_one_outcome(
+    service: Service, new_players: NewPlayers, sooner_ms: int
+) -> None:
+    """Either it was in time, for every copy, or the clock came first, for every copy."""
+    players = new_players(3)
+    options = {"countdown_seconds": 1}
+    game_id = seated(players, ruleset="contrast", options=options)["id"]
+    for player in players[:2]:
+        own = player.game(game_id)
+        player.play(game_id, own["turn"], own["legal_moves"][0])
+    players[0].play(game_id, players[0].game(game_id)["turn"], {"type": "count"})
+    counted_at = time.monotonic()
+    own = players[2].game(game_id)
+    body = {"turn": own["turn"], "move": own["legal_moves"][0]}
+    path = f"/v1/games/{game_id}/moves"
+
+    def send(_: int) -> int:
+        copy = Client(service.url, players[2].token, checked=False)
+        copy.request("GET", "/livez")
+        time.sleep(max(counted_at + 1 - sooner_ms / 1000 - time.monotonic(), 0))
+        return copy.request("POST", path, json=body).status_code
+
+    with ThreadPoolExecutor(12) as threads:
+        statuses = set(threads.map(send, range(12)))
+    assert statuses in ({200}, {409})
+    items = players[0].get(f"/v1/games/{game_id}/events?since={own['version']}")["items"]
+    assert [item["by"] for item in items] == (["player"] if statuses == {200} else ["clock"])

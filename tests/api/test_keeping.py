@@ -67,15 +67,16 @@ def test_who_left_a_private_game_sees_nothing_of_it_once_it_is_played(
     bob.refused("game_not_found", "DELETE", f"{path}/me")
 
 
-def test_more_endings_than_one_answer_holds_are_told_in_the_next(ada: Client) -> None:
+@pytest.mark.parametrize("number", [230, 700])
+def test_more_endings_than_one_answer_holds_are_told_in_the_next(ada: Client, number: int) -> None:
     ada.checked = False
     cursor = ada.get("/v1/me/turns")["cursor"]
     ended = []
-    for _ in range(230):
+    for _ in range(number):
         ended.append(ada.create()["id"])
         ada.delete(f"/v1/games/{ended[-1]}")
     told: list[str] = []
-    for _ in range(4):
+    for _ in range(6):
         turns = ada.get(f"/v1/me/turns?since={cursor}")
         told += [each["id"] for each in turns["ended"]]
         cursor = turns["cursor"]

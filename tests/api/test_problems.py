@@ -86,14 +86,22 @@ def test_a_move_of_another_phase_is_refused(mover: Client, game: Any) -> None:
     unchanged(mover, game)
 
 
-def test_a_card_named_twice_is_refused(ada: Client, bob: Client, rng: random.Random) -> None:
+def test_a_card_named_twice_or_another_number_of_cards_is_refused(
+    ada: Client, bob: Client, rng: random.Random
+) -> None:
     game_id = seated([ada, bob])["id"]
     while ada.game(game_id)["table"]["phase"] != "discard":
         play_out([ada, bob], game_id, rng, moves=1)
     game = ada.game(game_id)
-    card = game["table"]["hand"][0]
-    body = {"turn": game["turn"], "move": {"type": "discard", "cards": [card, card]}}
-    assert refuse_move(ada, game, "illegal_move", body)["rule"] == "repeated_card"
+    hand = game["table"]["hand"]
+    for cards, rule in (
+        ([hand[0], hand[0]], "repeated_card"),
+        (hand[:1], "wrong_card_count"),
+        (hand[:3], "wrong_card_count"),
+        ([], "wrong_card_count"),
+    ):
+        body = {"turn": game["turn"], "move": {"type": "discard", "cards": cards}}
+        assert refuse_move(ada, game, "illegal_move", body)["rule"] == rule
     unchanged(ada, game)
 
 
@@ -114,9 +122,11 @@ def test_a_card_named_twice_is_refused(ada: Client, bob: Client, rng: random.Ran
         ({"type": "play", "card": "red-7", "cards": []}, "#/move/cards"),
         ({"type": "play", "card": "red-7", "a~/b": 1}, "#/move/a~0~1b"),
         ({"type": "discard", "cards": "red-7"}, "#/move/cards"),
-        ({"type": "discard", "cards": ["red-7"]}, "#/move/cards"),
         ({"type": "discard", "cards": ["red-7", 8]}, "#/move/cards/1"),
-        ({"type": "discard", "cards": ["red-7", "red-8", "red-9"]}, "#/move/cards"),
+        ({"type": "discard", "cards": ["red-7"] * 21}, "#/move/cards"),
+        ({"type": "pick", "cells": ["A1"]}, "#/move/cells/0"),
+        ({"type": "choose", "symbol": "purple"}, "#/move/symbol"),
+        ({"type": "keep", "colors": ["red", "purple"]}, "#/move/colors/1"),
     ],
 )
 def test_a_malformed_move_is_refused_with_a_pointer(

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from api.schemas.unions import PREVIEWS
 from engine.registry import RULESETS
 from tests.api.client import Client, play_out, seated
 from tests.api.conftest import NewPlayers
@@ -22,6 +23,26 @@ def test_the_rules_are_told_in_the_readers_language(
     assert "Accept-Language" in answer.headers["Vary"]
     heading = {"en": "## Rulings", "fr": "## Décisions"}[language]
     assert heading in answer.json()["rules"]
+
+
+@pytest.mark.parametrize(
+    ("wanted", "language"),
+    [
+        ("en-US, fr;q=0.5", "en"),
+        ("fr-CA, en;q=0.5", "fr"),
+        ("fr-CH, en-US;q=0.7, en;q=0.3", "fr"),
+        ("en-GB,fr", "en"),
+        ("en;q=0.2, FR;q=0.9", "fr"),
+        ("fr;q=0, en", "en"),
+        ("fr;q=0", "en"),
+        ("*", "en"),
+    ],
+)
+def test_the_region_of_a_language_does_not_matter_but_its_order_does(
+    stranger: Client, wanted: str, language: str
+) -> None:
+    answer = stranger.request("GET", "/v1/rulesets", headers={"Accept-Language": wanted})
+    assert answer.headers["Content-Language"] == language
 
 
 def test_the_rules_are_told_in_english_to_whom_does_not_say(stranger: Client) -> None:
@@ -69,6 +90,7 @@ def test_every_option_is_shown_with_its_default(ada: Client, ruleset: str) -> No
             {"pictures": [*(f"p{i}" for i in range(50)), "javascript:alert(1)"]},
             "#/options/pictures/50",
         ),
+        ("contrast", {"pictures": ["é" * 190 + f"{i}" for i in range(50)]}, "#/options/pictures"),
         ("mit-list-und-tuecke", {"open_piles": None}, "#/options/open_piles"),
     ],
 )
@@ -117,7 +139,7 @@ def test_the_moves_are_listed_with_the_previews_that_checking_gives(
             assert checked["legal"]
             assert checked["preview"] == preview
             told += preview is not None
-    assert (told > 0) == (ruleset != "contrast")
+    assert (told > 0) == (ruleset in PREVIEWS)
 
 
 def test_previews_are_asked_for_by_true_or_false(ada: Client, bob: Client) -> None:
