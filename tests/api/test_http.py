@@ -1,10 +1,12 @@
 """What browsers and caches see: conditional reads, CORS, health."""
 
 import random
+import re
 
 import pytest
 
 from tests.api.client import Client, play_out, seated
+from tests.api.document import METHODS, document
 from tests.server.service import Service
 
 CONDITIONAL = ["/v1/games/{id}", "/v1/games/{id}/legal-moves"]
@@ -128,3 +130,40 @@ def test_the_time_of_the_store_is_in_a_header(ada: Client, bob: Client) -> None:
     second = ada.request("GET", f"/v1/games/{game['id']}").headers["Server-Time"]
     assert first <= second
     assert first >= game["started_at"]
+
+
+@pytest.mark.parametrize(
+    ("method", "path"),
+    [
+        (method, re.sub(r"{[^/]+}", "0" * 32, path))
+        for path, methods in document()["paths"].items()
+        for method in methods
+        if method in METHODS
+    ],
+)
+def test_every_route_answers_browsers_whatever_the_answer(
+    stranger: Client, method: str, path: str
+) -> None:
+    """The answer itself, here mostly a refusal, and the question whether it may be asked."""
+    origin = {"Origin": "https://cards.example"}
+    answer = stranger.request(method.upper(), path, headers=origin)
+    assert answer.headers["Access-Control-Allow-Origin"] == "*"
+    with stranger.unchecked():
+        asked = {**origin, "Access-Control-Request-Method": method.upper()}
+        preflight = stranger.request("OPTIONS", path, headers=asked)
+    assert preflight.status_code == 200
+    assert method.upper() in preflight.headers["Access-Control-Allow-Methods"]
+
+
+def test_browsers_can_read_what_has_not_changed_and_what_may_not_be_now(
+    ada: Client, bob: Client
+) -> None:
+    origin = {"Origin": "https://cards.example"}
+    path = f"/v1/games/{seated([ada, bob])['id']}"
+    tag = ada.request("GET", path).headers["ETag"]
+    unchanged = ada.request("GET", path, headers={**origin, "If-None-Match": tag})
+    refused = ada.request("DELETE", path, headers=origin)
+    too_large = ada.request("POST", f"{path}/seats", data=b" " * 70_000, headers=origin)
+    assert [r.status_code for r in (unchanged, refused, too_large)] == [304, 409, 413]
+    for response in (unchanged, refused, too_large):
+        assert response.headers["Access-Control-Allow-Origin"] == "*"

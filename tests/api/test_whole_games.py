@@ -11,6 +11,7 @@ import pytest
 from tests.api.client import Client, play_out, seated
 from tests.api.conftest import NewPlayers
 
+TRICK_CARD = re.compile(r"\b(?:red|yellow|blue|green)-[0-9]+\b")
 CARD = re.compile(r"\b(?:red|blue|purple|green|grey|orange)-(?:10|[0-9])\b")
 
 
@@ -85,66 +86,108 @@ def test_items_are_numbered_by_version_and_name_the_turn_that_a_move_answered(
     assert (last["by"], [event["type"] for event in last["events"]]) == ("table", ["game_finished"])
 
 
+class Listener:
+    """Everybody at and around a table, asking everything; and every byte of what they are told."""
+
+    def __init__(self, new_players: NewPlayers, seats: int, ruleset: str) -> None:
+        *self.players, outsider = new_players(seats + 1)
+        self.anybody = Client(outsider.url)
+        self.readers = [*self.players, outsider, self.anybody]
+        for reader in self.readers:
+            reader.checked = False  # the other tests hold the same answers against the document
+        self.game_id = seated(self.players, ruleset=ruleset)["id"]
+        self.heard: list[tuple[int | None, int, str, str]] = []
+        """Seat (None: a spectator), version, path, and the text of the answer with its headers."""
+
+    def note(self, version: int) -> None:
+        for index, reader in enumerate(self.readers):
+            seat = index if index < len(self.players) else None
+            for response in reader.log:
+                text = response.text + json.dumps(dict(response.headers))
+                self.heard.append((seat, version, str(response.request.path_url), text))
+            reader.log.clear()
+
+    def ask_everything(self, game: Any) -> None:
+        path = f"/v1/games/{self.game_id}"
+        self.note(game["version"])
+        for reader in self.readers:
+            reader.game(self.game_id)
+            reader.get(f"{path}/events?since=0")
+            reader.get("/v1/games?status=playing")
+            for below in ("/record", "/presence", "/legal-moves?previews=true"):
+                reader.request("GET", path + below)
+            for below, body in (("/seats", {}), ("/start", None), ("/rematch", None)):
+                reader.request("POST", path + below, json=body)
+            reader.request("DELETE", path)
+            for below in ("", "/games", "/turns"):
+                reader.request("GET", f"/v1/me{below}")
+        for player in self.players:
+            for move in player.game(self.game_id)["legal_moves"]:
+                body = {"turn": game["turn"], "move": move}
+                player.post(f"{path}/moves/check", body)
+                if player is not self.players[game["to_move"][0]]:
+                    player.request("POST", f"{path}/moves", json={**body, "turn": 9999})
+        self.note(game["version"])
+
+    def play(self, rng: random.Random, moves: int | None = None) -> Any:
+        """Random play with everybody listening, to the end or so many moves; the game then."""
+        while moves is None or moves > 0:
+            game = self.anybody.game(self.game_id)
+            if game["status"] != "playing":
+                break
+            self.ask_everything(game)
+            player = self.players[game["to_move"][-1]]
+            choices = player.game(self.game_id)["legal_moves"]
+            self.note(game["version"])
+            move = rng.choice(choices)
+            player.play(self.game_id, game["turn"], move)
+            player.play(self.game_id, game["turn"], move)  # and as a retry
+            self.note(game["version"] + 1)
+            moves = None if moves is None else moves - 1
+        return self.anybody.game(self.game_id)
+
+
 @pytest.mark.parametrize("seats", [2, 3, 5])
 def test_no_answer_names_a_card_that_its_reader_may_not_know(
     new_players: NewPlayers, rng: random.Random, seats: int
 ) -> None:
     """Every byte of every answer of every route, to seats, outsiders and strangers, all game."""
-    *players, outsider = new_players(seats + 1)
-    anybody = Client(outsider.url)
-    readers = [*players, outsider, anybody]
-    for reader in readers:
-        reader.checked = False  # the other tests hold the same answers against the document
-    game_id = seated(players)["id"]
-    heard: list[tuple[int, int, str, str]] = []
+    listener = Listener(new_players, seats, "parade")
+    game = listener.play(rng)
+    record = listener.players[0].get(f"/v1/games/{game['id']}/record")
+    listener.players[0].log.clear()
+    listener.note(game["version"])
+    for reader in listener.readers:  # the end shows the two cards that each kept, and no more
+        reader.game(game["id"])
+        reader.get(f"/v1/games/{game['id']}/events")
+    listener.note(game["version"])
 
-    def note(version: int) -> None:
-        for index, reader in enumerate(readers):
-            for response in reader.log:
-                text = response.text + json.dumps(dict(response.headers))
-                heard.append((index, version, str(response.request.path_url), text))
-            reader.log.clear()
-
-    def ask_everything(game: Any) -> None:
-        note(game["version"])
-        for reader in readers:
-            reader.game(game_id)
-            reader.get(f"/v1/games/{game_id}/events?since=0")
-            reader.get("/v1/games?status=playing")
-            reader.request("GET", f"/v1/games/{game_id}/record")
-        for reader in (*players, outsider):
-            reader.request("GET", f"/v1/games/{game_id}/legal-moves")
-            reader.get("/v1/me/games")
-            reader.get("/v1/me/turns")
-        for player in players:
-            for move in player.game(game_id)["legal_moves"]:
-                body = {"turn": game["turn"], "move": move}
-                player.post(f"/v1/games/{game_id}/moves/check", body)
-        note(game["version"])
-
-    while True:
-        game = anybody.game(game_id)
-        if game["status"] != "playing":
-            break
-        ask_everything(game)
-        player = players[game["to_move"][-1]]
-        moves = player.game(game_id)["legal_moves"]
-        note(game["version"])
-        player.play(game_id, game["turn"], rng.choice(moves))
-        note(game["version"] + 1)
-    record = players[0].get(f"/v1/games/{game_id}/record")
-    players[0].log.clear()
-    note(game["version"])
-    for reader in readers:  # the end reveals the two cards that each seat kept, and no more
-        reader.game(game_id)
-        reader.get(f"/v1/games/{game_id}/events")
-    note(game["version"])
-
-    assert len(heard) > 500
+    assert len(listener.heard) > 500
     known = known_cards(record, seats)
-    for index, version, path, text in heard:
-        seat = index if index < seats else None
+    for seat, version, path, text in listener.heard:
         unknown = set(CARD.findall(text)) - known[seat][version]
+        assert not unknown, f"{path} told seat {seat} of {unknown} at version {version}"
+
+
+def test_no_answer_names_a_card_in_anothers_hand_of_mit_list_und_tuecke(
+    new_players: NewPlayers, rng: random.Random
+) -> None:
+    """In the first round: in a later one the same cards have been seen before."""
+    listener = Listener(new_players, 4, "mit-list-und-tuecke")
+    dealt = [set(player.game(listener.game_id)["table"]["hand"]) for player in listener.players]
+    listener.play(rng, moves=24)
+    items = listener.anybody.get(f"/v1/games/{listener.game_id}/events")["items"]
+    listener.anybody.log.clear()
+
+    played: list[set[str]] = [set()]  # by version
+    for item in items:
+        cards = {e["card"] for e in item["events"] if e["type"] == "card_played"}
+        played.append(played[-1] | cards)
+    assert {e["round"] for i in items for e in i["events"] if e["type"] == "round_started"} == {1}
+    assert len(listener.heard) > 500
+    for seat, version, path, text in listener.heard:
+        known = played[version] | (set() if seat is None else dealt[seat])
+        unknown = set(TRICK_CARD.findall(text)) - known
         assert not unknown, f"{path} told seat {seat} of {unknown} at version {version}"
 
 
