@@ -201,6 +201,11 @@ def test_gunicorn_itself_runs_the_service_as_the_procfile_says(start: Start) -> 
             return False
 
         wait_until(serves, "it serves")
+        player = requests.post(
+            f"http://127.0.0.1:{port}/v1/players", json={"name": "Ada", "kind": "bot"}, timeout=5
+        ).json()
+        with provider.store.client() as store:
+            assert store.hget(f"player:{{{player['id']}}}", "name") == b"Ada"
         process.terminate()
         assert process.wait(30) == 0
     finally:
