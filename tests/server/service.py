@@ -66,7 +66,9 @@ class Store:
 
     @property
     def keeper(self) -> int:
-        return int((self.directory / keeper.KEEPER_LOCK).read_text())
+        lock = self.directory / keeper.KEEPER_LOCK
+        # Empty for a moment, while a new keeper writes its own.
+        return int(wait_until(lock.read_text, "the keeper has written its pid"))
 
     def end(self) -> None:
         """Stop what is left, if anything."""
