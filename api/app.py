@@ -20,7 +20,15 @@ from api.store import NewerFormat
 
 log = logging.getLogger("ludotheque")
 
-EXPOSED_HEADERS = ("ETag", "Location", "Retry-After", "Server-Time", "WWW-Authenticate", "Allow")
+EXPOSED_HEADERS = (
+    "ETag",
+    "Location",
+    "Retry-After",
+    "Server-Time",
+    "WWW-Authenticate",
+    "Allow",
+    "Preference-Applied",
+)
 DAY_SECONDS = 24 * 60 * 60
 
 

@@ -7,9 +7,11 @@ random id (see `api.store`).
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from redis import Redis
 from redis.backoff import ConstantBackoff
-from redis.connection import BlockingConnectionPool
+from redis.connection import BlockingConnectionPool, ConnectionInterface, ConnectionPool
 from redis.retry import Retry
 
 from api.settings import Settings
@@ -36,3 +38,17 @@ def connect(settings: Settings) -> Redis:
         health_check_interval=0,
     )
     return Redis(connection_pool=pool)
+
+
+def listener(settings: Settings) -> Callable[[], ConnectionInterface]:
+    """Makes the connection that notifications come in on: one that waits without end."""
+    assert settings.redis_url is not None
+    pool = ConnectionPool.from_url(
+        settings.redis_url,
+        protocol=2,
+        socket_timeout=None,
+        socket_connect_timeout=settings.redis_timeout_seconds,
+        retry=Retry(ConstantBackoff(0), 0),
+        health_check_interval=0,
+    )
+    return pool.make_connection

@@ -13,7 +13,7 @@ last asked.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple, cast
 
 from redis import Redis
@@ -185,6 +185,18 @@ class Indexes:
             ),
         )
         return [(member.decode(), int(score)) for member, score in found]
+
+    def unfinished(self, player_ids: Sequence[str], most: int) -> list[frozenset[str]]:
+        """The newest games that may concern each of some players and may not have ended."""
+        pipe = self.redis.pipeline(transaction=False)
+        for player_id in player_ids:
+            for status in UNFINISHED:
+                pipe.zrange(_key(Entry(player_id, status)), 0, most - 1, desc=True)
+        answers = pipe.execute()
+        return [
+            frozenset(member.decode() for member in open_ones + playing)
+            for open_ones, playing in zip(answers[::2], answers[1::2], strict=True)
+        ]
 
     def _positions(
         self, entry: Entry, after: Position | None, size: int

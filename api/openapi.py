@@ -83,6 +83,16 @@ IF_MATCH = {
     "description": "The ETag of getGame's answer: act only if the game is still that one.",
     "schema": {"type": "string"},
 }
+PREFER = {
+    "name": "Prefer",
+    "in": "header",
+    "required": False,
+    "description": (
+        "`wait=N`, with If-None-Match: wait up to N seconds, at most 25, until the answer would "
+        "not be 304. If it was heeded, Preference-Applied says so."
+    ),
+    "schema": {"type": "string"},
+}
 IF_NONE_MATCH = {
     "name": "If-None-Match",
     "in": "header",
@@ -220,7 +230,7 @@ def problem_responses(codes: list[str]) -> dict[str, Any]:
                 f"- `{code}`: {KINDS[code].title}." for code in sorted(of_status)
             ),
             "content": {PROBLEM_TYPE: {"schema": ProblemSchema}},
-            **({"headers": RETRY_AFTER} if status == 503 else {}),
+            **({"headers": RETRY_AFTER} if status in (429, 503) else {}),
             **({"headers": CHALLENGE} if status == 401 else {}),
         }
         for status, of_status in sorted(by_status.items())

@@ -83,7 +83,7 @@ class Problem(Exception):
     def response(self) -> Response:
         """The answer that tells of the problem."""
         headers = dict(self.headers)
-        if self.status == HTTPStatus.SERVICE_UNAVAILABLE:
+        if self.status in (HTTPStatus.SERVICE_UNAVAILABLE, HTTPStatus.TOO_MANY_REQUESTS):
             headers.setdefault("Retry-After", str(RETRY_AFTER_SECONDS))
         if self.status == HTTPStatus.UNAUTHORIZED:
             error = ', error="invalid_token"' if self.code == "invalid_token" else ""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from api.accounts import Accounts
-from api.connection import connect
+from api.connection import connect, listener
 from api.game.desk import Desk
 from api.game.moves import Moves
 from api.game.reading import Reader
@@ -13,7 +13,11 @@ from api.game.tables import Tables
 from api.indexes import Indexes
 from api.lives import Lives
 from api.settings import Settings
+from api.stopping import when_stopping
 from api.store import Store
+from api.waiting.hub import Hub
+from api.waiting.places import Places
+from api.waiting.polls import Polls
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +30,7 @@ class Services:
     tables: Tables
     moves: Moves
     reader: Reader
+    polls: Polls
 
 
 def make_services(settings: Settings) -> Services:
@@ -36,11 +41,16 @@ def make_services(settings: Settings) -> Services:
     accounts = Accounts(store, lives)
     indexes = Indexes(redis, store, lives)
     desk = Desk(store, indexes, accounts, lives)
+    reader = Reader(desk, store, indexes, accounts)
+    hub = Hub(store, indexes, desk, listener(settings))
+    when_stopping(hub.stop)
+    places = Places(settings.waiters, settings.waiters_per_player)
     return Services(
         store=store,
         accounts=accounts,
         desk=desk,
         tables=Tables(desk),
         moves=Moves(desk),
-        reader=Reader(desk, store, indexes, accounts),
+        reader=reader,
+        polls=Polls(hub, places, reader),
     )

@@ -167,6 +167,17 @@ class Settings:
         _integer(1, 10000),
         "Connections to the store that one worker opens at most.",
     )
+    waiters: int = _setting(
+        8000,
+        _integer(0, 9000),
+        "Long polls and streams that one worker holds at most; beyond it a poll is answered at "
+        "once, and a stream refused, with Retry-After.",
+    )
+    waiters_per_player: int = _setting(
+        100,
+        _integer(0, 9000),
+        "Long polls and streams that one worker holds for one player at most.",
+    )
     log_level: str = _setting(
         "info",
         _choice("debug", "info", "warning", "error", "critical"),

@@ -11,16 +11,20 @@ with what it is needed for. This module decides nothing: it reads, and writes wh
 | `game:{ID}:played` | hash: each move of a player, by player, turn and move, with its items |
 | `player:{ID}` | hash: the account |
 | `creation:{ID}:{KEY}` | the game that a player created with an Idempotency-Key |
+
+A game's version is published on the channel `game:{ID}` by the commit itself; that a player got
+into a game, or has a new token, on the channel `player:{ID}` after it.
 """
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple, cast
 
 import msgspec
 from msgspec import Struct
-from redis import Redis
+from redis import Redis, RedisError
 
 from api.lives import REQUEST_MS
 from api.stored import FORMAT, Account, Game, Item, Player, StoredDeal
@@ -43,7 +47,8 @@ local function take()
   at = at + 1 + #values
   return values
 end
-redis.call('HSET', KEYS[1], 'commit', ARGV[3], unpack(take()))
+local fields = take() -- the first is the version
+redis.call('HSET', KEYS[1], 'commit', ARGV[3], unpack(fields))
 local items = take()
 if #items > 0 then
   redis.call('RPUSH', KEYS[2], unpack(items))
@@ -55,6 +60,7 @@ end
 for _, key in ipairs(KEYS) do
   redis.call('PEXPIRE', key, life)
 end
+redis.call('PUBLISH', KEYS[1], fields[2])
 return 1
 """
 
@@ -76,6 +82,7 @@ if redis.call('HGET', KEYS[1], 'next_token') ~= ARGV[1] then
 end
 redis.call('HSET', KEYS[1], 'token', ARGV[1])
 redis.call('HDEL', KEYS[1], 'nonce', 'next_token', 'next_token_at')
+redis.call('PUBLISH', KEYS[1], '')
 return 1
 """
 
@@ -146,6 +153,20 @@ class Creation(Struct, frozen=True):
 _game_decoder = msgspec.json.Decoder(Game)
 _item_decoder = msgspec.json.Decoder(Item)
 _encode = msgspec.json.Encoder().encode
+
+
+class Look(NamedTuple):
+    """What one look at a game found: the time (ms), and the game unless it has expired."""
+
+    now: int
+    found: StoredGame | None
+
+
+class GameMark(NamedTuple):
+    """What tells two contents of a game apart; of one that has expired, nothing."""
+
+    version: int | None
+    commit: str | None
 
 
 class Store:
@@ -227,6 +248,32 @@ class Store:
         found = cast("bytes | None", self.redis.hget(_game_key(game_id), "deal"))
         return None if found is None else msgspec.json.decode(found, type=StoredDeal)
 
+    # --- Waiting -----------------------------------------------------------------------
+
+    def look(self, ids: Sequence[str]) -> list[Look | None]:
+        """What some games are now; None for each that only a newer release can read."""
+        pipe = self.redis.pipeline(transaction=False)
+        pipe.time()
+        for game_id in ids:
+            pipe.hmget(_game_key(game_id), ("game", "state"))
+        time, *answers = pipe.execute()
+        return [_look(_milliseconds(time), values) for values in answers]
+
+    def marks(self, ids: Sequence[str]) -> list[GameMark]:
+        """Which version and commit some games are at."""
+        pipe = self.redis.pipeline(transaction=False)
+        for game_id in ids:
+            pipe.hmget(_game_key(game_id), ("version", "commit"))
+        return [_game_mark(values) for values in pipe.execute()]
+
+    def announce(self, player_ids: Iterable[str]) -> None:
+        """Wake these players' waiting requests. That it may fail is all right."""
+        pipe = self.redis.pipeline(transaction=False)
+        for player_id in player_ids:
+            pipe.publish(player_channel(player_id), "")
+        with contextlib.suppress(RedisError):
+            pipe.execute()
+
     # --- Players -----------------------------------------------------------------------
 
     def add_player(self, player: Player, token: str, life_ms: int) -> None:
@@ -297,6 +344,16 @@ class Store:
         return self.redis.info("memory").get("maxmemory_policy")
 
 
+def game_channel(game_id: str) -> str:
+    """Where each commit of a game is told of."""
+    return _game_key(game_id)
+
+
+def player_channel(player_id: str) -> str:
+    """Where it is told that a player got into a game, or has a new token."""
+    return _player_key(player_id)
+
+
 def _game_key(game_id: str) -> str:
     return f"game:{{{game_id}}}"
 
@@ -333,6 +390,20 @@ def _account(player_id: str, values: list[bytes | None]) -> Account | None:
         kept_at=int(kept_at or 0),
         seen_at=int(seen_at or 0),
     )
+
+
+def _game_mark(values: list[bytes | None]) -> GameMark:
+    version, commit = values
+    return GameMark(
+        None if version is None else int(version), None if commit is None else commit.decode()
+    )
+
+
+def _look(now: int, values: list[bytes | None]) -> Look | None:
+    try:
+        return Look(now, _stored_game(values))
+    except NewerFormat:
+        return None
 
 
 def _stored_game(values: list[bytes | None]) -> StoredGame | None:

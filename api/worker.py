@@ -29,6 +29,7 @@ from gunicorn import util
 from gunicorn.http import errors
 from gunicorn.workers.ggevent import GeventWorker
 
+from api import stopping
 from api.kinds import KINDS
 
 POLL_SECONDS = 0.25
@@ -160,6 +161,7 @@ class Worker(GeventWorker):  # type: ignore[misc]
             self._woken.wait(POLL_SECONDS)
         for server in self._servers:
             server.close()
+        stopping.stop()
         for greenlet in list(self._idle):
             self._hang_up(greenlet)
         self._drain()

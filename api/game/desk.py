@@ -103,7 +103,7 @@ class Desk:
             if credentials is not None:
                 caller = self.accounts.authenticate(reading, credentials)
             found = reading.found
-            if found is None or not _exists_for(found.game, caller, admit):
+            if found is None or not exists_for(found.game, caller, admit):
                 raise Problem("game_not_found")
             if is_due(found.game, reading.now):
                 found = self.settle(found, reading.now)
@@ -173,6 +173,8 @@ class Desk:
         if not self.store.commit(before, change, self._life_ms(game, now)):
             return None
         self.indexes.after_commit(before, game, now)
+        if newcomers := game.members() - (set() if before is None else before.members()):
+            self.store.announce(newcomers)
         return change
 
     def _life_ms(self, game: Game, now: int) -> int:
@@ -182,7 +184,10 @@ class Desk:
         return self.lives.unfinished + max((game.deadline or now) - now, 0)
 
 
-def _exists_for(game: Game, caller: Player | None, admit: Callable[[Game, Player], bool]) -> bool:
+def exists_for(
+    game: Game, caller: Player | None, admit: Callable[[Game, Player], bool] = nobody_else
+) -> bool:
+    """Whether there is this game for this caller."""
     if game.visibility != PRIVATE:
         return True
     if caller is None:

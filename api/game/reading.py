@@ -44,6 +44,22 @@ ENDED_SHOWN_MS = 24 * 60 * 60 * 1000
 """How far back a first listTurns, which has no cursor yet, tells of games that ended."""
 
 
+class Turns(NamedTuple):
+    """What there is for a player at a time (ms), and whether it is news to who has `seen` this."""
+
+    now: int
+    caller: str
+    seen: frozenset[bytes]
+    is_news: bool
+    answer: TurnsAnswer
+
+    def would_be_news(self, game: Game) -> bool:
+        """Whether such a game waits for the player, or has ended, without its knowing."""
+        if game.status in ENDED:
+            return _end_mark(game.id) not in self.seen
+        return _waits_for(game, self.caller) and _turn_mark(game) not in self.seen
+
+
 class Reader:
     """Answers questions."""
 
@@ -161,8 +177,8 @@ class Reader:
 
     # --- A player's turns --------------------------------------------------------------
 
-    def turns(self, credentials: Credentials | None, since: str | None) -> tuple[int, TurnsAnswer]:
-        """The time (ms), the games that wait for the caller, and those that ended."""
+    def turns(self, credentials: Credentials | None, since: str | None) -> Turns:
+        """The games that wait for the caller, those that ended, and whether any of it is new."""
         if credentials is None:
             raise Problem("missing_token")
         reading = self.store.read(credentials.player_id)
@@ -172,11 +188,17 @@ class Reader:
             seen = _read_turns_cursor(since)
         waiting = self._waiting(caller, reading.now)
         ended, since_then, told = self._ended(caller, seen, reading.now)
-        marks = [_turn_mark(found.game) for found in waiting] + told
-        return reading.now, TurnsAnswer(
-            items=tuple(game_answer(found, caller) for found in waiting),
-            ended=tuple(EndedGame(game.id, game.result) for game in ended),
-            cursor=_turns_cursor(since_then, marks),
+        marks = [_turn_mark(found.game) for found in waiting]
+        return Turns(
+            now=reading.now,
+            caller=caller,
+            seen=seen.marks,
+            is_news=bool(ended) or not seen.marks.issuperset(marks),
+            answer=TurnsAnswer(
+                items=tuple(game_answer(found, caller) for found in waiting),
+                ended=tuple(EndedGame(game.id, game.result) for game in ended),
+                cursor=_turns_cursor(since_then, marks + told),
+            ),
         )
 
     def _waiting(self, caller: str, now: int) -> list[StoredGame]:

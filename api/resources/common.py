@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any, cast
 
 import msgspec
 from flask import Response, current_app, g, request
-from msgspec import Struct
+from msgspec import Raw, Struct
 
 from api.accounts import Credentials, read_credentials
 from api.answers import game_answer
 from api.game.desk import Visit
+from api.problems import RETRY_AFTER_SECONDS
 from api.services import Services
-from api.stored import timestamp
+from api.stored import raw, timestamp
+from api.waiting import MAX_WAIT_SECONDS
 
 _encode = msgspec.json.Encoder().encode
 
@@ -60,18 +63,40 @@ def game(found: Visit, status: int = 200, headers: dict[str, str] | None = None)
     return answer(game_answer(found.found, found.reader), status, headers)
 
 
-def unless_known(found: Visit, what: str, body: Callable[[], Struct]) -> Response:
+def unless_known(found: Visit, what: str, body: Callable[[], Struct | Raw]) -> Response:
     """The answer that `body` makes, or 304 if the caller has it already.
 
     `what` tells apart the answers that there are about one game.
     """
     tag = f"{what}-{found.tag}"
     headers = {"ETag": f'"{tag}"', "Cache-Control": "private, no-cache", "Vary": "Authorization"}
-    if request.if_none_match.contains_weak(tag):
+    if is_known(found, what):
         response = Response(status=304, headers=headers)
         del response.headers["Content-Type"]
         return response
     return answer(body(), headers=headers)
+
+
+def is_known(found: Visit, what: str) -> bool:
+    """Whether the caller has this answer already."""
+    return request.if_none_match.contains_weak(f"{what}-{found.tag}")
+
+
+def shown(found: Visit) -> Raw:
+    """A game as the caller sees it, rendered."""
+    return raw(game_answer(found.found, found.reader))
+
+
+def preferred_wait() -> int | None:
+    """How many seconds the caller would wait for a change (RFC 7240), None if it would not."""
+    found = re.search(r"(?:^|[,;\s])wait\s*=\s*\"?([0-9]{1,9})", request.headers.get("Prefer", ""))
+    return None if found is None else min(int(found[1]), MAX_WAIT_SECONDS)
+
+
+def retry_later(response: Response) -> Response:
+    """An answer that would have been waited for, if not so many did: ask again later."""
+    response.headers["Retry-After"] = str(RETRY_AFTER_SECONDS)
+    return response
 
 
 def set_headers(response: Response) -> Response:

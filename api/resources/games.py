@@ -5,11 +5,20 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from flask import Response, request, url_for
+from flask import Response, g, request, url_for
 
 from api.answers import game_answer
+from api.game.desk import Visit
 from api.game.tables import NewGame
-from api.openapi import CONDITIONAL, GAME_ID, IF_NONE_MATCH, SERVER_TIME, TOKEN_OPTIONAL, Blueprint
+from api.openapi import (
+    CONDITIONAL,
+    GAME_ID,
+    IF_NONE_MATCH,
+    PREFER,
+    SERVER_TIME,
+    TOKEN_OPTIONAL,
+    Blueprint,
+)
 from api.problems import FieldError, Problem
 from api.resources.common import (
     GAME,
@@ -17,7 +26,11 @@ from api.resources.common import (
     credentials,
     game,
     if_match,
+    is_known,
+    preferred_wait,
+    retry_later,
     services,
+    shown,
     unless_known,
     visit,
 )
@@ -97,7 +110,7 @@ def list_games(query: dict[str, Any]) -> Response:
 
 @blueprint.get("/<game_id>", parameters=[GAME_ID])
 @blueprint.operation(
-    "getGame", "game_not_found", security=TOKEN_OPTIONAL, parameters=[IF_NONE_MATCH]
+    "getGame", "game_not_found", security=TOKEN_OPTIONAL, parameters=[IF_NONE_MATCH, PREFER]
 )
 @blueprint.response(200, GameSchema, headers=CONDITIONAL)
 @blueprint.alt_response(304, description="You have it already.", headers=CONDITIONAL)
@@ -107,7 +120,10 @@ def get_game(game_id: str) -> Response:
     The token picks the view: the caller's own seat, else a spectator's.
     """
     found = visit(game_id)
-    return unless_known(found, GAME, lambda: game_answer(found.found, found.reader))
+    seconds = preferred_wait() if is_known(found, GAME) else None
+    if seconds is None:
+        return unless_known(found, GAME, lambda: game_answer(found.found, found.reader))
+    return _wait_for_change(found, seconds)
 
 
 @blueprint.delete("/<game_id>", parameters=[GAME_ID])
@@ -245,6 +261,15 @@ def get_presence(game_id: str) -> Response:
     seat.
     """
     return answer(services().reader.presence(visit(game_id)))
+
+
+def _wait_for_change(found: Visit, seconds: int) -> Response:
+    """The game when it is no more what the caller has; 304 when the time is up."""
+    polled = services().polls.until_changed(found, seconds)
+    g.server_time = polled.visit.now
+    response = unless_known(polled.visit, GAME, lambda: polled.once(GAME, shown))
+    response.headers["Preference-Applied"] = f"wait={seconds}"
+    return retry_later(response) if polled.is_over_cap else response
 
 
 def _idempotency_key() -> str | None:

@@ -7,7 +7,7 @@ from typing import Any
 from flask import Response, g
 
 from api.openapi import SERVER_TIME, Blueprint
-from api.resources.common import answer, credentials, services
+from api.resources.common import answer, credentials, retry_later, services
 from api.schemas.games import GamePageSchema, PageQuerySchema, TurnsQuerySchema, TurnsSchema
 from api.schemas.players import PlayerSchema, TokenSchema
 
@@ -59,8 +59,10 @@ def list_turns(query: dict[str, Any]) -> Response:
     """List the games that wait for me
 
     Each as getGame shows it, with the legal moves: pick one and play it. At most 100, longest
-    waiting first.
+    waiting first. With `wait` the answer comes when there is one that `since` does not know of,
+    or a game has ended; with Retry-After, if too many wait, at once.
     """
-    now, turns = services().reader.turns(credentials(), query.get("since"))
-    g.server_time = now
-    return answer(turns)
+    polled = services().polls.turns(credentials(), query.get("since"), query["wait"])
+    g.server_time = polled.now
+    response = answer(polled.answer)
+    return retry_later(response) if polled.is_over_cap else response

@@ -7,7 +7,15 @@ from typing import Any
 from flask import Response, g
 
 from api.openapi import CONDITIONAL, GAME_ID, IF_NONE_MATCH, SERVER_TIME, TOKEN_OPTIONAL, Blueprint
-from api.resources.common import answer, credentials, if_match, services, unless_known, visit
+from api.resources.common import (
+    answer,
+    credentials,
+    if_match,
+    retry_later,
+    services,
+    unless_known,
+    visit,
+)
 from api.schemas.games import (
     CheckSchema,
     EventPageSchema,
@@ -95,7 +103,10 @@ def play_move(body: dict[str, Any], game_id: str) -> Response:
 def list_events(query: dict[str, Any], game_id: str) -> Response:
     """List what happened in a game
 
-    After version `since`, as the caller is told it.
+    After version `since`, as the caller is told it. With `wait` the answer comes when there is
+    something, or nothing more can come; with Retry-After, if too many wait, at once.
     """
-    found = visit(game_id)
-    return answer(services().reader.events(found, query["since"], query["limit"]))
+    polled = services().polls.events(visit(game_id), query["since"], query["limit"], query["wait"])
+    g.server_time = polled.now
+    response = answer(polled.page)
+    return retry_later(response) if polled.is_over_cap else response

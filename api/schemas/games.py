@@ -23,6 +23,7 @@ from api.schemas.fields import (
 from api.schemas.players import PlayerSchema
 from api.schemas.unions import OptionsSchema, ResultSchema
 from api.stored import GameStatus, Visibility
+from api.waiting import MAX_WAIT_SECONDS
 
 # --- Bodies and queries ------------------------------------------------------------------
 
@@ -98,6 +99,15 @@ class LobbyQuerySchema(PageQuerySchema):
     ruleset = Text(metadata=described("Only games of this ruleset."))
 
 
+def wait() -> QueryInteger:
+    """How long an answer may be waited for."""
+    return QueryInteger(
+        load_default=0,
+        validate=validate.Range(min=0, max=MAX_WAIT_SECONDS),
+        metadata=described("Seconds to wait until there is something new."),
+    )
+
+
 class EventsQuerySchema(Schema):
     """Which part of a game's history."""
 
@@ -111,6 +121,13 @@ class EventsQuerySchema(Schema):
         validate=validate.Range(min=1, max=500),
         metadata=described("How many items at most."),
     )
+    wait = wait()
+
+
+class StreamQuerySchema(Schema):
+    """Who opens a stream without a header."""
+
+    ticket = Text(metadata=described("Of createStreamTicket, instead of a token."))
 
 
 class LegalMovesQuerySchema(Schema):
@@ -125,6 +142,7 @@ class TurnsQuerySchema(Schema):
     """What the caller has been told already."""
 
     since = Text(metadata=described("`cursor` of the answer before."))
+    wait = wait()
 
 
 # --- Answers -----------------------------------------------------------------------------

@@ -18,6 +18,8 @@ DEFAULTS = {
     "PLAYER_DAYS": 90.0,
     "REDIS_TIMEOUT_SECONDS": 2.0,
     "REDIS_CONNECTIONS": 64,
+    "WAITERS": 8000,
+    "WAITERS_PER_PLAYER": 100,
     "LOG_LEVEL": "info",
     "APPEND_FSYNC": "always",
 }
@@ -36,6 +38,8 @@ GIVEN = [
     ("PLAYER_DAYS", "1", 1.0),
     ("REDIS_TIMEOUT_SECONDS", "0.25", 0.25),
     ("REDIS_CONNECTIONS", "5", 5),
+    ("WAITERS", "0", 0),
+    ("WAITERS_PER_PLAYER", "7", 7),
     ("LOG_LEVEL", "Debug", "debug"),
     ("APPEND_FSYNC", "everysec", "everysec"),
 ]
@@ -58,6 +62,8 @@ BAD = [
     ("PLAYER_DAYS", "inf"),
     ("REDIS_TIMEOUT_SECONDS", "soon"),
     ("REDIS_CONNECTIONS", "0"),
+    ("WAITERS", "9001"),
+    ("WAITERS_PER_PLAYER", "-1"),
     ("LOG_LEVEL", "verbose"),
     ("APPEND_FSYNC", "no"),
 ]

@@ -1,0 +1,201 @@
+"""Long polls: an answer as soon as there is news for whoever asks, at the latest in time.
+
+Whoever asks says what it has; if there is anything newer, whatever happened in between, it is
+answered at once. A wait ends with an answer whatever happens to the store, in the worst case with
+what was there when it began. How answers are rendered, and what they hold, is others' business.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Hashable, Iterator
+from contextlib import contextmanager
+from typing import NamedTuple, TypeVar
+
+import gevent
+from redis import RedisError
+
+from api.accounts import Credentials
+from api.answers import EventPage, TurnsAnswer
+from api.game.desk import Visit, exists_for
+from api.game.reading import Reader, Turns
+from api.problems import Problem
+from api.store import StoredGame
+from api.stored import ENDED, Game
+from api.waiting.hub import PAUSE_SECONDS, Hub, PlayerTopic, Shared, Waiter
+from api.waiting.places import Places
+
+Answer = TypeVar("Answer")
+Enough = Callable[[Game], bool]
+
+
+class Polled(NamedTuple):
+    """What a poll ended with: the game as it is then, and the look that others share."""
+
+    visit: Visit
+    look: Shared | None = None
+    is_over_cap: bool = False
+
+    def once(self, what: Hashable, make: Callable[[Visit], Answer]) -> Answer:
+        """What `make` makes of it, made once for all of the same audience."""
+        if self.look is None:
+            return make(self.visit)
+        return self.look.once((what, audience(self.visit)), lambda: make(self.visit))
+
+
+class PolledEvents(NamedTuple):
+    """The answer to a poll of a game's events, and the time of it (ms)."""
+
+    now: int
+    page: EventPage
+    is_over_cap: bool
+
+
+class PolledTurns(NamedTuple):
+    """The answer to a poll of a player's turns, and the time of it (ms)."""
+
+    now: int
+    answer: TurnsAnswer
+    is_over_cap: bool
+
+
+def audience(visit: Visit) -> Hashable:
+    """What tells apart those who are shown different things of a game."""
+    return visit.seat, visit.reader == visit.game.host.id
+
+
+def is_over(game: Game) -> bool:
+    """Whether nothing will ever happen in a game again."""
+    return game.status in ENDED
+
+
+class Polls:
+    """Waits for those who ask."""
+
+    def __init__(self, hub: Hub, places: Places, reader: Reader) -> None:
+        self.hub = hub
+        self.places = places
+        self.reader = reader
+
+    # --- One game ----------------------------------------------------------------------------
+
+    def game(self, visit: Visit, seconds: int, enough: Enough) -> Polled:
+        """The game once it is `enough`, or when the time is up.
+
+        Raises `Problem` (``game_not_found``) if it is gone, or exists for the caller no more.
+        """
+        if seconds == 0 or enough(visit.game) or is_over(visit.game):
+            return Polled(visit)
+        with self._place(visit.reader) as has_place:
+            if not has_place:
+                return Polled(visit, is_over_cap=True)
+            return self._wait(visit, time.monotonic() + seconds, enough)
+
+    def _wait(self, visit: Visit, until: float, enough: Enough) -> Polled:
+        def wants(game: Game | None) -> bool:
+            return game is None or is_over(game) or enough(game)
+
+        with self.hub.waiter() as waiter:
+            topic = self.hub.game(visit.game.id)
+            waiter.watch(topic, wants)
+            while (left := until - time.monotonic()) > 0 and not self.hub.is_stopping:
+                if topic.look is not None and wants(topic.look.game):
+                    return Polled(self._seen(visit, topic.look.found), topic.look)
+                waiter.wait(left)
+            return Polled(self._later(visit))
+
+    def _seen(self, visit: Visit, found: StoredGame | None) -> Visit:
+        if found is None or not exists_for(found.game, visit.caller):
+            raise Problem("game_not_found")
+        return Visit(self.hub.now(), visit.caller, found)
+
+    def _later(self, visit: Visit) -> Visit:
+        """What was there at the beginning, and is there now that the time is up."""
+        return Visit(max(self.hub.now(), visit.now), visit.caller, visit.found)
+
+    def until_changed(self, visit: Visit, seconds: int) -> Polled:
+        """The game once it is not what it is, or when the time is up."""
+
+        def enough(game: Game) -> bool:
+            return (game.version, game.commit) != (visit.game.version, visit.game.commit)
+
+        return self.game(visit, seconds, enough)
+
+    def events(self, visit: Visit, since: int, limit: int, seconds: int) -> PolledEvents:
+        """What happened in a game after a version, once there is something."""
+
+        def enough(game: Game) -> bool:
+            return game.version != since
+
+        def page(of: Visit) -> EventPage:
+            return self.reader.events(of, since, limit)
+
+        until = time.monotonic() + seconds
+        polled = self.game(visit, seconds, enough)
+        while True:
+            try:
+                made = polled.once(("events", since, limit), page)
+                return PolledEvents(polled.visit.now, made, polled.is_over_cap)
+            except RedisError:
+                # The store failed just after it told of something.
+                if polled.look is None:
+                    raise
+                gevent.sleep(PAUSE_SECONDS)
+                if time.monotonic() > until:
+                    polled = Polled(self._later(visit))
+
+    # --- A player's turns ---------------------------------------------------------------------
+
+    def turns(
+        self, credentials: Credentials | None, since: str | None, seconds: int
+    ) -> PolledTurns:
+        """The games that wait for the caller, once there is one that it has not seen."""
+        first = self.reader.turns(credentials, since)
+        if seconds == 0 or first.is_news:
+            return PolledTurns(first.now, first.answer, False)
+        self.hub.see_clock(first.now)
+        until = time.monotonic() + seconds
+        with self._place(first.caller) as has_place:
+            if not has_place:
+                return PolledTurns(first.now, first.answer, True)
+            with self.hub.waiter() as waiter:
+                topic = self.hub.player(first.caller)
+                waiter.watch(topic, lambda _: True)
+                last = first
+                watched: set[str] = set()
+                while until > time.monotonic() and not self.hub.is_stopping:
+                    try:
+                        self._watch_games(waiter, topic, watched, first, until)
+                        last = self.reader.turns(credentials, since)
+                    except RedisError:
+                        gevent.sleep(PAUSE_SECONDS)
+                        continue
+                    if last.is_news:
+                        return PolledTurns(last.now, last.answer, False)
+                    waiter.wait(until - time.monotonic())
+                return PolledTurns(max(self.hub.now(), last.now), last.answer, False)
+
+    def _watch_games(
+        self, waiter: Waiter, topic: PlayerTopic, watched: set[str], turns: Turns, until: float
+    ) -> None:
+        """Watch all games that may concern the player; whatever is read after this is complete."""
+
+        def wants(game: Game | None) -> bool:
+            return game is not None and turns.would_be_news(game)
+
+        topic.ready.wait(max(until - time.monotonic(), 0))
+        new = [self.hub.game(game_id) for game_id in self.hub.games_of(topic) - watched]
+        for game in new:
+            waiter.watch(game, wants)
+            watched.add(game.id)
+        for game in new:
+            game.ready.wait(max(until - time.monotonic(), 0))
+
+    @contextmanager
+    def _place(self, player_id: str | None) -> Iterator[bool]:
+        has_place = self.places.take(player_id)
+        try:
+            yield has_place
+        finally:
+            if has_place:
+                self.places.give_back(player_id)

@@ -1,0 +1,431 @@
+"""Long polls: an answer as soon as there is news, at once if there is some already."""
+
+import random
+import signal
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+import requests
+
+from tests.api.client import Client, play_out, seated
+from tests.api.conftest import NewPlayers, new_player
+from tests.api.test_faults import persist
+from tests.conftest import start_service, stop_service
+from tests.server.service import Service
+
+SETTLED = 0.4
+"""After so long a request that waits does wait."""
+
+SOON = 2.0
+"""Sooner than a lost notification would be noticed."""
+
+Send = Callable[[Client, str], "Future[Timed]"]
+
+
+class Timed:
+    """An answer, and how long it took."""
+
+    def __init__(self, ask: Callable[[], requests.Response]) -> None:
+        begin = time.monotonic()
+        self.response = ask()
+        self.seconds = time.monotonic() - begin
+        self.body = self.response.json() if self.response.content else None
+
+
+@pytest.fixture
+def send() -> Iterator[Send]:
+    """Sends a GET on a connection of its own, and does not wait for the answer."""
+    with ThreadPoolExecutor(64) as threads:
+
+        def start(client: Client, path: str, **headers: str) -> "Future[Timed]":
+            own = Client(client.url, client.token, client.id, checked=client.checked)
+            names = {name.replace("_", "-"): value for name, value in headers.items()}
+            return threads.submit(Timed, lambda: own.request("GET", path, headers=names))
+
+        yield start
+
+
+def move(players: list[Client], game_id: str) -> Any:
+    """Whose move it is makes one; the game as it sees it after."""
+    game = players[0].game(game_id)
+    mover = players[game["to_move"][0]]
+    own = mover.game(game_id)
+    return mover.play(game_id, own["turn"], own["legal_moves"][0])["game"]
+
+
+def events_path(game: Any, wait: int = 20, since: int | None = None) -> str:
+    since = game["version"] if since is None else since
+    return f"/v1/games/{game['id']}/events?since={since}&wait={wait}"
+
+
+# --- Events ------------------------------------------------------------------------------
+
+
+def test_what_is_new_already_is_answered_at_once(ada: Client, bob: Client, send: Send) -> None:
+    game = seated([ada, bob])
+    answer = send(ada, events_path(game, since=1)).result()
+    assert answer.seconds < SOON
+    assert answer.body["items"][0]["version"] == 2
+
+
+def test_who_waits_is_told_of_a_move_whichever_worker_it_came_through(
+    ada: Client, bob: Client, stranger: Client, send: Send
+) -> None:
+    game = seated([ada, bob])
+    readers = [ada, bob, stranger] * 4
+    waits = [send(reader, events_path(game)) for reader in readers]
+    time.sleep(SETTLED)
+    assert not any(wait.done() for wait in waits)
+    after = move([ada, bob], game["id"])
+    for reader, wait in zip(readers, waits, strict=True):
+        answer = wait.result()
+        assert answer.seconds < SETTLED + SOON
+        assert answer.response.headers["Server-Time"] >= after["updated_at"]
+        at_rest = reader.get(f"/v1/games/{game['id']}/events?since={game['version']}")
+        assert answer.body == at_rest
+
+
+def test_a_wait_without_news_is_an_empty_page_when_its_time_is_up(
+    ada: Client, bob: Client, send: Send
+) -> None:
+    game = seated([ada, bob])
+    answer = send(ada, events_path(game, wait=1)).result()
+    assert 0.9 < answer.seconds < 1 + SOON
+    assert answer.body == {
+        "items": [],
+        "version": game["version"],
+        "more": False,
+        "status": "playing",
+        "reset": False,
+    }
+    assert answer.response.headers["Server-Time"] > game["updated_at"]
+
+
+def test_a_version_that_never_was_is_answered_at_once(ada: Client, send: Send) -> None:
+    game = ada.create()
+    answer = send(ada, events_path(game, since=99)).result()
+    assert answer.seconds < SOON
+    assert answer.body["reset"] is True
+    assert answer.body["version"] == game["version"]
+
+
+def test_in_a_game_that_has_ended_nobody_waits(ada: Client, send: Send) -> None:
+    game = ada.create()
+    ada.delete(f"/v1/games/{game['id']}")
+    ended = ada.game(game["id"])
+    answer = send(ada, events_path(ended)).result()
+    assert answer.seconds < SOON
+    assert answer.body["status"] == "cancelled"
+
+
+def test_who_waits_in_an_open_game_is_told_who_comes_and_that_it_starts(
+    ada: Client, bob: Client, send: Send
+) -> None:
+    game = ada.create()
+    wait = send(ada, events_path(game))
+    time.sleep(SETTLED)
+    bob.join(game["id"])
+    answer = wait.result()
+    types = [event["type"] for item in answer.body["items"] for event in item["events"]]
+    assert types[:2] == ["seat_taken", "game_started"]
+
+
+def test_who_loses_a_private_game_while_waiting_is_not_told_of_it(
+    ada: Client, bob: Client, send: Send
+) -> None:
+    game = ada.create(3, visibility="private")
+    bob.join(game["id"], invite=game["invite"])
+    wait = send(bob, events_path(bob.game(game["id"])))
+    time.sleep(SETTLED)
+    bob.delete(f"/v1/games/{game['id']}/seats/me")
+    assert wait.result().response.status_code == 404
+
+
+@pytest.mark.parametrize("wait", ["26", "-1", "soon", "1.5", ""])
+def test_a_wait_has_bounds(ada: Client, wait: str) -> None:
+    game = ada.create()
+    for path in (f"/v1/games/{game['id']}/events", "/v1/me/turns"):
+        problem = ada.refused("invalid_request", "GET", f"{path}?wait={wait}")
+        assert problem["errors"][0]["parameter"] == "wait"
+
+
+def test_a_countdown_that_runs_out_wakes_all_who_wait_and_happens_once(
+    new_players: NewPlayers, send: Send
+) -> None:
+    players = new_players(3)
+    game = seated(players, ruleset="contrast")
+    for player in players[:2]:
+        own = player.game(game["id"])
+        player.play(game["id"], own["turn"], own["legal_moves"][0])
+    own = players[0].game(game["id"])
+    counted = players[0].play(game["id"], own["turn"], {"type": "count"})["game"]
+    assert counted["deadline"]
+    turns = players[2].get("/v1/me/turns")
+    waits = [send(player, events_path(counted)) for player in players * 8]
+    waits.append(send(players[2], f"/v1/me/turns?since={turns['cursor']}&wait=25"))
+    for wait in waits:
+        answer = wait.result()
+        assert answer.response.status_code == 200
+        assert answer.response.headers["Server-Time"] >= counted["deadline"]
+    items = players[0].get(f"/v1/games/{game['id']}/events?since={counted['version']}")["items"]
+    assert [item["by"] for item in items].count("clock") == 1
+
+
+# --- Turns -------------------------------------------------------------------------------
+
+
+def turns_path(turns: Any, wait: int = 20) -> str:
+    return f"/v1/me/turns?since={turns['cursor']}&wait={wait}"
+
+
+def test_a_bot_is_told_when_it_is_its_turn(ada: Client, bob: Client, send: Send) -> None:
+    game = seated([ada, bob])
+    mover, other = (ada, bob) if game["to_move"] == [0] else (bob, ada)
+    own = send(mover, "/v1/me/turns?wait=20").result()
+    assert own.seconds < SOON, "what waits for a caller without a cursor is news"
+    assert send(mover, turns_path(own.body, wait=1)).result().seconds > 0.9
+    wait = send(other, turns_path(other.get("/v1/me/turns")))
+    time.sleep(SETTLED)
+    move([ada, bob], game["id"])
+    answer = wait.result()
+    assert answer.seconds < SETTLED + SOON
+    assert [each["id"] for each in answer.body["items"]] == [game["id"]]
+    assert answer.body["items"][0] == other.game(game["id"])
+    # The mover's own move is no news to it.
+    assert send(mover, turns_path(own.body, wait=1)).result().seconds > 0.9
+
+
+def test_a_bot_is_told_of_a_game_that_it_is_not_in_yet(
+    ada: Client, bob: Client, eve: Client, send: Send
+) -> None:
+    waits = [send(client, turns_path(client.get("/v1/me/turns"))) for client in (ada, bob)]
+    time.sleep(SETTLED)
+    game = eve.create(2, take_seat=False)
+    ada.join(game["id"])
+    first = bob.join(game["id"])["to_move"][0]
+    answer = waits[first].result()
+    assert answer.seconds < SETTLED + SOON
+    assert [each["id"] for each in answer.body["items"]] == [game["id"]]
+    assert not waits[1 - first].done()
+    move([ada, bob], game["id"])
+    assert waits[1 - first].result().seconds < SETTLED + SOON
+
+
+def test_a_bot_is_told_of_an_end(ada: Client, bob: Client, send: Send) -> None:
+    game = ada.create(3)
+    bob.join(game["id"])
+    wait = send(bob, turns_path(bob.get("/v1/me/turns")))
+    time.sleep(SETTLED)
+    ada.delete(f"/v1/games/{game['id']}")
+    answer = wait.result()
+    assert answer.seconds < SETTLED + SOON
+    assert answer.body["ended"] == [{"id": game["id"], "result": None}]
+
+
+def test_whole_games_are_played_by_waiting_alone(
+    new_players: NewPlayers, rng: random.Random
+) -> None:
+    """Two calls a move, and no wait that ends in vain."""
+    players = new_players(4)
+    game = seated(players, ruleset="tea-time")
+
+    def live(player: Client) -> int:
+        vain, cursor = 0, ""
+        while True:
+            turns = player.get(f"/v1/me/turns?wait=20{cursor}")
+            cursor = f"&since={turns['cursor']}"
+            vain += not turns["items"] and not turns["ended"]
+            if turns["ended"]:
+                return vain
+            for each in turns["items"]:
+                player.play(each["id"], each["turn"], rng.choice(each["legal_moves"]))
+
+    begin = time.monotonic()
+    with ThreadPoolExecutor(4) as threads:
+        assert sum(threads.map(live, players)) == 0
+    assert time.monotonic() - begin < 20
+    assert players[0].game(game["id"])["status"] == "finished"
+
+
+# --- A game's whole view ------------------------------------------------------------------
+
+
+def test_a_reader_who_has_a_game_can_wait_for_another_one(
+    ada: Client, bob: Client, send: Send
+) -> None:
+    game = seated([ada, bob])
+    path = f"/v1/games/{game['id']}"
+    tag = ada.request("GET", path).headers["ETag"]
+    nothing = send(ada, path, If_None_Match=tag, Prefer="wait=1").result()
+    assert nothing.response.status_code == 304
+    assert 0.9 < nothing.seconds < 1 + SOON
+    assert nothing.response.headers["Preference-Applied"] == "wait=1"
+    assert nothing.response.headers["ETag"] == tag
+    waits = [send(ada, path, If_None_Match=tag, Prefer="respond-async, wait=600") for _ in range(4)]
+    time.sleep(SETTLED)
+    move([ada, bob], game["id"])
+    for wait in waits:
+        answer = wait.result()
+        assert answer.response.status_code == 200
+        assert answer.seconds < SETTLED + SOON
+        assert answer.response.headers["Preference-Applied"] == "wait=25"
+        assert answer.body == ada.game(game["id"])
+    at_once = send(ada, path, If_None_Match=tag, Prefer="wait=20").result()
+    assert at_once.seconds < SOON
+    without = send(ada, path, Prefer="wait=20").result()
+    assert without.seconds < SOON
+    assert "Preference-Applied" not in without.response.headers
+
+
+# --- Faults -------------------------------------------------------------------------------
+
+
+def test_a_lost_notification_is_noticed_within_seconds(
+    ada: Client, bob: Client, service: Service, send: Send
+) -> None:
+    """What a commit writes, without what it publishes."""
+    game = ada.create(3)
+    waits = [send(ada, events_path(game)) for _ in range(4)]
+    time.sleep(SETTLED)
+    with service.store.client() as store:
+        key = f"game:{{{game['id']}}}"
+        document = store.hget(key, "game")
+        assert document is not None
+        changed = document.replace(b'"version":1', b'"version":2')
+        items = store.lindex(f"{key}:items", 0)
+        store.rpush(f"{key}:items", items.replace(b'"version":1', b'"version":2'))
+        store.hset(key, mapping={"game": changed, "version": 2})
+    for wait in waits:
+        answer = wait.result()
+        assert answer.body["version"] == 2
+        assert answer.seconds < SETTLED + 5
+
+
+def test_a_cut_subscription_is_made_again_and_nothing_is_missed(
+    ada: Client, bob: Client, service: Service, send: Send
+) -> None:
+    game = seated([ada, bob])
+    waits = [send(ada, events_path(game)) for _ in range(6)]
+    time.sleep(SETTLED)
+    with service.store.client() as store:
+        store.execute_command("CLIENT", "KILL", "TYPE", "pubsub")
+    move([ada, bob], game["id"])
+    for wait in waits:
+        assert wait.result().seconds < SETTLED + SOON
+        assert wait.result().body["items"]
+
+
+def test_a_store_that_is_killed_ends_no_wait_with_an_error(
+    fresh_service: Service, rng: random.Random
+) -> None:
+    """Half of the waits are for games that go on after it, half for games where nothing happens."""
+    url = fresh_service.url
+    moved, quiet = ([new_player(url) for _ in range(4)] for _ in range(2))
+    tables = {id(players): seated(players) for players in (moved, quiet)}
+    readers = []
+    for players in (moved, quiet):
+        for player in players:
+            path = events_path(tables[id(players)], wait=6)
+            own = turns_path(player.get("/v1/me/turns"), wait=6)
+            readers += [(player, path)] * 45 + [(player, own)] * 5
+    for player in (*moved, *quiet):
+        player.checked = False
+    with ThreadPoolExecutor(len(readers)) as threads:
+
+        def ask(reader: tuple[Client, str]) -> Timed:
+            own = Client(url, reader[0].token, checked=False)
+            return Timed(lambda: own.request("GET", reader[1]))
+
+        waits = [threads.submit(ask, reader) for reader in readers]
+        time.sleep(2.5)
+        fresh_service.kill_valkey()
+        game_id = tables[id(moved)]["id"]
+        mover = moved[tables[id(moved)]["to_move"][0]]
+        own = persist(lambda: mover.request("GET", f"/v1/games/{game_id}")).json()
+        body = {"turn": own["turn"], "move": own["legal_moves"][0]}
+        persist(lambda: mover.request("POST", f"/v1/games/{game_id}/moves", json=body))
+        answers = [wait.result() for wait in waits]
+    assert [answer.response.status_code for answer in answers] == [200] * len(readers)
+    for (_, path), answer in zip(readers, answers, strict=True):
+        if path.startswith(f"/v1/games/{game_id}/"):
+            assert [item["by"] for item in answer.body["items"]] == ["player"], answer.seconds
+            assert answer.seconds < 6
+
+
+def test_a_service_that_stops_answers_all_who_wait_at_once(tmp_path: Path) -> None:
+    running = start_service(str(tmp_path), APPEND_FSYNC="everysec").await_ready()
+    try:
+        ada = new_player(running.url)
+        game = ada.create()
+        paths = [events_path(game, wait=25), turns_path(ada.get("/v1/me/turns"), wait=25)]
+        with ThreadPoolExecutor(40) as threads:
+
+            def ask(path: str) -> requests.Response:
+                return Client(ada.url, ada.token).request("GET", path)
+
+            waits = [threads.submit(ask, path) for path in paths * 20]
+            time.sleep(1)
+            assert not any(wait.done() for wait in waits)
+            begin = time.monotonic()
+            running.signal(signal.SIGTERM)
+            assert {wait.result().status_code for wait in waits} == {200}
+            assert time.monotonic() - begin < SOON
+            assert running.exit_code() == 0
+    finally:
+        stop_service(running)
+
+
+# --- Caps ---------------------------------------------------------------------------------
+
+
+def test_beyond_the_cap_a_poll_is_answered_at_once(tmp_path: Path) -> None:
+    running = start_service(
+        str(tmp_path),
+        APPEND_FSYNC="everysec",
+        WEB_CONCURRENCY="1",
+        WAITERS="6",
+        WAITERS_PER_PLAYER="4",
+    ).await_ready()
+    try:
+        ada, bob, stranger = new_player(running.url), new_player(running.url), Client(running.url)
+        game = ada.create(3)
+        path = events_path(game, wait=3)
+
+        with ThreadPoolExecutor(40) as threads:
+
+            def ask(client: Client, at: str) -> "Future[Timed]":
+                own = Client(client.url, client.token)
+                return threads.submit(Timed, lambda: own.request("GET", at))
+
+            held = [ask(ada, path) for _ in range(4)]
+            time.sleep(SETTLED)
+            turns = turns_path(ada.get("/v1/me/turns"))
+            for at in (path, turns):
+                refused = ask(ada, at).result()
+                assert refused.seconds < SOON
+                assert int(refused.response.headers["Retry-After"]) >= 1
+            held += [ask(stranger, path) for _ in range(2)]
+            time.sleep(SETTLED)
+            assert not any(each.done() for each in held)
+            assert "Retry-After" in ask(bob, path).result().response.headers
+            for each in held:
+                assert "Retry-After" not in each.result().response.headers
+            # What was held is free again.
+            assert ask(ada, path).result().seconds > 2
+    finally:
+        stop_service(running)
+
+
+def test_a_game_played_to_its_end_wakes_every_wait_of_it(
+    ada: Client, bob: Client, send: Send, rng: random.Random
+) -> None:
+    game = seated([ada, bob])
+    wait = send(ada, events_path(game))
+    time.sleep(SETTLED)
+    ended = play_out([ada, bob], game["id"], rng)
+    assert ended["status"] == "finished"
+    assert wait.result().body["items"][0]["version"] == game["version"] + 1
