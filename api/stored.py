@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 from datetime import UTC, datetime
 from enum import StrEnum
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 from msgspec import Raw, Struct
@@ -72,6 +72,13 @@ class SeatRecord(Struct, frozen=True):
     reserved_for: Player | None = None
 
 
+class Place(NamedTuple):
+    """Where somebody is at a table: in which seat, and whether the house plays for it."""
+
+    seat: Seat | None
+    is_left_to_house: bool
+
+
 class Game(Struct, frozen=True, kw_only=True):
     """A game but for its position.
 
@@ -113,6 +120,11 @@ class Game(Struct, frozen=True, kw_only=True):
             if record.player is not None and record.player.id == player_id:
                 return seat
         return None
+
+    def place_of(self, player_id: str | None) -> Place:
+        """Where this player is; a spectator has no seat."""
+        seat = self.seat_of(player_id)
+        return Place(seat, seat is not None and self.seats[seat].house is not None)
 
     def table_company(self) -> set[str]:
         """The host, and the players in the seats."""

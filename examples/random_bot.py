@@ -71,16 +71,14 @@ def play(game_id):
     """Ask for the games that wait for us, play a random legal move in each, until it is over."""
     cursor = ""
     while True:
-        turns = call("GET", f"/v1/me/turns{cursor}")
+        turns = call("GET", f"/v1/me/turns?wait=20{cursor}")
         for game in turns["items"]:
             move = {"turn": game["turn"], "move": random.choice(game["legal_moves"])}
             call("POST", f"/v1/games/{game['id']}/moves", move, unless=("stale_turn", "game_over"))
         for ended in turns["ended"]:
             if ended["id"] == game_id:
                 return ended["result"]
-        cursor = f"?since={turns['cursor']}"
-        if not turns["items"]:
-            time.sleep(0.05)
+        cursor = f"&since={turns['cursor']}"
 
 
 parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])

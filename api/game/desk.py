@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from msgspec.structs import replace
 
-from api.accounts import Accounts, Credentials
+from api.accounts import Accounts, Credentials, Remembered
 from api.game.course import after_countdown, is_due
 from api.indexes import Indexes
 from api.lives import Lives
@@ -78,7 +78,7 @@ class Desk:
 
     def visit(
         self,
-        credentials: Credentials | None,
+        credentials: Credentials | Remembered | None,
         game_id: str,
         *,
         anonymous: bool = False,
