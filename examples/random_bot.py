@@ -39,6 +39,10 @@ def call(method, path, body=None, unless=()):
     sys.exit(f"{args.url} cannot be reached.")
 
 
+def age(game):
+    return game["created_at"], game["id"]
+
+
 def sit_down():
     """Sit in the oldest open game, so that bots who come at once meet; create one if need be."""
     game, refused = None, set()
@@ -49,8 +53,9 @@ def sit_down():
             for each in lobby["items"]
             if each["seat_count"] == args.seats and each["id"] not in refused
         ]
-        oldest = min(fitting, key=lambda each: (each["created_at"], each["id"]), default=None)
-        if oldest is not None and (game is None or oldest["id"] != game["id"]):
+        oldest = min(fitting, key=age, default=None)
+        lost = game is None or game["status"] == "cancelled"
+        if oldest is not None and (lost or age(oldest) < age(game)):
             path = f"/v1/games/{oldest['id']}/seats"
             joined = call("POST", path, {}, unless=("game_full", "game_over"))
             if joined is None:
@@ -59,7 +64,7 @@ def sit_down():
                 call("DELETE", f"/v1/games/{game['id']}/seats/me", unless=("house_unavailable",))
                 call("DELETE", f"/v1/games/{game['id']}", unless=("not_host", "game_over"))
             game = joined or game
-        elif game is None or game["status"] == "cancelled":
+        elif lost:
             wanted = {"ruleset": args.ruleset, "seat_count": args.seats}
             game = call("POST", "/v1/games", wanted)
         time.sleep(0.1)
