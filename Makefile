@@ -22,8 +22,9 @@ test: $(VENV)/.dev ## Run the tests (ARGS="..." is passed to pytest)
 test-slow: $(VENV)/.dev ## Run the tests that take long
 	@$(BIN)/python -m pytest -m slow $(ARGS)
 
-bench: $(VENV)/.runtime ## Measure how fast the rules are
+bench: $(VENV)/.runtime ## Measure how fast the rules are, and how many can wait how well
 	@$(BIN)/python -m bench.engine $(ARGS)
+	@$(BIN)/python -m bench.waiting
 
 lint: $(VENV)/.dev ## Check style, format and types
 	@$(BIN)/ruff check .

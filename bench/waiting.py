@@ -14,6 +14,7 @@ from gevent import monkey
 monkey.patch_all()
 
 import argparse  # noqa: E402
+import contextlib  # noqa: E402
 import json  # noqa: E402
 import os  # noqa: E402
 import resource  # noqa: E402
@@ -66,7 +67,9 @@ def start(directory: str) -> tuple[subprocess.Popen[str], int]:
 def worker_of(master: int) -> int:
     """The process that serves."""
     children = Path(f"/proc/{master}/task/{master}/children").read_text().split()
-    return next(int(c) for c in children if Path(f"/proc/{c}/exe").samefile(f"/proc/{master}/exe"))
+    return next(
+        int(c) for c in children if Path(f"/proc/{c}/cmdline").read_bytes().endswith(b"serve\0")
+    )
 
 
 def memory(pid: int) -> int:
@@ -134,8 +137,12 @@ class Game:
         caller.ask("POST", f"{path}/moves", token, move)
 
     def follow(self, port: int, times: list[float]) -> None:
-        """Wait for its events, for ever."""
+        """Wait for its events, until something fails."""
         caller, since = Caller(port), self.version
+        with contextlib.suppress(OSError):
+            self._follow(caller, since, times)
+
+    def _follow(self, caller: Caller, since: int, times: list[float]) -> None:
         while True:
             page = caller.ask("GET", f"/v1/games/{self.id}/events?since={since}&wait=25")
             if page["items"]:
@@ -166,6 +173,7 @@ def _measure(port: int, worker: int, clients: int, moves: int) -> dict[str, floa
             gevent.sleep(0.2)
     gevent.sleep(2)
     held = memory(worker) - before
+    caller = Caller(port)  # the first one has been silent for too long
     for number in range(moves):
         begin = time.perf_counter()
         games[number % len(games)].move(caller)
