@@ -22,9 +22,10 @@ test: $(VENV)/.dev ## Run the tests (ARGS="..." is passed to pytest)
 test-slow: $(VENV)/.dev ## Run the tests that take long
 	@$(BIN)/python -m pytest -m slow $(ARGS)
 
-bench: $(VENV)/.runtime ## Measure how fast the rules are, and how well the house plays
+bench: $(VENV)/.runtime ## Measure the rules, the house, and how many can wait how well
 	@$(BIN)/python -m bench.engine
 	@$(BIN)/python -m bench.house
+	@$(BIN)/python -m bench.waiting
 
 lint: $(VENV)/.dev ## Check style, format and types
 	@$(BIN)/ruff check .

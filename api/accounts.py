@@ -40,6 +40,13 @@ class Credentials(NamedTuple):
         return f"Credentials of {self.player_id}"
 
 
+class Remembered(NamedTuple):
+    """Credentials that were shown before, as far as they are kept."""
+
+    player_id: str
+    secret_hash: str
+
+
 def new_id() -> str:
     """An id that nobody can guess: 128 random bits."""
     return secrets.token_hex(16)
@@ -92,7 +99,7 @@ class Accounts:
             raise Problem("missing_token")
         return self.authenticate(self.store.read(credentials.player_id), credentials)
 
-    def authenticate(self, reading: Reading, credentials: Credentials) -> Player:
+    def authenticate(self, reading: Reading, credentials: Credentials | Remembered) -> Player:
         """The player of these credentials, if what was read bears them out.
 
         Raises `Problem` (``invalid_token``).

@@ -130,6 +130,28 @@ class CheckAnswer(Struct, frozen=True):
     preview: Preview | None = None
 
 
+class TicketAnswer(Struct, frozen=True):
+    """A ticket, shown this once."""
+
+    ticket: str
+    expires_at: str
+
+
+class StreamEnd(Struct, frozen=True):
+    """How a game has ended, as its stream tells it last."""
+
+    id: str
+    status: str
+    result: Result | None
+
+
+class StreamUpdate(Struct, frozen=True):
+    """What happened, and the game after it, as a stream tells it."""
+
+    game: Raw
+    items: tuple[ItemAnswer, ...]
+
+
 class EndedGame(Struct, frozen=True):
     """A game that has ended."""
 

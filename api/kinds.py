@@ -24,6 +24,7 @@ KINDS: dict[str, Kind] = {
     # 401
     "missing_token": Kind(401, "A token is needed", "Send the header 'Authorization: Bearer TOKEN'; POST /v1/players gives a token."),
     "invalid_token": Kind(401, "The token is not valid", "Use the player's present token. A player who is in no game within the hour is forgotten: create a new one."),
+    "invalid_ticket": Kind(401, "The ticket is not valid", "Get a new one with the player's token. A ticket ends after some hours, when its player leaves or changes seats, and with its token."),
     # 403
     "not_host": Kind(403, "Only the host may do this", "Ask the host of the game."),
     "not_seated": Kind(403, "You have no seat in this game", "Join the game while it is open."),
@@ -63,6 +64,8 @@ KINDS: dict[str, Kind] = {
     "invalid_deal": Kind(422, "The deal is not one of this game", "See 'errors' for where it goes wrong."),
     "illegal_move": Kind(422, "The rules forbid this move", "See 'rule'; the legal moves are in the game's legal_moves."),
     "idempotency_key_reused": Kind(422, "This Idempotency-Key was used for another request", "Use a new key for a new request."),
+    # 429
+    "too_many_waiting": Kind(429, "Too many are waiting already", "Try again after Retry-After seconds, or close other streams and polls of yours."),
     # 5xx: not the caller's doing
     "internal_error": Kind(500, "Something went wrong here", "It was logged. A retry may help; if not, report it."),
     "unsupported_transfer_coding": Kind(501, "The transfer coding is not supported", "Send Content-Length and no transfer coding."),

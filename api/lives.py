@@ -22,6 +22,10 @@ REQUEST_MS = DAY_MS
 """An Idempotency-Key."""
 
 
+TICKET_MS = 12 * HOUR_MS
+"""A ticket for a stream."""
+
+
 @dataclass(frozen=True, slots=True)
 class Lives:
     """What the settings say: players from their last use on, games from their last change on."""

@@ -18,6 +18,7 @@ from api.store import Store
 from api.waiting.hub import Hub
 from api.waiting.places import Places
 from api.waiting.polls import Polls
+from api.waiting.streams import Streams
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +32,7 @@ class Services:
     moves: Moves
     reader: Reader
     polls: Polls
+    streams: Streams
 
 
 def make_services(settings: Settings) -> Services:
@@ -53,4 +55,5 @@ def make_services(settings: Settings) -> Services:
         moves=Moves(desk),
         reader=reader,
         polls=Polls(hub, places, reader),
+        streams=Streams(hub, places, reader),
     )

@@ -11,6 +11,7 @@ with what it is needed for. This module decides nothing: it reads, and writes wh
 | `game:{ID}:played` | hash: each move of a player, by player, turn and move, with its items |
 | `player:{ID}` | hash: the account |
 | `creation:{ID}:{KEY}` | the game that a player created with an Idempotency-Key |
+| `ticket:{HASH}` | what a ticket for a stream is for |
 
 A game's version is published on the channel `game:{ID}` by the commit itself; that a player got
 into a game, or has a new token, on the channel `player:{ID}` after it.
@@ -26,8 +27,8 @@ import msgspec
 from msgspec import Struct
 from redis import Redis, RedisError
 
-from api.lives import REQUEST_MS
-from api.stored import FORMAT, Account, Game, Item, Player, StoredDeal
+from api.lives import REQUEST_MS, TICKET_MS
+from api.stored import FORMAT, Account, Game, Item, Place, Player, StoredDeal
 
 COMMIT = """
 local stored = redis.call('HMGET', KEYS[1], 'version', 'commit')
@@ -148,6 +149,15 @@ class Creation(Struct, frozen=True):
 
     game_id: str
     digest: str
+
+
+class Ticket(Struct, frozen=True):
+    """What a ticket is for: one game, as one player sees it at its place, with its token's hash."""
+
+    game_id: str
+    player_id: str
+    secret_hash: str
+    place: Place
 
 
 _game_decoder = msgspec.json.Decoder(Game)
@@ -274,6 +284,15 @@ class Store:
         with contextlib.suppress(RedisError):
             pipe.execute()
 
+    def add_ticket(self, ticket: str, holder: Ticket) -> None:
+        """Keep a ticket (its hash) and what it is for."""
+        self.redis.set(_ticket_key(ticket), _encode(holder), px=TICKET_MS)
+
+    def ticket(self, ticket: str) -> Ticket | None:
+        """What a ticket (its hash) is for."""
+        found = cast("bytes | None", self.redis.get(_ticket_key(ticket)))
+        return None if found is None else msgspec.json.decode(found, type=Ticket)
+
     # --- Players -----------------------------------------------------------------------
 
     def add_player(self, player: Player, token: str, life_ms: int) -> None:
@@ -372,6 +391,10 @@ def _player_key(player_id: str) -> str:
 
 def _creation_key(player_id: str, key: str) -> str:
     return f"creation:{{{player_id}}}:{key}"
+
+
+def _ticket_key(ticket: str) -> str:
+    return f"ticket:{{{ticket}}}"
 
 
 def _milliseconds(time: tuple[int, int]) -> int:

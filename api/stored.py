@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 from datetime import UTC, datetime
 from enum import StrEnum
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 from msgspec import Raw, Struct
@@ -86,6 +86,13 @@ class SeatRecord(Struct, frozen=True):
         return self.house is None and self.player is not None and self.player.id == player_id
 
 
+class Place(NamedTuple):
+    """Where somebody is at a table: in which seat, and whether the house plays for it."""
+
+    seat: Seat | None
+    is_left_to_house: bool
+
+
 class Game(Struct, frozen=True, kw_only=True):
     """A game but for its position.
 
@@ -145,6 +152,11 @@ class Game(Struct, frozen=True, kw_only=True):
     def persons(self) -> set[str]:
         """The players who play for their seats themselves."""
         return {r.player.id for r in self.seats if r.player is not None and r.house is None}
+
+    def place_of(self, player_id: str | None) -> Place:
+        """Where this player is; a spectator has no seat."""
+        left = player_id is not None and self.left_seat_of(player_id) is not None
+        return Place(self.seat_of(player_id), left)
 
     def table_company(self) -> set[str]:
         """Those whom the game takes a place of: who play, and who hosts an open table."""

@@ -39,6 +39,10 @@ def call(method, path, body=None, unless=()):
     sys.exit(f"{args.url} cannot be reached.")
 
 
+def age(game):
+    return game["created_at"], game["id"]
+
+
 def move_over(old, new):
     """Leave one table for another; but stay if the old one started in this very moment."""
     left = call("DELETE", f"/v1/games/{old['id']}/seats/me")
@@ -60,14 +64,15 @@ def sit_down():
             for each in lobby["items"]
             if each["seat_count"] == args.seats and each["id"] not in refused
         ]
-        oldest = min(fitting, key=lambda each: (each["created_at"], each["id"]), default=None)
-        if oldest is not None and (game is None or oldest["id"] != game["id"]):
+        oldest = min(fitting, key=age, default=None)
+        lost = game is None or game["status"] == "cancelled"
+        if oldest is not None and (lost or age(oldest) < age(game)):
             path = f"/v1/games/{oldest['id']}/seats"
             joined = call("POST", path, {}, unless=("game_full", "game_over"))
             if joined is None:
                 refused.add(oldest["id"])
             game = move_over(game, joined) if game and joined else joined or game
-        elif game is None or game["status"] == "cancelled":
+        elif lost:
             wanted = {"ruleset": args.ruleset, "seat_count": args.seats}
             game = call("POST", "/v1/games", wanted)
         time.sleep(0.1)
@@ -79,16 +84,14 @@ def play(game_id):
     """Ask for the games that wait for us, play a random legal move in each, until it is over."""
     cursor = ""
     while True:
-        turns = call("GET", f"/v1/me/turns{cursor}")
+        turns = call("GET", f"/v1/me/turns?wait=20{cursor}")
         for game in turns["items"]:
             move = {"turn": game["turn"], "move": random.choice(game["legal_moves"])}
             call("POST", f"/v1/games/{game['id']}/moves", move, unless=("stale_turn", "game_over"))
         for ended in turns["ended"]:
             if ended["id"] == game_id:
                 return ended["result"]
-        cursor = f"?since={turns['cursor']}"
-        if not turns["items"]:
-            time.sleep(0.05)
+        cursor = f"&since={turns['cursor']}"
 
 
 parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])

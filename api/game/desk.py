@@ -13,7 +13,7 @@ from random import SystemRandom
 
 from msgspec.structs import replace
 
-from api.accounts import Accounts, Credentials
+from api.accounts import Accounts, Credentials, Remembered
 from api.game.course import Course, is_due
 from api.indexes import Indexes
 from api.lives import Lives
@@ -80,7 +80,7 @@ class Desk:
 
     def visit(
         self,
-        credentials: Credentials | None,
+        credentials: Credentials | Remembered | None,
         game_id: str,
         *,
         anonymous: bool = False,

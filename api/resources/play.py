@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from flask import Response, g
+from flask import Response, g, request
 
 from api.openapi import CONDITIONAL, GAME_ID, IF_NONE_MATCH, SERVER_TIME, TOKEN_OPTIONAL, Blueprint
 from api.resources.common import (
@@ -24,9 +24,21 @@ from api.schemas.games import (
     LegalMovesSchema,
     MoveBodySchema,
     PlayedSchema,
+    StreamQuerySchema,
+    TicketSchema,
 )
 
 blueprint = Blueprint("play", __name__, url_prefix="/v1/games/<game_id>")
+
+LAST_EVENT_ID = {
+    "name": "Last-Event-ID",
+    "in": "header",
+    "required": False,
+    "description": "The last id that you got: what came after it is sent, and no snapshot.",
+    "schema": {"type": "string"},
+}
+# The last one keeps proxies from holding events back.
+STREAM_HEADERS = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
 
 
 @blueprint.get("/legal-moves", parameters=[GAME_ID])
@@ -94,6 +106,60 @@ def play_move(body: dict[str, Any], game_id: str) -> Response:
     )
     g.server_time = now
     return answer(played)
+
+
+@blueprint.post("/stream-tickets", parameters=[GAME_ID])
+@blueprint.operation("createStreamTicket", "game_not_found")
+@blueprint.response(201, TicketSchema, headers=SERVER_TIME)
+def create_stream_ticket(game_id: str) -> Response:
+    """Get a ticket for a game's stream
+
+    For browsers, whose EventSource sends no headers: a ticket opens the stream of this game, as I
+    see it now, and nothing else, as often as need be, for some hours. It ends earlier when I
+    leave the game or my token ends.
+    """
+    now, ticket = services().streams.create_ticket(credentials(), game_id)
+    g.server_time = now
+    return answer(ticket, 201)
+
+
+@blueprint.get("/stream", parameters=[GAME_ID])
+@blueprint.operation(
+    "streamEvents",
+    "game_not_found",
+    "invalid_request",
+    "invalid_ticket",
+    "too_many_waiting",
+    security=TOKEN_OPTIONAL,
+    parameters=[LAST_EVENT_ID],
+)
+@blueprint.arguments(StreamQuerySchema, location="query")
+@blueprint.response(
+    200,
+    {"type": "string"},
+    content_type="text/event-stream",
+    description="Server-Sent Events.",
+    headers=SERVER_TIME,
+)
+@blueprint.alt_response(204, description="The game has ended, and you have everything.")
+def stream_events(query: dict[str, Any], game_id: str) -> Response:
+    """Be told what happens in a game, as it happens
+
+    Server-Sent Events, with JSON in `data`: `snapshot`, the game, if the stream opens without
+    Last-Event-ID; `update`, `{game, items}`, whose id is the game's version; `end`, `{id, status,
+    result}`, after which the stream closes. It also closes when my place at the table changes or
+    my token ends: open it again then, with Last-Event-ID.
+    """
+    last_id = request.headers.get("Last-Event-ID")
+    stream = services().streams.open(credentials(), query.get("ticket"), game_id, last_id)
+    g.server_time = stream.now
+    if stream.is_done:
+        response = Response(status=204)
+        del response.headers["Content-Type"]
+        return response
+    response = Response(stream.parts(), headers=STREAM_HEADERS, content_type="text/event-stream")
+    response.call_on_close(stream.close)
+    return response
 
 
 @blueprint.get("/events", parameters=[GAME_ID])

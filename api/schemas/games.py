@@ -248,6 +248,13 @@ class PlayedSchema(Schema):
     items = listed(fields.Nested(ItemSchema))
 
 
+class TicketSchema(Schema):
+    """A ticket that opens the stream of one game, as its maker sees it."""
+
+    ticket = fields.String(required=True, metadata=described("The stream's `ticket`, until then."))
+    expires_at = time()
+
+
 class LegalMovesSchema(Schema):
     """The legal moves of your seat."""
 

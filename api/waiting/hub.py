@@ -44,6 +44,9 @@ WOKEN_AT_ONCE = 25
 EARLY_MS = 5
 """A deadline is looked at a little after it, as clocks go differently."""
 
+UNDER_WAY_MS = 5000
+"""Longer than two looks at the same game can be under way."""
+
 MAX_WATCHED = 100
 """So many open games of a player are watched, and so many in play; as listTurns tells of."""
 
@@ -70,6 +73,15 @@ class Shared:
         """What was looked at."""
         game = self.game
         return GameMark(None, None) if game is None else GameMark(game.version, game.commit)
+
+    def is_newer(self, now: int, version: int) -> bool:
+        """Whether this is newer than what was seen at a time (ms).
+
+        A lower version is older, as both may have been under way at once; but if it is still
+        there a while later, the store has lost something.
+        """
+        has_more = self.game is not None and self.game.version > version
+        return has_more or self.now > now + UNDER_WAY_MS
 
     def once(self, key: Hashable, make: Callable[[], Value]) -> Value:
         """What `make` makes, made once for all who ask with this key."""

@@ -99,8 +99,9 @@ class Polls:
             topic = self.hub.game(visit.game.id)
             waiter.watch(topic, wants)
             while (left := until - time.monotonic()) > 0 and not self.hub.is_stopping:
-                if topic.look is not None and wants(topic.look.game):
-                    return Polled(self._seen(visit, topic.look.found), topic.look)
+                look = topic.look
+                if look and look.is_newer(visit.now, visit.game.version) and wants(look.game):
+                    return Polled(self._seen(visit, look.found), look)
                 waiter.wait(left)
             return Polled(self._later(visit))
 

@@ -5,6 +5,7 @@ import signal
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -429,3 +430,35 @@ def test_a_game_played_to_its_end_wakes_every_wait_of_it(
     ended = play_out([ada, bob], game["id"], rng)
     assert ended["status"] == "finished"
     assert wait.result().body["items"][0]["version"] == game["version"] + 1
+
+
+def test_two_hundred_who_touch_a_game_at_its_deadline_see_one_event(
+    new_players: NewPlayers,
+) -> None:
+    players = new_players(3)
+    game = seated(players, ruleset="contrast")
+    for player in players[:2]:
+        own = player.game(game["id"])
+        player.play(game["id"], own["turn"], own["legal_moves"][0])
+    own = players[0].game(game["id"])
+    counted = players[0].play(game["id"], own["turn"], {"type": "count"})["game"]
+    path = f"/v1/games/{game['id']}"
+    paths = [path, events_path(counted, wait=10), f"{path}/events", "/v1/me/turns"]
+    deadline = time.monotonic() + seconds_until(counted["deadline"], players[0])
+    with ThreadPoolExecutor(200) as threads:
+
+        def touch(number: int) -> int:
+            caller = Client(players[0].url, players[number % 3].token, checked=False)
+            caller.request("GET", "/livez")
+            time.sleep(max(deadline - time.monotonic(), 0))
+            return caller.request("GET", paths[number % 4]).status_code
+
+        assert set(threads.map(touch, range(200))) == {200}
+    items = players[0].get(f"{path}/events?since={counted['version']}")["items"]
+    assert [item["by"] for item in items].count("clock") == 1
+
+
+def seconds_until(deadline: str, client: Client) -> float:
+    now = client.request("GET", "/v1/me/turns").headers["Server-Time"]
+    moments = [datetime.fromisoformat(each) for each in (deadline, now)]
+    return (moments[0] - moments[1]).total_seconds()

@@ -1,0 +1,276 @@
+"""Streams: a game as Server-Sent Events, for one audience, and the tickets that open them.
+
+A stream tells everything once, in order, whenever it is opened again with the id of what came
+last. It ends when the game has, or when whoever opened it may not see it like this any more. It
+waits as polls do, and renders what others of the same audience need only once.
+"""
+
+from __future__ import annotations
+
+import re
+import secrets
+import time
+from collections.abc import Iterator
+from typing import Any, TypeGuard
+
+import gevent
+import msgspec
+from redis import RedisError
+
+from api.accounts import Credentials, Remembered
+from api.answers import StreamEnd, StreamUpdate, TicketAnswer, game_answer
+from api.game.desk import Visit, exists_for
+from api.game.reading import Reader
+from api.lives import TICKET_MS
+from api.problems import Problem
+from api.store import Look, Ticket
+from api.stored import Game, digest, raw, timestamp
+from api.waiting.hub import PAUSE_SECONDS, Hub, Shared, Waiter
+from api.waiting.places import Places
+from api.waiting.polls import audience, is_over
+
+PING_SECONDS = 15.0
+"""After so long without an event a comment is sent, so that both sides know of each other."""
+
+PINGS_PER_CHECK = 2
+"""After so many of them it is asked whether the token still is one."""
+
+ITEMS_AT_ONCE = 500
+
+RETRY = b"retry: 1000\n\n"
+PING = b": ping\n\n"
+
+_ID = re.compile(r"([0-9]{1,15})(-end)?")
+
+
+class Streams:
+    """Opens streams, and makes the tickets for them."""
+
+    def __init__(self, hub: Hub, places: Places, reader: Reader) -> None:
+        self.hub = hub
+        self.places = places
+        self.reader = reader
+        self.desk = reader.desk
+        self.store = reader.store
+
+    def create_ticket(
+        self, credentials: Credentials | None, game_id: str
+    ) -> tuple[int, TicketAnswer]:
+        """A ticket for this game as the caller sees it, and the time (ms).
+
+        Raises `Problem` (``missing_token``, ``invalid_token``, ``game_not_found``).
+        """
+        visit = self.desk.visit(credentials, game_id)
+        assert credentials is not None
+        ticket = secrets.token_urlsafe(32)
+        place = visit.game.place_of(visit.reader)
+        holder = Ticket(game_id, credentials.player_id, credentials.secret_hash, place)
+        self.store.add_ticket(digest(ticket), holder)
+        return visit.now, TicketAnswer(ticket, timestamp(visit.now + TICKET_MS))
+
+    def open(
+        self,
+        credentials: Credentials | None,
+        ticket: str | None,
+        game_id: str,
+        last_id: str | None,
+    ) -> Stream:
+        """The stream of a game for a caller, or the holder of a ticket, who has seen `last_id`.
+
+        Raises `Problem` (``invalid_token``, ``invalid_ticket``, ``game_not_found``,
+        ``too_many_waiting``).
+        """
+        shown: Credentials | Remembered | None = credentials
+        if ticket is None:
+            visit = self.desk.visit(credentials, game_id, anonymous=True)
+        else:
+            visit, shown = self._admit(ticket, game_id)
+        stream = Stream(self, visit, shown, last_id)
+        if not stream.is_done:
+            stream.take_place()
+        return stream
+
+    def _admit(self, ticket: str, game_id: str) -> tuple[Visit, Remembered]:
+        """Who holds a ticket, before its game. Raises `Problem`."""
+        holder = self.store.ticket(digest(ticket))
+        if holder is None or holder.game_id != game_id:
+            raise Problem("invalid_ticket")
+        shown = Remembered(holder.player_id, holder.secret_hash)
+        try:
+            visit = self.desk.visit(shown, game_id)
+        except Problem as problem:
+            if problem.code == "invalid_token":
+                raise Problem("invalid_ticket") from None
+            raise
+        if visit.game.place_of(visit.reader) != holder.place:
+            raise Problem("invalid_ticket")
+        return visit, shown
+
+
+class Stream:
+    """One open stream. It holds a place until it is closed."""
+
+    def __init__(
+        self,
+        streams: Streams,
+        visit: Visit,
+        shown: Credentials | Remembered | None,
+        last_id: str | None,
+    ) -> None:
+        self.now = visit.now
+        self.hub = streams.hub
+        self.reader = streams.reader
+        self._places = streams.places
+        self._has_place = False
+        self._game_id = visit.game.id
+        self._caller = visit.caller
+        self._player_id = visit.reader
+        self._place = visit.game.place_of(visit.reader)
+        self._shown = shown
+        self._is_doubted = False
+        self._first: Shared | None = Shared(Look(visit.now, visit.found))
+        self._seen, has_end = _read_id(last_id)
+        self.is_done = has_end and is_over(visit.game) and self._seen == visit.game.version
+
+    def take_place(self) -> None:
+        """Take a place among those who wait. Raises `Problem` (``too_many_waiting``)."""
+        if not self._places.take(self._player_id):
+            raise Problem("too_many_waiting")
+        self._has_place = True
+
+    def close(self) -> None:
+        """Give the place back; as often as one likes."""
+        if self._has_place:
+            self._has_place = False
+            self._places.give_back(self._player_id)
+
+    # --- What is sent --------------------------------------------------------------------------
+
+    def parts(self) -> Iterator[bytes]:
+        """What is sent, as it comes."""
+        yield RETRY
+        with self.hub.waiter() as waiter:
+            for shared in self._looks(waiter):
+                if shared is None:
+                    yield PING
+                    continue
+                game = shared.game
+                if game is None or not self._may_see(game):
+                    return
+                yield from self._news(shared, game)
+                if is_over(game):
+                    yield _end(game)
+                    return
+
+    def _looks(self, waiter: Waiter) -> Iterator[Shared | None]:
+        """The game as it is and whenever it is another; None when it is time for a ping."""
+        topic = self.hub.game(self._game_id)
+        waiter.watch(topic, lambda _: True)
+        if self._player_id is not None:
+            waiter.watch(self.hub.player(self._player_id), self._doubt)
+        last, self._first = self._first, None
+        assert last is not None
+        yield last
+        pings = 0
+        ping_at = time.monotonic() + PING_SECONDS
+        while not self.hub.is_stopping:
+            if self._is_doubted and not self._is_still_valid():
+                return
+            if _is_news(topic.look, last):
+                last = topic.look
+                yield last
+                ping_at = time.monotonic() + PING_SECONDS
+            elif time.monotonic() >= ping_at:
+                yield None
+                pings += 1
+                self._is_doubted |= pings % PINGS_PER_CHECK == 0
+                ping_at = time.monotonic() + PING_SECONDS
+            else:
+                waiter.wait(ping_at - time.monotonic())
+
+    def _news(self, shared: Shared, game: Game) -> Iterator[bytes]:
+        """What the reader lacks of this."""
+        if self._seen is None or self._seen > game.version:
+            yield self._snapshot(shared, game)
+            self._seen = game.version
+        while self._seen < game.version and not self.hub.is_stopping:
+            try:
+                self._seen, update = self._update(shared, self._seen)
+            except RedisError:
+                gevent.sleep(PAUSE_SECONDS)
+            else:
+                yield update
+
+    def _visit(self, shared: Shared) -> Visit:
+        assert shared.found is not None
+        return Visit(shared.now, self._caller, shared.found)
+
+    def _snapshot(self, shared: Shared, game: Game) -> bytes:
+        return _event("snapshot", str(game.version), self._game(shared))
+
+    def _update(self, shared: Shared, since: int) -> tuple[int, bytes]:
+        """What came after a version, or the first part of it, and up to which version."""
+        visit = self._visit(shared)
+
+        def make() -> tuple[int, bytes]:
+            page = self.reader.events(visit, since, ITEMS_AT_ONCE)
+            update = StreamUpdate(self._game(shared), page.items)
+            return page.version, _event("update", str(page.version), update)
+
+        return shared.once(("update", since, audience(visit)), make)
+
+    def _game(self, shared: Shared) -> msgspec.Raw:
+        visit = self._visit(shared)
+        return shared.once(
+            ("game", audience(visit)), lambda: raw(game_answer(visit.found, visit.reader))
+        )
+
+    # --- Who may see it ------------------------------------------------------------------------
+
+    def _doubt(self, _: Any) -> bool:
+        """Something happened to the player: perhaps its token has ended."""
+        self._is_doubted = True
+        return True
+
+    def _may_see(self, game: Game) -> bool:
+        return exists_for(game, self._caller) and game.place_of(self._player_id) == self._place
+
+    def _is_still_valid(self) -> bool:
+        """Whether who opened the stream could open it now."""
+        if self._shown is None:
+            return True
+        try:
+            reading = self.reader.store.read(self._shown.player_id)
+            self.reader.accounts.authenticate(reading, self._shown)
+        except Problem:
+            return False
+        except RedisError:
+            gevent.sleep(PAUSE_SECONDS)
+            return True
+        self._is_doubted = False
+        return True
+
+
+def _read_id(text: str | None) -> tuple[int | None, bool]:
+    """The version of an event's id, and whether it is that of the end."""
+    match = None if text is None else _ID.fullmatch(text.strip())
+    return (None, False) if match is None else (int(match[1]), match[2] is not None)
+
+
+def _is_news(look: Shared | None, last: Shared) -> TypeGuard[Shared]:
+    if look is None or look.mark == last.mark:
+        return False
+    return look.is_newer(last.now, last.mark.version or 0)
+
+
+def _end(game: Game) -> bytes:
+    # An id of its own: whoever got the last update, but not this, is to get it later.
+    return _event("end", f"{game.version}-end", StreamEnd(game.id, game.status, game.result))
+
+
+def _event(name: str, id_: str, data: Any) -> bytes:
+    return b"event: %b\nid: %b\ndata: %b\n\n" % (
+        name.encode(),
+        id_.encode(),
+        msgspec.json.encode(data),
+    )

@@ -1,0 +1,331 @@
+"""Streams: everything once, in order, to whoever may see it, and to nobody else."""
+
+import contextlib
+import json
+import random
+import re
+import signal
+import socket
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+import requests
+
+from tests.api.client import Client, play_out, seated
+from tests.api.conftest import NewPlayers, new_player
+from tests.conftest import start_service, stop_service
+from tests.server.service import Service, wait_until
+
+SOON = 2.0
+
+
+class Event(NamedTuple):
+    name: str
+    id: str
+    data: Any
+
+
+class Stream:
+    """An open stream, and what has come."""
+
+    def __init__(
+        self, client: Client, game_id: str, last_id: str | None = None, ticket: str | None = None
+    ) -> None:
+        headers = {} if last_id is None else {"Last-Event-ID": last_id}
+        path = f"/v1/games/{game_id}/stream"
+        if ticket is not None:
+            client, path = Client(client.url), f"{path}?ticket={ticket}"
+        caller = Client(client.url, client.token)
+        caller.session.headers["Accept"] = "text/event-stream"
+        self.response = caller.request("GET", path, headers=headers, stream=True)
+        assert self.response.status_code == 200, self.response.text
+        self.events: list[Event] = []
+        self.text = ""
+        self._thread = threading.Thread(target=self._read, daemon=True)
+        self._thread.start()
+
+    def _read(self) -> None:
+        try:
+            for chunk in self.response.iter_content(None, decode_unicode=False):
+                self.text += chunk.decode()
+                *whole, self.rest = self.text.split("\n\n")
+                self.events = [event for each in whole if (event := read_event(each))]
+        except (requests.RequestException, AttributeError):
+            pass  # we closed it
+
+    def until(self, condition: Callable[["Stream"], Any]) -> "Stream":
+        wait_until(lambda: condition(self), "it came", 10)
+        return self
+
+    def has(self, name: str) -> bool:
+        return any(event.name == name for event in self.events)
+
+    @property
+    def is_closed(self) -> bool:
+        return not self._thread.is_alive()
+
+    def close(self) -> list[Event]:
+        # Not by closing it: that waits for whoever reads.
+        with contextlib.suppress(OSError, AttributeError):
+            self.response.raw._fp.fp.raw._sock.shutdown(socket.SHUT_RDWR)
+        self._thread.join(10)
+        return self.events
+
+    @property
+    def items(self) -> list[Any]:
+        return [
+            item for event in self.events if event.name == "update" for item in event.data["items"]
+        ]
+
+
+def read_event(text: str) -> Event | None:
+    fields = dict(re.findall(r"^(event|id|data): (.*)$", text, re.MULTILINE))
+    return Event(fields["event"], fields["id"], json.loads(fields["data"])) if fields else None
+
+
+def ticket(client: Client, game_id: str) -> str:
+    return str(client.post(f"/v1/games/{game_id}/stream-tickets", status=201)["ticket"])
+
+
+def is_refused(client: Client, game_id: str, by_ticket: str) -> bool:
+    path = f"/v1/games/{game_id}/stream?ticket={by_ticket}"
+    Client(client.url).refused("invalid_ticket", "GET", path)
+    return True
+
+
+def test_a_stream_tells_a_whole_game_from_its_snapshot_to_its_end(
+    ada: Client, bob: Client, stranger: Client, rng: random.Random
+) -> None:
+    game = seated([ada, bob])
+    readers = [ada, bob, stranger]
+    streams = [Stream(reader, game["id"]) for reader in readers]
+    for reader, stream in zip(readers, streams, strict=True):
+        stream.until(lambda s: s.events)
+        assert stream.events == [Event("snapshot", str(game["version"]), reader.game(game["id"]))]
+        for name in ("Server-Time", "Access-Control-Allow-Origin"):
+            assert name in stream.response.headers
+        assert stream.response.headers["Cache-Control"] == "no-store"
+        assert stream.response.headers["X-Accel-Buffering"] == "no"
+        assert stream.response.headers["Content-Type"] == "text/event-stream"
+    play_out([ada, bob], game["id"], rng)
+    for reader, stream in zip(readers, streams, strict=True):
+        stream.until(lambda s: s.is_closed)
+        ended = reader.game(game["id"])
+        page = reader.get(f"/v1/games/{game['id']}/events?since={game['version']}")
+        assert stream.items == page["items"]
+        *updates, end = stream.events[1:]
+        assert end.name == "end"
+        assert end.data == {"id": game["id"], "status": "finished", "result": ended["result"]}
+        assert [event.name for event in updates] == ["update"] * len(updates)
+        for event in updates:
+            assert event.id == str(event.data["items"][-1]["version"])
+            assert event.data["game"]["version"] == int(event.id)
+            assert event.data["game"]["you"] == ended["you"]
+        assert updates[-1].data["game"] == ended
+
+
+def test_a_stream_that_is_cut_anywhere_goes_on_without_loss_or_repetition(
+    ada: Client, bob: Client, rng: random.Random
+) -> None:
+    game = seated([ada, bob])
+    uncut = Stream(ada, game["id"]).until(lambda s: s.events)
+    play_out([ada, bob], game["id"], rng)
+    uncut.until(lambda s: s.is_closed)
+    for at, event in enumerate(uncut.events[:-1]):
+        again = Stream(ada, game["id"], event.id).until(lambda s: s.is_closed)
+        assert not again.has("snapshot")
+        before = [item for each in uncut.events[1 : at + 1] for item in each.data["items"]]
+        assert before + again.items == uncut.items
+        assert again.events[-1] == uncut.events[-1]
+        assert len([each for each in again.events if each.name == "end"]) == 1
+    everything = ada.request(
+        "GET", f"/v1/games/{game['id']}/stream", headers={"Last-Event-ID": uncut.events[-1].id}
+    )
+    assert everything.status_code == 204
+    anew = Stream(ada, game["id"]).until(lambda s: s.is_closed)
+    assert [event.name for event in anew.events] == ["snapshot", "end"]
+
+
+def test_a_stream_that_is_cut_while_the_game_goes_on_loses_nothing(
+    ada: Client, bob: Client, rng: random.Random
+) -> None:
+    game = seated([ada, bob])
+    stream = Stream(bob, game["id"]).until(lambda s: s.events)
+    last, items = stream.events[0].id, []
+    for _ in range(6):
+        play_out([ada, bob], game["id"], rng, moves=2)
+        stream.until(lambda s: s.items)
+        stream.close()
+        items += stream.items
+        last = stream.events[-1].id
+        play_out([ada, bob], game["id"], rng, moves=1)
+        stream = Stream(bob, game["id"], last)
+    stream.until(lambda s: s.items)
+    items += stream.items
+    stream.close()
+    page = bob.get(f"/v1/games/{game['id']}/events?since={game['version']}")
+    assert items == page["items"]
+
+
+@pytest.mark.parametrize("last_id", ["9999", "soon", "-1", ""])
+def test_an_id_that_never_was_begins_anew(ada: Client, last_id: str) -> None:
+    game = ada.create()
+    stream = Stream(ada, game["id"], last_id).until(lambda s: s.events)
+    assert [event.name for event in stream.close()] == ["snapshot"]
+
+
+def test_a_stream_shows_only_what_its_audience_may_see(
+    new_players: NewPlayers, stranger: Client, rng: random.Random
+) -> None:
+    players = new_players(4)
+    game = seated(players, ruleset="mit-list-und-tuecke")
+    by_ticket = Stream(players[1], game["id"], ticket=ticket(players[1], game["id"]))
+    streams = {0: Stream(players[0], game["id"]), 1: by_ticket, None: Stream(stranger, game["id"])}
+    for stream in streams.values():
+        stream.until(lambda s: s.events)
+    play_out(players, game["id"], rng, moves=12)
+    version = players[0].game(game["id"])["version"]
+    for seat, stream in streams.items():
+        stream.until(lambda s: s.events[-1].id == str(version))
+        reader = stranger if seat is None else players[seat]
+        page = reader.get(f"/v1/games/{game['id']}/events?since={game['version']}")
+        assert stream.items == page["items"]
+        assert stream.events[-1].data["game"] == reader.game(game["id"])
+        assert {event.data.get("game", event.data)["you"] for event in stream.events} == {seat}
+        stream.close()
+
+
+# --- Who may see it -----------------------------------------------------------------------
+
+
+def test_a_ticket_opens_one_game_for_reading_as_often_as_need_be(ada: Client) -> None:
+    game, other = ada.create(), ada.create()
+    made = ada.post(f"/v1/games/{game['id']}/stream-tickets", status=201)
+    assert made["expires_at"] > game["created_at"]
+    for _ in range(2):
+        stream = Stream(ada, game["id"], ticket=made["ticket"]).until(lambda s: s.events)
+        assert stream.close()[0].data == ada.game(game["id"])
+    assert is_refused(ada, other["id"], made["ticket"])
+    assert is_refused(ada, game["id"], "made-up")
+    headers = {"Authorization": f"Bearer {made['ticket']}"}
+    Client(ada.url).refused("invalid_token", "GET", "/v1/me", headers=headers)
+    Client(ada.url).refused("missing_token", "POST", f"/v1/games/{game['id']}/stream-tickets")
+
+
+def test_tickets_are_kept_as_hashes_and_not_for_ever(ada: Client, service: Service) -> None:
+    game = ada.create()
+    made = ticket(ada, game["id"])
+    with service.store.client() as store:
+        keys = [key.decode() for key in store.scan_iter("ticket:*")]
+        assert keys
+        assert made not in str(keys)
+        assert all(0 < store.pttl(key) <= 12 * 60 * 60 * 1000 for key in keys)
+
+
+def test_leaving_ends_the_streams_and_the_ticket(ada: Client, bob: Client) -> None:
+    for visibility in ("public", "private"):
+        game = ada.create(3, visibility=visibility)
+        bob.join(game["id"], **({"invite": game["invite"]} if game["invite"] else {}))
+        by_ticket = ticket(bob, game["id"])
+        streams = [Stream(bob, game["id"]), Stream(bob, game["id"], ticket=by_ticket)]
+        for stream in streams:
+            stream.until(lambda s: s.events)
+        bob.delete(f"/v1/games/{game['id']}/seats/me")
+        for stream in streams:
+            stream.until(lambda s: s.is_closed)
+            assert [event.name for event in stream.events] == ["snapshot"]
+        path = f"/v1/games/{game['id']}/stream?ticket={by_ticket}"
+        assert Client(bob.url).request("GET", path).status_code in (401, 404)
+
+
+def test_a_new_token_ends_the_streams_and_the_tickets_of_the_old_one(
+    ada: Client, bob: Client
+) -> None:
+    game = seated([ada, bob])
+    by_ticket = ticket(ada, game["id"])
+    streams = [Stream(ada, game["id"]), Stream(ada, game["id"], ticket=by_ticket)]
+    others = Stream(bob, game["id"])
+    for stream in (*streams, others):
+        stream.until(lambda s: s.events)
+    ada.token = ada.post("/v1/me/token")["token"]
+    ada.get("/v1/me")
+    for stream in streams:
+        stream.until(lambda s: s.is_closed)
+    assert is_refused(ada, game["id"], by_ticket)
+    assert not others.is_closed
+    others.close()
+
+
+def test_a_stream_follows_a_table_from_its_creation(ada: Client, bob: Client) -> None:
+    game = ada.create()
+    stream = Stream(ada, game["id"]).until(lambda s: s.events)
+    bob.join(game["id"])
+    stream.until(lambda s: s.items)
+    types = [event["type"] for item in stream.items for event in item["events"]]
+    assert types[:2] == ["seat_taken", "game_started"]
+    assert stream.events[-1].data["game"]["status"] == "playing"
+    stream.close()
+
+
+# --- Caps, pings, stops -------------------------------------------------------------------
+
+
+@pytest.fixture
+def small(tmp_path: Path) -> Iterator[Service]:
+    """A service with one worker that holds little."""
+    running = start_service(
+        str(tmp_path),
+        APPEND_FSYNC="everysec",
+        WEB_CONCURRENCY="1",
+        WAITERS="4",
+        WAITERS_PER_PLAYER="2",
+    ).await_ready()
+    try:
+        yield running
+    finally:
+        stop_service(running)
+
+
+def test_streams_beyond_the_cap_are_refused_and_a_stop_ends_them_all(small: Service) -> None:
+    ada, stranger = new_player(small.url), Client(small.url)
+    game = ada.create(3)
+    path = f"/v1/games/{game['id']}/stream"
+    with ada.unchecked():  # the document says nothing of HEAD; it holds no place
+        assert {ada.request("HEAD", path).status_code for _ in range(5)} == {200}
+    held = [Stream(ada, game["id"]).until(lambda s: s.events) for _ in range(2)]
+    problem = ada.refused("too_many_waiting", "GET", path)
+    assert problem["status"] == 429
+    assert int(ada.log[-1].headers["Retry-After"]) >= 1
+    assert "Retry-After" in ada.request("GET", f"{path[:-6]}events?since=1&wait=5").headers
+    held += [Stream(stranger, game["id"]).until(lambda s: s.events) for _ in range(2)]
+    stranger.refused("too_many_waiting", "GET", path)
+    begin = time.monotonic()
+    small.signal(signal.SIGTERM)
+    for stream in held:
+        stream.until(lambda s: s.is_closed)
+    assert small.exit_code() == 0
+    assert time.monotonic() - begin < SOON + 2
+
+
+@pytest.mark.slow
+def test_a_silent_stream_is_pinged(ada: Client) -> None:
+    stream = Stream(ada, ada.create()["id"]).until(lambda s: s.events)
+    wait_until(lambda: "\n\n: ping" in stream.text, "it is pinged", 17)
+    stream.close()
+
+
+def test_a_stream_survives_the_store(fresh_service: Service) -> None:
+    ada, bob = new_player(fresh_service.url), new_player(fresh_service.url)
+    game = ada.create()
+    streams = [Stream(ada, game["id"]).until(lambda s: s.events) for _ in range(4)]
+    fresh_service.kill_valkey()
+    time.sleep(0.5)
+    bob.join(game["id"])
+    for stream in streams:
+        stream.until(lambda s: s.items)
+    for stream in streams:
+        stream.close()
