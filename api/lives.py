@@ -15,8 +15,12 @@ UNUSED_PLAYER_MS = HOUR_MS
 OLD_TOKEN_MS = 10 * 60 * 1000
 """A token after a new one was issued, at most."""
 
-SEEN_MS = 30 * 1000
-"""How exactly it is known when a player was last heard of."""
+SEEN_MS = 20 * 1000
+"""How exactly it is noted when a player was last heard of.
+
+A poll is sent again after 25 seconds, a stream checked every 30: so that whoever waits was heard
+of within half a minute.
+"""
 
 REQUEST_MS = DAY_MS
 """An Idempotency-Key."""

@@ -41,7 +41,7 @@ def workers(service: Service) -> set[int]:
     return {
         int(pid)
         for pid in children.split()
-        if b"serve" in Path(f"/proc/{pid}/cmdline").read_bytes()
+        if b"api.commands" in Path(f"/proc/{pid}/cmdline").read_bytes()
     }
 
 

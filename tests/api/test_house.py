@@ -23,10 +23,10 @@ def of_house(item: Any) -> bool:
 def test_one_player_plays_against_the_house_with_two_calls_a_move(
     ada: Client, rng: random.Random, ruleset: str, level: str
 ) -> None:
-    seats = max(3, RULESETS[ruleset].min_seats)
-    game = ada.create(seats, ruleset, house=[level] * (seats - 1))
+    seats = 4
+    game = ada.create(seats, ruleset, house=[level] * 3)
     assert game["status"] == "playing"
-    assert [seat["house"] for seat in game["seats"]] == [None] + [level] * (seats - 1)
+    assert [seat["house"] for seat in game["seats"]] == [None, *[level] * 3]
     ada.checked = False
     result = None
     while result is None:

@@ -363,10 +363,10 @@ def test_presence_tells_when_each_seat_was_last_heard_of(
     key = f"player:{{{ada.id}}}"
     with service.store.client() as redis:
         now = int(redis.hget(key, "seen_at") or 0)
-        redis.hset(key, "seen_at", str(now - 29_000))
+        redis.hset(key, "seen_at", str(now - 18_000))
         before = stranger.get(path)["items"][0]
         ada.get("/v1/me/turns")
         assert stranger.get(path)["items"][0] == before
-        redis.hset(key, "seen_at", str(now - 31_000))
+        redis.hset(key, "seen_at", str(now - 21_000))
         ada.get("/v1/me/turns")
         assert stranger.get(path)["items"][0]["last_seen"] > before["last_seen"]

@@ -332,7 +332,7 @@ def test_a_store_that_is_killed_ends_no_wait_with_an_error(
         for player in players:
             path = events_path(tables[id(players)], wait=6)
             own = turns_path(player.get("/v1/me/turns"), wait=6)
-            readers += [(player, path)] * 45 + [(player, own)] * 5
+            readers += [(player, path)] * 57 + [(player, own)] * 6  # 504 in all
     for player in (*moved, *quiet):
         player.checked = False
     with ThreadPoolExecutor(len(readers)) as threads:
