@@ -79,7 +79,7 @@ def is_true(entry: Entry, game: Game | None) -> bool:
 def can_become_true(entry: Entry, position: Position, game: Game | None, now: int) -> bool:
     """Whether a commit under way may yet make a false entry true.
 
-    A game's status only goes forward, and after the start nobody joins or leaves.
+    A game's status only goes forward, and after the start nobody joins.
     """
     if game is None:
         return now - position.created_at < COMMIT_MS
@@ -87,7 +87,10 @@ def can_become_true(entry: Entry, position: Position, game: Game | None, now: in
         return False
     if game.status in ENDED and entry.status not in (ALL, game.status):
         return False
-    return game.status == OPEN or entry.owner in owners(game)
+    if game.status == OPEN or entry.owner in owners(game):
+        return True
+    # A place that was left to the house can be taken back.
+    return entry.owner in {places(player_id) for player_id in game.players()}
 
 
 class Indexes:
@@ -190,8 +193,8 @@ class Indexes:
         """The newest games that may concern each of some players and may not have ended."""
         pipe = self.redis.pipeline(transaction=False)
         for player_id in player_ids:
-            for status in UNFINISHED:
-                pipe.zrange(_key(Entry(player_id, status)), 0, most - 1, desc=True)
+            for entry in (Entry(player_id, OPEN), Entry(places(player_id), PLAYING)):
+                pipe.zrange(_key(entry), 0, most - 1, desc=True)
         answers = pipe.execute()
         return [
             frozenset(member.decode() for member in open_ones + playing)
@@ -219,7 +222,8 @@ class Indexes:
             )
             positions = [Position(int(score), member.decode()) for member, score in found]
             batch = [each for each in positions if after is None or each < after]
-            yield from zip(batch, self.store.games([each.game_id for each in batch]), strict=True)
+            games = self.store.games([each.game_id for each in batch])
+            yield from ((each, games[each.game_id]) for each in batch if each.game_id in games)
             if len(found) < size:
                 return
             # From the last one on, not by counting: what comes or goes meanwhile shifts nothing.

@@ -20,6 +20,7 @@ into a game, or has a new token, on the channel `player:{ID}` after it.
 from __future__ import annotations
 
 import contextlib
+import logging
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple, cast
 
@@ -160,6 +161,16 @@ class Ticket(Struct, frozen=True):
     place: Place
 
 
+UNREADABLE = (NewerFormat, msgspec.MsgspecError)
+
+log = logging.getLogger("ludotheque")
+
+
+class _Format(Struct):
+    format: int = FORMAT
+
+
+_format_decoder = msgspec.json.Decoder(_Format)
 _game_decoder = msgspec.json.Decoder(Game)
 _item_decoder = msgspec.json.Decoder(Item)
 _encode = msgspec.json.Encoder().encode
@@ -210,21 +221,31 @@ class Store:
         found = _stored_game(next(answers)) if game_id is not None else None
         return Reading(now, account, found, next(answers, None))
 
-    def games(self, ids: Sequence[str]) -> list[Game | None]:
-        """The documents of some games, None for each that there is no more."""
-        return [None if found is None else found.game for found in self._games(ids, ("game",))]
+    def games(self, ids: Sequence[str]) -> dict[str, Game | None]:
+        """The documents of some games, None for each that there is no more.
 
-    def games_with_state(self, ids: Sequence[str]) -> list[StoredGame | None]:
-        """Some games with their positions."""
+        One that cannot be read is left out, so that it hides no other.
+        """
+        found = self._games(ids, ("game",))
+        return {each: None if game is None else game.game for each, game in found.items()}
+
+    def games_with_state(self, ids: Sequence[str]) -> dict[str, StoredGame | None]:
+        """Some games with their positions, as `games`."""
         return self._games(ids, ("game", "state"))
 
-    def _games(self, ids: Sequence[str], fields: Iterable[str]) -> list[StoredGame | None]:
+    def _games(self, ids: Sequence[str], fields: Iterable[str]) -> dict[str, StoredGame | None]:
         if not ids:
-            return []
+            return {}
         pipe = self.redis.pipeline(transaction=False)
         for game_id in ids:
             pipe.hmget(_game_key(game_id), tuple(fields))
-        return [_stored_game(values) for values in pipe.execute()]
+        found = {}
+        for game_id, values in zip(ids, pipe.execute(), strict=True):
+            try:
+                found[game_id] = _stored_game(values)
+            except UNREADABLE as error:
+                log.warning("game %s cannot be read: %s", game_id, type(error).__name__)
+        return found
 
     def commit(self, before: Game | None, change: Change, life_ms: int) -> bool:
         """Write a change if the game still is what it was decided upon; tell whether."""
@@ -425,14 +446,21 @@ def _game_mark(values: list[bytes | None]) -> GameMark:
 def _look(now: int, values: list[bytes | None]) -> Look | None:
     try:
         return Look(now, _stored_game(values))
-    except NewerFormat:
+    except UNREADABLE as error:
+        log.warning("a game that is waited for cannot be read: %s", type(error).__name__)
         return None
 
 
 def _stored_game(values: list[bytes | None]) -> StoredGame | None:
     if values[0] is None:
         return None
-    game = _game_decoder.decode(values[0])
+    try:
+        game = _game_decoder.decode(values[0])
+    except msgspec.ValidationError:
+        # Whatever else a newer release has changed, it says that it has.
+        if _format_decoder.decode(values[0]).format > FORMAT:
+            raise NewerFormat from None
+        raise
     if game.format > FORMAT:
         raise NewerFormat(game.id)
     return StoredGame(game, values[1] if len(values) > 1 else None)

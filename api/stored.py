@@ -69,12 +69,14 @@ class Account(Struct, frozen=True):
 class SeatRecord(Struct, frozen=True):
     """A seat: who sits there, whether the house plays for it, for whom it is reserved.
 
-    A player who left during the game stays, with the house playing for it.
+    A player who left during the game stays, with the house playing for it; `times_left` counts
+    how often it did.
     """
 
     player: Player | None = None
     house: str | None = None
     reserved_for: Player | None = None
+    times_left: int = 0
 
     @property
     def is_free(self) -> bool:
@@ -87,10 +89,10 @@ class SeatRecord(Struct, frozen=True):
 
 
 class Place(NamedTuple):
-    """Where somebody is at a table: in which seat, and whether the house plays for it."""
+    """Where somebody is at a table, and how often it has left it: what a ticket was made for."""
 
     seat: Seat | None
-    is_left_to_house: bool
+    times_left: int
 
 
 class Game(Struct, frozen=True, kw_only=True):
@@ -154,9 +156,9 @@ class Game(Struct, frozen=True, kw_only=True):
         return {r.player.id for r in self.seats if r.player is not None and r.house is None}
 
     def place_of(self, player_id: str | None) -> Place:
-        """Where this player is; a spectator has no seat."""
-        left = player_id is not None and self.left_seat_of(player_id) is not None
-        return Place(self.seat_of(player_id), left)
+        """Where this player is; who watches or has left has no seat."""
+        own = (r for r in self.seats if r.player is not None and r.player.id == player_id)
+        return Place(self.seat_of(player_id), sum(record.times_left for record in own))
 
     def table_company(self) -> set[str]:
         """Those whom the game takes a place of: who play, and who hosts an open table."""

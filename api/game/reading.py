@@ -25,7 +25,7 @@ from api.answers import (
 from api.game.course import is_due
 from api.game.desk import Desk, Visit
 from api.happenings import BY_CLOCK
-from api.indexes import ALL, COMMIT_MS, Indexes, Position, lobby
+from api.indexes import ALL, COMMIT_MS, Indexes, Position, lobby, places
 from api.problems import FieldError, Problem
 from api.setup import find_ruleset, unknown_ruleset
 from api.store import Store, StoredGame
@@ -203,11 +203,11 @@ class Reader:
 
     def _waiting(self, caller: str, now: int) -> list[StoredGame]:
         """The games with the caller to move. Documents first: most games wait for others."""
-        games, _ = self.indexes.page(caller, PLAYING, None, MAX_TURNS, now)
+        games, _ = self.indexes.page(places(caller), PLAYING, None, MAX_TURNS, now)
         ids = [game.id for game in games if _waits_for(game, caller) or is_due(game, now)]
         found = [
             settled
-            for each in self.store.games_with_state(ids)
+            for each in self.store.games_with_state(ids).values()
             if each is not None and (settled := self._settled(each, now)) is not None
         ]
         waiting = [each for each in found if _waits_for(each.game, caller)]
@@ -230,7 +230,8 @@ class Reader:
         most = MAX_ENDED + len(seen.marks)
         entries = self.indexes.ended_since(caller, seen.since, most)
         new = [each for each in entries if _end_mark(each[0]) not in seen.marks][:MAX_ENDED]
-        games = [game for game in self.store.games([each[0] for each in new]) if game is not None]
+        found = self.store.games([each[0] for each in new]).values()
+        games = [game for game in found if game is not None]
         games = [game for game in games if game.status in ENDED and caller in game.members()]
         until = new[-1][1] if len(new) == MAX_ENDED else now
         since = max(seen.since, until - COMMIT_MS)

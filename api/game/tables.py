@@ -183,8 +183,9 @@ class Tables:
                 raise Problem("not_seated")
             if visit.game.status not in ENDED or visit.game.started_at is None:
                 raise Problem("game_not_over")
-            if visit.game.rematch is not None:
+            if visit.game.rematch is not None and not self._was_called_off(visit.game.rematch):
                 return None
+            self._check_room(visit.caller.id, visit.now)
             return Change(game=replace(visit.game, rematch=new_id()))
 
         visit, _ = self.desk.change(credentials, game_id, decide)
@@ -196,6 +197,10 @@ class Tables:
             if is_new:
                 return found, True
         return self.join(credentials, old.rematch, None, None), False
+
+    def _was_called_off(self, game_id: str) -> bool:
+        found = self.store.read(None, game_id).found
+        return found is not None and found.game.status == CANCELLED
 
     # --- Taking a seat -----------------------------------------------------------------
 
@@ -219,6 +224,7 @@ class Tables:
             assert caller is not None
             own = _seat_to_take_back(visit, seat)
             if own is not None:
+                self._check_room(caller.id, visit.now)
                 return self._take_back(visit.found, own, caller, visit.now)
             if not _wants_to_sit(visit, seat):
                 return None
@@ -306,7 +312,8 @@ class Tables:
             return None
         course = Course.of(visit.found, visit.now, self.desk.rng)
         course.tell(BY_PLAYER, seat, SeatHandedOver(seat, CAREFUL))
-        record = replace(game.seats[seat], house=CAREFUL)
+        record = game.seats[seat]
+        record = replace(record, house=CAREFUL, times_left=record.times_left + 1)
         course.game = replace(game, seats=replaced(game.seats, seat, record))
         if course.game.persons():
             course.let_house_move()

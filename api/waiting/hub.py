@@ -8,6 +8,7 @@ there now. Whoever waits shares that one look. The hub renders nothing and answe
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import time
 from collections.abc import Callable, Hashable
@@ -47,11 +48,15 @@ EARLY_MS = 5
 UNDER_WAY_MS = 5000
 """Longer than two looks at the same game can be under way."""
 
-MAX_WATCHED = 100
-"""So many open games of a player are watched, and so many in play; as listTurns tells of."""
+MAX_WATCHED = 300
+"""So many open games of a player are watched, and so many in play: more than it has places."""
 
 Value = TypeVar("Value")
 Wants = Callable[[Game | None], bool]
+
+
+class Abandoned(Exception):
+    """Whoever was making something for all has gone."""
 
 
 class Shared:
@@ -85,15 +90,17 @@ class Shared:
 
     def once(self, key: Hashable, make: Callable[[], Value]) -> Value:
         """What `make` makes, made once for all who ask with this key."""
-        if (made := self._made.get(key)) is not None:
-            shared: Value = made.get()
-            return shared
+        while (made := self._made.get(key)) is not None:
+            with contextlib.suppress(Abandoned):
+                shared: Value = made.get()
+                return shared
         made = self._made[key] = AsyncResult()
         try:
             value = make()
         except BaseException as error:
             del self._made[key]
-            made.set_exception(error)
+            # Who was making it may just have gone: that is no reason for the others to go.
+            made.set_exception(error if isinstance(error, Exception) else Abandoned())
             raise
         made.set(value)
         return value
@@ -364,21 +371,25 @@ class Hub:
     def _recheck_for_ever(self) -> None:
         while True:
             begin = time.monotonic()
-            self._forget_the_left()
-            self._subscription.check()
-            topics = list(self._topics.values())
-            parts = [
-                topics[at : at + CHECKED_AT_ONCE] for at in range(0, len(topics), CHECKED_AT_ONCE)
-            ]
-            for number, part in enumerate(parts):
-                try:
-                    self._recheck([topic for topic in part if topic.waiters])
-                except Exception as error:
-                    self._failed("a check", error)
-                # Spread over the time that there is, so that nobody notices.
-                until = begin + RECHECK_SECONDS * (number + 1) / len(parts)
-                gevent.sleep(max(until - time.monotonic(), 0.001))
-            gevent.sleep(max(begin + RECHECK_SECONDS - time.monotonic(), 0.001))
+            try:
+                self._recheck_all(begin)
+            except Exception as error:
+                self._failed("a check", error)
+            gevent.sleep(max(begin + RECHECK_SECONDS - time.monotonic(), PAUSE_SECONDS))
+
+    def _recheck_all(self, begin: float) -> None:
+        self._forget_the_left()
+        self._subscription.check()
+        topics = list(self._topics.values())
+        parts = [topics[at : at + CHECKED_AT_ONCE] for at in range(0, len(topics), CHECKED_AT_ONCE)]
+        for number, part in enumerate(parts):
+            try:
+                self._recheck([topic for topic in part if topic.waiters])
+            except RedisError as error:
+                self._failed("a check", error)
+            # Spread over the time that there is, so that nobody notices.
+            until = begin + RECHECK_SECONDS * (number + 1) / len(parts)
+            gevent.sleep(max(until - time.monotonic(), 0.001))
 
     def _recheck(self, topics: list[Topic]) -> None:
         games = [topic for topic in topics if isinstance(topic, GameTopic)]

@@ -103,7 +103,18 @@ class Polls:
                 if look and look.is_newer(visit.now, visit.game.version) and wants(look.game):
                     return Polled(self._seen(visit, look.found), look)
                 waiter.wait(left)
-            return Polled(self._later(visit))
+            return Polled(self._finally(visit))
+
+    def _finally(self, visit: Visit) -> Visit:
+        """What is there when the time is up: nobody leaves without having looked."""
+        try:
+            (look,) = self.hub.store.look([visit.game.id])
+        except RedisError:
+            return self._later(visit)
+        if look is None:
+            return self._later(visit)
+        self.hub.see_clock(look.now)
+        return self._seen(visit, look.found)
 
     def _seen(self, visit: Visit, found: StoredGame | None) -> Visit:
         if found is None or not exists_for(found.game, visit.caller):

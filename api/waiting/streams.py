@@ -32,8 +32,8 @@ from api.waiting.polls import audience, is_over
 PING_SECONDS = 15.0
 """After so long without an event a comment is sent, so that both sides know of each other."""
 
-PINGS_PER_CHECK = 2
-"""After so many of them it is asked whether the token still is one."""
+CHECK_SECONDS = 30.0
+"""How often it is asked whether the token still is one, however much happens."""
 
 ITEMS_AT_ONCE = 500
 
@@ -171,9 +171,12 @@ class Stream:
         last, self._first = self._first, None
         assert last is not None
         yield last
-        pings = 0
         ping_at = time.monotonic() + PING_SECONDS
+        check_at = time.monotonic() + CHECK_SECONDS
         while not self.hub.is_stopping:
+            if time.monotonic() >= check_at:
+                self._is_doubted = True
+                check_at = time.monotonic() + CHECK_SECONDS
             if self._is_doubted and not self._is_still_valid():
                 return
             if _is_news(topic.look, last):
@@ -182,11 +185,9 @@ class Stream:
                 ping_at = time.monotonic() + PING_SECONDS
             elif time.monotonic() >= ping_at:
                 yield None
-                pings += 1
-                self._is_doubted |= pings % PINGS_PER_CHECK == 0
                 ping_at = time.monotonic() + PING_SECONDS
             else:
-                waiter.wait(ping_at - time.monotonic())
+                waiter.wait(min(ping_at, check_at) - time.monotonic())
 
     def _news(self, shared: Shared, game: Game) -> Iterator[bytes]:
         """What the reader lacks of this."""

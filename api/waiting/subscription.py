@@ -7,6 +7,7 @@ was heard. It knows nothing of what the channels are for.
 
 from __future__ import annotations
 
+import contextlib
 import logging
 from collections.abc import Callable
 from typing import Any, Protocol
@@ -61,6 +62,7 @@ class Subscription:
         self._changed = Event()
         self._connection: Connection | None = None
         self._is_alive = True
+        self._is_ping_due = False
 
     def want(self, channel: str) -> None:
         """Subscribe to a channel."""
@@ -78,15 +80,17 @@ class Subscription:
 
     def check(self) -> None:
         """Called now and then: a connection on which nothing came since the last time is dead."""
-        if self._connection is None:
+        connection = self._connection
+        if connection is None:
             return
-        try:
-            if not self._is_alive:
-                self._connection.disconnect()
-            self._is_alive = False
-            self._connection.send_command("PING")
-        except (RedisError, OSError):
-            self._connection.disconnect()
+        if self._is_alive:
+            # Only one greenlet writes, and it alone may use the connection besides the reader.
+            self._is_alive, self._is_ping_due = False, True
+            self._changed.set()
+        else:
+            self._connection = None
+            with contextlib.suppress(RedisError, OSError):
+                connection.disconnect()
 
     def run(self) -> None:
         """Hear, for ever."""
@@ -120,7 +124,12 @@ class Subscription:
         try:
             while True:
                 self._changed.wait()
+                if self._connection is not connection:
+                    return  # given up: to send would open it again, with nobody to read
                 self._changed.clear()
+                if self._is_ping_due:
+                    self._is_ping_due = False
+                    connection.send_command("PING")
                 dropped, self._dropped = self._dropped, set()
                 new, self._new = self._new, set()
                 for command, channels in (("UNSUBSCRIBE", dropped), ("SUBSCRIBE", new)):

@@ -285,3 +285,51 @@ def test_all_copies_of_a_move_that_meets_the_deadline_have_one_outcome(
     assert statuses in ({200}, {409})
     items = players[0].get(f"/v1/games/{game_id}/events?since={own['version']}")["items"]
     assert [item["by"] for item in items] == (["player"] if statuses == {200} else ["clock"])
+
+
+def test_games_that_one_has_left_hide_none_that_waits(new_players: NewPlayers) -> None:
+    ada, bob = new_players(2)
+    ada.checked = bob.checked = False
+    waiting = ada.create(2, house=["random"])
+    for _ in range(103):
+        game = ada.create(3, house=["random"])
+        bob.join(game["id"])
+        ada.delete(f"/v1/games/{game['id']}/seats/me")
+        bob.delete(f"/v1/games/{game['id']}/seats/me")
+    left = ada.create(3, house=["random"])
+    bob.join(left["id"])
+    ada.delete(f"/v1/games/{left['id']}/seats/me")
+    turns = ada.get("/v1/me/turns")["items"]
+    assert [each["id"] for each in turns] == [waiting["id"]]
+    back = ada.join(left["id"])
+    assert back["you"] == 0
+    if 0 in back["to_move"]:
+        assert len(ada.get("/v1/me/turns")["items"]) == 2
+
+
+def test_a_ticket_ends_when_its_player_leaves_though_it_comes_back(
+    ada: Client, bob: Client
+) -> None:
+    path = f"/v1/games/{seated([ada, bob])['id']}"
+    ticket = bob.post(f"{path}/stream-tickets", status=201)["ticket"]
+    bob.delete(f"{path}/seats/me")
+    bob.join(path.rpartition("/")[2])
+    bob.refused("invalid_ticket", "GET", f"{path}/stream?ticket={ticket}")
+
+
+def test_a_rematch_without_room_is_not_announced_and_one_called_off_can_be_had_again(
+    new_players: NewPlayers, rng: random.Random
+) -> None:
+    ada, bob = new_players(2)
+    old = play_out([ada, bob], seated([ada, bob])["id"], rng)
+    path = f"/v1/games/{old['id']}/rematch"
+    with ada.unchecked():
+        games = [ada.create()["id"] for _ in range(100)]
+    ada.refused("too_many_games", "POST", path)
+    assert bob.game(old["id"])["rematch"] is None
+    ada.delete(f"/v1/games/{games[0]}")
+    first = bob.post(path, status=201)
+    bob.delete(f"/v1/games/{first['id']}")
+    second = ada.post(path, status=201)
+    assert second["id"] != first["id"]
+    assert bob.post(path)["status"] == "playing"

@@ -1,5 +1,6 @@
 """Long polls: an answer as soon as there is news, at once if there is some already."""
 
+import os
 import random
 import signal
 import time
@@ -288,18 +289,10 @@ def test_a_reader_who_has_a_game_can_wait_for_another_one(
 def test_a_lost_notification_is_noticed_within_seconds(
     ada: Client, bob: Client, service: Service, send: Send
 ) -> None:
-    """What a commit writes, without what it publishes."""
     game = ada.create(3)
     waits = [send(ada, events_path(game)) for _ in range(4)]
     time.sleep(SETTLED)
-    with service.store.client() as store:
-        key = f"game:{{{game['id']}}}"
-        document = store.hget(key, "game")
-        assert document is not None
-        changed = document.replace(b'"version":1', b'"version":2')
-        items = store.lindex(f"{key}:items", 0)
-        store.rpush(f"{key}:items", items.replace(b'"version":1', b'"version":2'))
-        store.hset(key, mapping={"game": changed, "version": 2})
+    commit_unheard(service, game["id"])
     for wait in waits:
         answer = wait.result()
         assert answer.body["version"] == 2
@@ -355,6 +348,86 @@ def test_a_store_that_is_killed_ends_no_wait_with_an_error(
         if path.startswith(f"/v1/games/{game_id}/"):
             assert [item["by"] for item in answer.body["items"]] == ["player"], answer.seconds
             assert answer.seconds < 6
+
+
+def commit_unheard(service: Service, game_id: str) -> None:
+    """What a commit to a new game writes, without what it publishes."""
+    with service.store.client() as store:
+        key = f"game:{{{game_id}}}"
+        document = store.hget(key, "game")
+        assert document is not None
+        store.rpush(
+            f"{key}:items",
+            store.lindex(f"{key}:items", 0).replace(b'"version":1', b'"version":2'),
+        )
+        changed = document.replace(b'"version":1', b'"version":2')
+        store.hset(key, mapping={"game": changed, "version": 2})
+
+
+def test_after_a_store_that_stood_still_lost_notifications_are_noticed_as_before(
+    fresh_service: Service,
+) -> None:
+    ada = new_player(fresh_service.url)
+    ada.checked = False
+    first, second = ada.create(3), ada.create(3)
+    with ThreadPoolExecutor(24) as threads:
+
+        def ask(path: str) -> Timed:
+            return Timed(lambda: Client(ada.url, ada.token, checked=False).request("GET", path))
+
+        held = [threads.submit(ask, events_path(first, wait=12)) for _ in range(12)]
+        time.sleep(SETTLED)
+        pid = fresh_service.store.pid
+        assert pid is not None
+        os.kill(pid, signal.SIGSTOP)
+        time.sleep(8)  # long enough for a connection on which nothing comes to be given up
+        os.kill(pid, signal.SIGCONT)
+        assert {wait.result().response.status_code for wait in held} == {200}
+        held = [threads.submit(ask, events_path(second, wait=15)) for _ in range(16)]
+        time.sleep(SETTLED)
+        commit_unheard(fresh_service, second["id"])
+        answers = [wait.result() for wait in held]
+    assert {answer.body["version"] for answer in answers} == {2}
+    assert max(answer.seconds for answer in answers) < SETTLED + 6
+    assert "Traceback" not in fresh_service.output
+
+
+@pytest.mark.parametrize("change", [b'"format":2', b'"format":2,"to_move":{}', b'"to_move":{}'])
+def test_a_game_that_cannot_be_read_hides_no_other(
+    ada: Client, bob: Client, service: Service, send: Send, change: bytes
+) -> None:
+    """Neither from those who wait, nor in a list, nor among somebody's turns."""
+    for client in (ada, bob):
+        client.checked = False
+    healthy, broken = seated([ada, bob]), seated([ada, bob])
+    key = f"game:{{{broken['id']}}}"
+    mover = (ada, bob)[healthy["to_move"][0]]
+    with service.store.client() as store:
+        document = store.hget(key, "game") or b""
+        parts = [send(ada, events_path(each, wait=8)) for each in (healthy, broken)]
+        time.sleep(SETTLED)
+        store.hset(
+            key,
+            "game",
+            document.replace(b'"format":1', change, 1).replace(
+                b'"to_move":[', b'"was_to_move":[', 1
+            ),
+        )
+        try:
+            expected = 503 if b"format" in change else 500
+            assert ada.request("GET", f"/v1/games/{broken['id']}").status_code == expected
+            for path in ("/v1/games?limit=100", "/v1/me/games", "/v1/me/games?status=playing"):
+                assert healthy["id"] in [each["id"] for each in ada.get(path)["items"]]
+            own = mover.game(healthy["id"])
+            assert own["id"] in [each["id"] for each in mover.get("/v1/me/turns")["items"]]
+            mover.play(own["id"], own["turn"], own["legal_moves"][0])
+            answer = parts[0].result()
+            assert answer.body["items"]
+            assert answer.seconds < SETTLED + SOON
+        finally:
+            store.hset(key, "game", document)
+    # What could not be read for a while is where it was.
+    assert broken["id"] in [each["id"] for each in ada.get("/v1/me/games")["items"]]
 
 
 def test_a_service_that_stops_answers_all_who_wait_at_once(tmp_path: Path) -> None:
