@@ -14,7 +14,7 @@ from redis.backoff import ConstantBackoff
 from redis.connection import BlockingConnectionPool, ConnectionInterface, ConnectionPool
 from redis.retry import Retry
 
-from api.settings import Settings
+from api.settings import Settings, SettingsError
 
 RETRIES = 1
 RETRY_PAUSE_SECONDS = 0.05
@@ -23,7 +23,7 @@ RETRY_PAUSE_SECONDS = 0.05
 def connect(settings: Settings) -> Redis:
     """A client of the store; it opens connections only when it needs them."""
     if settings.redis_url is None:
-        raise RuntimeError(
+        raise SettingsError(
             "REDIS_URL is not set. Set it, or use `ludotheque serve`, "
             "which starts a server of its own."
         )

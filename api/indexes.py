@@ -152,6 +152,13 @@ class Indexes:
         }
         return len(taken) >= most
 
+    def lobby_sizes(self) -> dict[str, int]:
+        """How many public games there are, by status, as far as counting entries can tell."""
+        pipe = self.redis.pipeline(transaction=False)
+        for status in UNFINISHED:
+            pipe.zcard(_key(Entry(lobby(), status)))
+        return dict(zip(UNFINISHED, pipe.execute(), strict=True))
+
     def page(
         self, owner: str, status: str, after: Position | None, limit: int, now: int
     ) -> tuple[list[Game], Position | None]:

@@ -71,6 +71,7 @@ KINDS: dict[str, Kind] = {
     "unsupported_transfer_coding": Kind(501, "The transfer coding is not supported", "Send Content-Length and no transfer coding."),
     "newer_format": Kind(503, "The game was written by a newer release", "Try again after Retry-After seconds: the release is being rolled out."),
     "busy": Kind(503, "Too much is happening in this game at once", "Try again after Retry-After seconds."),
+    "stopping": Kind(503, "The service is stopping", "Send requests elsewhere. Those that come in time are answered."),
     "store_evicts": Kind(503, "The store may drop games", "Whoever runs it sets maxmemory-policy to noeviction."),
     "store_unavailable": Kind(503, "The store of games cannot be reached", "Try again after Retry-After seconds. What was acknowledged is not lost."),
 }  # fmt: skip

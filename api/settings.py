@@ -104,6 +104,17 @@ def _directory() -> Kind:
     return Kind(parse, bounds)
 
 
+def _token() -> Kind:
+    bounds = "16 to 200 printable ASCII characters without spaces"
+
+    def parse(text: str) -> str:
+        if not (16 <= len(text) <= 200 and all("!" <= char <= "~" for char in text)):
+            raise ValueError(f"must be {bounds}")
+        return text
+
+    return Kind(parse, bounds)
+
+
 def _setting(default: Any, kind: Kind, meaning: str, *, secret: bool = False) -> Any:
     metadata = {"kind": kind, "meaning": meaning, "secret": secret}
     return dataclasses.field(default=default, metadata=metadata, repr=not secret)
@@ -182,6 +193,33 @@ class Settings:
         "info",
         _choice("debug", "info", "warning", "error", "critical"),
         "The least severe message that is logged.",
+    )
+    log_format: str = _setting(
+        "text",
+        _choice("text", "json"),
+        "How a line of the log is written: for people, or as one JSON object.",
+    )
+    metrics: str = _setting(
+        "on",
+        _choice("on", "off"),
+        "Whether `/metrics` answers, with figures of the service's load for Prometheus.",
+    )
+    metrics_token: str | None = _setting(
+        None,
+        _token(),
+        "A bearer token that `/metrics` asks for. Unset: it answers anyone.",
+        secret=True,
+    )
+    stop_delay_seconds: int = _setting(
+        0,
+        _integer(0, 600),
+        "Seconds that the service goes on serving after it was told to stop, while `/readyz` "
+        "already answers 503: until load balancers have noticed.",
+    )
+    grace_seconds: int = _setting(
+        10,
+        _integer(1, 600),
+        "Seconds that requests in flight have to end when the service stops, after that delay.",
     )
     append_fsync: str = _setting(
         "always",

@@ -13,6 +13,7 @@ from random import SystemRandom
 
 from msgspec.structs import replace
 
+from api import metrics
 from api.accounts import Accounts, Credentials, Remembered
 from api.game.course import Course, is_due
 from api.indexes import Indexes
@@ -171,7 +172,9 @@ class Desk:
         change = replace(change, game=game)
         self.indexes.before_commit(before, game, now)
         if not self.store.commit(before, change, self._life_ms(game, now)):
+            metrics.commit_conflicted()
             return None
+        metrics.committed(before, game, change.items)
         self.indexes.after_commit(before, game, now)
         if newcomers := game.members() - (set() if before is None else before.members()):
             self.store.announce(newcomers)

@@ -1,9 +1,10 @@
 """The routes: one module a resource. A view reads as a contract and leaves the work to others."""
 
-from api.resources import analysis, games, me, play, players, rulesets, service
+from api.resources import analysis, games, me, metrics, play, players, rulesets, service
 
 BLUEPRINTS = (
     service.blueprint,
+    metrics.blueprint,
     rulesets.blueprint,
     players.blueprint,
     me.blueprint,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from flask import Response, current_app, request
 
+from api import stopping
 from api.answers import HealthAnswer, ProblemAnswer
 from api.kinds import KINDS
 from api.openapi import CONDITIONAL, IF_NONE_MATCH, NO_TOKEN, Blueprint
@@ -33,13 +34,16 @@ def livez() -> Response:
 
 
 @blueprint.get("/readyz")
-@blueprint.operation("getReadiness", "store_evicts", security=NO_TOKEN)
+@blueprint.operation("getReadiness", "store_evicts", "stopping", security=NO_TOKEN)
 @blueprint.response(200, HealthSchema)
 def readyz() -> Response:
     """Can the service do its work
 
-    503 while the store cannot be reached, or if it may drop games when its memory is full.
+    503 while the store cannot be reached, if it may drop games when its memory is full, and from
+    the moment that the service was told to stop.
     """
+    if stopping.is_announced():
+        raise Problem("stopping")
     policy = services().store.eviction_policy()
     if policy not in (None, KEEPS_EVERYTHING):
         raise Problem("store_evicts", f"maxmemory-policy is {policy}, not {KEEPS_EVERYTHING}.")

@@ -19,11 +19,13 @@ import gevent
 from gevent.event import AsyncResult, Event
 from redis import RedisError
 
+from api import metrics
 from api.game.course import is_due
 from api.game.desk import Desk
 from api.indexes import Indexes
 from api.store import GameMark, Look, Store, game_channel, player_channel
 from api.stored import Game
+from api.tracing import note_wait
 from api.waiting.subscription import Connection, Subscription
 
 log = logging.getLogger("ludotheque")
@@ -211,6 +213,7 @@ class Hub:
         if not self._greenlets:
             tasks = (self._subscription.run, self._look_for_ever, self._recheck_for_ever)
             self._greenlets = [gevent.spawn(task) for task in tasks]
+        note_wait()
         waiter = Waiter(self)
         self.waiters.add(waiter)
         return waiter
@@ -416,6 +419,7 @@ class Hub:
 
     def _failed(self, what: str, error: Exception) -> None:
         if isinstance(error, RedisError):
+            metrics.store_failed(error)
             log.warning("%s at games that are waited for failed: %s", what, type(error).__name__)
         else:
             log.error("%s at games that are waited for failed", what, exc_info=error)
