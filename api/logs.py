@@ -159,6 +159,9 @@ class ServerLog(GunicornLogger):  # type: ignore[misc]
             logger.setLevel(self.loglevel)
             logger.propagate = False
         logging.captureWarnings(True)
+        # No line names threads, and gevent would have to make one up for each request.
+        logging.logThreads = False
+        logging.logMultiprocessing = False
 
 
 class TextLog(ServerLog):
