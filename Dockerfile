@@ -30,8 +30,7 @@ WORKDIR /data
 VOLUME /data
 EXPOSE 8000
 STOPSIGNAL SIGTERM
-HEALTHCHECK --interval=10s --timeout=6s --start-period=20s --start-interval=1s \
-    CMD ["ludotheque", "check"]
+HEALTHCHECK --interval=5s --timeout=6s --start-period=20s CMD ["ludotheque", "check"]
 # gunicorn's master reaps what is orphaned, so it may be process 1.
 ENTRYPOINT ["ludotheque"]
 CMD ["serve"]

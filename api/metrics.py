@@ -11,7 +11,15 @@ import os
 from collections.abc import Iterable
 from functools import cache
 
-from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest, values
+from prometheus_client import (
+    CollectorRegistry,
+    Counter,
+    Gauge,
+    Histogram,
+    disable_created_metrics,
+    generate_latest,
+    values,
+)
 from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.multiprocess import MultiProcessCollector
 from prometheus_client.registry import Collector
@@ -31,6 +39,8 @@ if _directory is not None:
     os.environ["PROMETHEUS_MULTIPROC_DIR"] = str(_directory)
     values.ValueClass = values.MultiProcessValue(tally.number)  # type: ignore[no-untyped-call]
 
+# When a count began is known to nobody who counts with others.
+disable_created_metrics()  # type: ignore[no-untyped-call]
 _registry = CollectorRegistry()
 
 _REQUESTS = Counter(

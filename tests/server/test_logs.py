@@ -3,6 +3,7 @@
 import json
 import logging
 import signal
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -10,6 +11,7 @@ import requests
 
 from api.logs import JsonFormatter, TextFormatter, describe, reason
 from api.settings import SettingsError
+from tests.conftest import start_service, stop_service
 from tests.server.conftest import Start
 from tests.server.service import Service, wait_until
 
@@ -57,12 +59,18 @@ def seat_two(service: Service) -> tuple[list[dict[str, str]], str]:
     return players, game["id"]
 
 
-@pytest.fixture
-def service(start: Start) -> Service:
-    return start(own=True, LOG_FORMAT="json", LOG_LEVEL="info")
+@pytest.fixture(scope="module")
+def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+    """One for all tests that only look at what it logs."""
+    running = start_service(str(tmp_path_factory.mktemp("service")), LOG_FORMAT="json")
+    try:
+        yield running.await_ready()
+    finally:
+        stop_service(running)
 
 
-def test_every_line_is_one_json_object_from_the_first_to_the_last(service: Service) -> None:
+def test_every_line_is_one_json_object_from_the_first_to_the_last(start: Start) -> None:
+    service = start(own=True, LOG_FORMAT="json")
     ask(service, "GET", "/v1/rulesets")
     service.signal(signal.SIGTERM)
     assert service.exit_code() == 0
