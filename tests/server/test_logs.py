@@ -206,7 +206,18 @@ def test_what_the_application_lets_through_is_logged_without_its_message(start: 
     service.exit_code()
     (failure,) = (line for line in lines(service) if line["level"] == "error")
     assert failure["error"][0]["type"] == "builtins.RuntimeError"
-    assert failure["error"][0]["at"][-1].endswith("application")
+    assert failure["error"][0]["at"][-1].endswith(" fail")
+    assert SECRET not in service.output
+
+
+def test_what_ends_a_background_task_is_logged_without_its_message(start: Start) -> None:
+    service = start(LOG_FORMAT="json")
+    service.get("/background", secret=SECRET)
+    service.signal(signal.SIGTERM)
+    service.exit_code()
+    (failure,) = (line for line in lines(service) if line["level"] == "error")
+    assert failure["message"] == "a background task failed"
+    assert failure["error"][0]["type"] == "builtins.RuntimeError"
     assert SECRET not in service.output
 
 
