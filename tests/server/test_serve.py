@@ -195,7 +195,7 @@ def test_gunicorn_itself_runs_the_service_as_the_procfile_says(start: Start) -> 
 
         def serves() -> bool:
             assert process.poll() is None, process.stderr and process.stderr.read()
-            with contextlib.suppress(requests.ConnectionError):
+            with contextlib.suppress(requests.RequestException):
                 requests.get(f"http://127.0.0.1:{port}/livez", timeout=5)
                 return True
             return False
