@@ -150,6 +150,7 @@ class Desk:
                 raise Problem("precondition_failed")
             decided = decide(visit)
             if decided is None:
+                self.store.confirm(game_id)
                 return visit, ()
             change = self.commit(visit.game, decided, visit.now)
             if change is not None:
