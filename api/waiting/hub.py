@@ -3,7 +3,8 @@
 One of it in a worker, with one subscription to each. A signal (a message, a deadline, a
 connection that is back, a look taken now and then) marks a game as stale; all that are stale are
 looked at in one round trip, what the clock demands is committed, and only then is woken who waits
-for what is there now. Whoever waits shares that one look. The hub renders nothing and answers nobody.
+for what is there now. Whoever waits shares that one look. The hub renders nothing and answers
+nobody.
 """
 
 from __future__ import annotations
