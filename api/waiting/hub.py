@@ -123,13 +123,14 @@ class Topic:
 class GameTopic(Topic):
     """A game: the last look at it, its deadline's timer, whether it is being settled."""
 
-    __slots__ = ("is_settling", "look", "timer")
+    __slots__ = ("is_doubted", "is_settling", "look", "timer")
 
     def __init__(self, game_id: str) -> None:
         super().__init__(game_channel(game_id), game_id)
         self.look: Shared | None = None
         self.timer: Any = None
         self.is_settling = False
+        self.is_doubted = False
 
 
 class PlayerTopic(Topic):
@@ -224,6 +225,15 @@ class Hub:
             self._mark_stale(topic)
         return topic
 
+    def doubt(self, topic: GameTopic) -> None:
+        """The last look may be older than what somebody has seen, or the store has lost that.
+
+        If it is the same a while later, it is the latter.
+        """
+        if not topic.is_doubted:
+            topic.is_doubted = True
+            gevent.spawn_later(UNDER_WAY_MS / 1000, self._look_again, topic)
+
     def player(self, player_id: str) -> PlayerTopic:
         """The topic of a player."""
         topic = self._topics.get(player_channel(player_id))
@@ -284,6 +294,10 @@ class Hub:
             topic.look = None
         self._stale[topic.channel] = topic
         self._has_stale.set()
+
+    def _look_again(self, topic: GameTopic) -> None:
+        topic.is_doubted = False
+        self._mark_stale(topic)
 
     # --- Looking ---------------------------------------------------------------------------
 
