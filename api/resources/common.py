@@ -107,7 +107,8 @@ def set_headers(response: Response) -> Response:
     """
     response.headers.setdefault("Cache-Control", "no-store")
     response.headers.setdefault(POLICY, DATA_POLICY)
-    response.headers.extend(SAFE_HEADERS)
+    for name, value in SAFE_HEADERS:
+        response.headers.add(name, value)
     if (now := g.get("server_time")) is not None:
         response.headers["Server-Time"] = timestamp(now)
     return response
