@@ -269,7 +269,26 @@ class ProblemAnswer(Struct, frozen=True):
     code: str
     status: int
     title: str
+    meaning: str
     advice: str
+
+
+class ProblemPage(Struct, frozen=True):
+    """All problem codes."""
+
+    items: tuple[ProblemAnswer, ...]
+
+
+class HomeAnswer(Struct, frozen=True):
+    """What this service is, and where its parts are."""
+
+    name: str
+    version: str
+    docs: str
+    openapi_yaml: str
+    openapi_json: str
+    rulesets: str
+    problems: str
 
 
 LONG_OPTIONS = {

@@ -13,7 +13,7 @@ from redis import RedisError
 from api.link import NotReplicated
 from api.openapi import Api, as_yaml, make_api, make_document
 from api.problems import Problem
-from api.resources import BLUEPRINTS
+from api.resources import BLUEPRINTS, pages
 from api.resources.common import set_headers
 from api.services import make_services
 from api.settings import Settings
@@ -48,6 +48,7 @@ def create_app(settings: Settings | None = None) -> Flask:
     app.register_error_handler(NewerFormat, newer_format)
     app.register_error_handler(Exception, internal_error)
     CORS(app, expose_headers=EXPOSED_HEADERS, max_age=DAY_SECONDS, send_wildcard=True)
+    app.register_blueprint(pages.blueprint)
     document = make_document(publish(app))
     app.extensions["document"] = {
         "json": json.dumps(document, ensure_ascii=False),
