@@ -12,10 +12,11 @@ from redis import RedisError
 
 from api import metrics
 from api.access import HEADER, Access, note_route
+from api.link import NotReplicated
 from api.logs import SERVICE, reason
 from api.openapi import Api, as_yaml, make_api, make_document
 from api.problems import Problem
-from api.resources import BLUEPRINTS
+from api.resources import BLUEPRINTS, pages
 from api.resources.common import set_headers
 from api.services import make_services
 from api.settings import Settings
@@ -56,6 +57,7 @@ def create_app(settings: Settings | None = None) -> Flask:
     app.register_error_handler(NewerFormat, newer_format)
     app.register_error_handler(Exception, internal_error)
     CORS(app, expose_headers=EXPOSED_HEADERS, max_age=DAY_SECONDS, send_wildcard=True)
+    app.register_blueprint(pages.blueprint)
     document = make_document(publish(app))
     app.extensions["document"] = {
         "json": json.dumps(document, ensure_ascii=False),
@@ -80,6 +82,9 @@ def openapi_document() -> str:
 
 def store_unavailable(error: RedisError) -> Response:
     """The store failed: say so, and that it is worth trying again."""
+    if isinstance(error, NotReplicated):
+        log.warning("a change was not replicated in time")
+        return Problem("not_replicated").response()
     metrics.store_failed(error)
     log.error("the store failed: %s", reason(error))
     return Problem("store_unavailable").response()

@@ -31,8 +31,10 @@ from gunicorn.http import errors
 from gunicorn.workers.ggevent import GeventWorker
 
 from api import stopping
+from api.headers import DATA_POLICY, POLICY, SAFE_HEADERS
 from api.kinds import KINDS
 
+SAFE = "".join(f"{name}: {value}\r\n" for name, value in ((POLICY, DATA_POLICY), *SAFE_HEADERS))
 POLL_SECONDS = 0.25
 DRAIN_SECONDS = 0.02
 # How long, and how much, we go on reading from a client whose request was refused. Closing
@@ -101,7 +103,7 @@ def response(problem: Problem) -> bytes:
         f"Content-Length: {len(body)}\r\n"
         "Cache-Control: no-store\r\n"
         "Access-Control-Allow-Origin: *\r\n"
-        "\r\n"
+        f"{SAFE}\r\n"
     )
     return head.encode("ascii") + body
 

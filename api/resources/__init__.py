@@ -1,4 +1,7 @@
-"""The routes: one module a resource. A view reads as a contract and leaves the work to others."""
+"""The routes: one module a resource. A view reads as a contract and leaves the work to others.
+
+Those of `BLUEPRINTS` make up the document; `pages` is for people alone.
+"""
 
 from api.resources import analysis, games, me, metrics, play, players, rulesets, service
 
