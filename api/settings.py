@@ -93,9 +93,9 @@ def _redis_url() -> Kind:
         if url.scheme not in (*schemes, *several):
             raise ValueError(f"must be {bounds}")
         if url.scheme in several and not has_hosts:
-            raise ValueError("must be an address of one or more HOST:PORT, with commas between them")
+            raise ValueError("must be an address of HOST:PORT, or of several with commas")
         if url.scheme.endswith("+sentinel") and not url.path.strip("/"):
-            raise ValueError("must be an address that ends with /NAME, as Sentinels call the master")
+            raise ValueError("must be an address that ends with /NAME, the name of a master")
         return text
 
     return Kind(parse, bounds)
