@@ -1,0 +1,71 @@
+"""Games whose every move is known beforehand, so that clients can play them without thinking.
+
+A game is created over HTTP and its deal read from the store; the moves are then chosen at random
+on a copy of it, as the service itself would go on with them.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from random import Random
+from typing import Any, NamedTuple
+
+import msgspec
+
+from api.game.course import Course
+from api.positions import read_state
+from api.stored import Game
+from bench.running import Caller, Running, request
+from engine.ruleset import Move
+
+CLOCK = "count"
+"""A move that starts a clock: games with one would go on by themselves."""
+
+
+def _sent(move: Move) -> tuple[Move, dict[str, Any]]:
+    """A move, and how it is sent."""
+    return move, json.loads(msgspec.json.encode(move))
+
+
+class Planned(NamedTuple):
+    """A game that waits for its first move: its id, its players' tokens, its moves' requests."""
+
+    id: str
+    tokens: list[str]
+    requests: list[bytes]
+
+
+def player(caller: Caller) -> str:
+    """A new player's token."""
+    body = {"name": "Bench", "kind": "bot"}
+    token: str = caller.ask("POST", "/v1/players", body=body)["token"]
+    return token
+
+
+def start(caller: Caller, ruleset: str, tokens: list[str]) -> str:
+    """A game of these players that has begun."""
+    body = {"ruleset": ruleset, "seat_count": len(tokens)}
+    game_id: str = caller.ask("POST", "/v1/games", tokens[0], body)["id"]
+    for token in tokens[1:]:
+        caller.ask("POST", f"/v1/games/{game_id}/seats", token, {})
+    return game_id
+
+
+def planned(caller: Caller, service: Running, ruleset: str, seats: int, rng: Random) -> Planned:
+    """A game that has begun, with all its moves."""
+    tokens = [player(caller) for _ in range(seats)]
+    game_id = start(caller, ruleset, tokens)
+    values = service.redis().hmget(f"game:{{{game_id}}}", "game", "state")
+    game = msgspec.json.decode(values[0], type=Game)
+    course = Course(game, read_state(game, values[1]), int(time.time() * 1000), rng)
+    requests = []
+    while course.game.to_move:
+        seat = rng.choice(course.game.to_move)
+        legal = course.ruleset.legal_moves(course.state, seat)
+        move, wire = rng.choice([each for each in map(_sent, legal) if each[1]["type"] != CLOCK])
+        body = {"turn": course.game.turn, "move": wire}
+        path = f"/v1/games/{game_id}/moves"
+        requests.append(request("POST", path, tokens[seat], json.dumps(body).encode()))
+        course.move(seat, move, course.ruleset.apply(course.state, seat, move))
+    return Planned(game_id, tokens, requests)

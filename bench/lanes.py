@@ -1,0 +1,68 @@
+"""Clients that each send what they are given, one request after the answer to the other.
+
+A process of its own, started by `bench.http`: it reads lanes of requests (pickled lists of bytes)
+from its standard input, drives all lanes at once for some seconds or until they end, and prints
+how many were answered, in how long, and how many were not a success.
+
+    python -m bench.lanes PORT SECONDS < lanes
+"""
+
+from __future__ import annotations
+
+from gevent import monkey
+
+monkey.patch_all()
+
+import json  # noqa: E402
+import pickle  # noqa: E402
+import sys  # noqa: E402
+import time  # noqa: E402
+
+import gevent  # noqa: E402
+
+from bench.running import Caller  # noqa: E402
+
+
+def main() -> None:
+    """Drive the lanes."""
+    port, seconds = int(sys.argv[1]), float(sys.argv[2])
+    lanes: list[list[bytes]] = pickle.load(sys.stdin.buffer)
+    times: list[float] = []
+    failed: list[bytes] = []
+    until = time.perf_counter() + seconds
+
+    def drive(lane: list[bytes]) -> float:
+        caller = Caller(port)
+        for request in lane:
+            begin = time.perf_counter()
+            if begin > until:
+                return begin
+            caller.socket.sendall(request)
+            status, body = caller.answer()
+            times.append(time.perf_counter() - begin)
+            if status >= 300:
+                failed.append(body)
+        return time.perf_counter()
+
+    begin = time.perf_counter()
+    greenlets = [gevent.spawn(drive, lane) for lane in lanes]
+    gevent.joinall(greenlets, raise_error=True)
+    # Only as long as all lanes had something to do.
+    end = min(greenlet.value for greenlet in greenlets)
+    counted = len(times) * (end - begin) / (time.perf_counter() - begin)
+    times.sort()
+    print(
+        json.dumps(
+            {
+                "per_second": counted / (end - begin),
+                "p50_ms": times[len(times) // 2] * 1000,
+                "p99_ms": times[len(times) * 99 // 100] * 1000,
+                "answers": len(times),
+                "failed": [each.decode()[:200] for each in failed[:3]],
+            }
+        )
+    )
+
+
+if __name__ == "__main__":
+    main()
