@@ -36,12 +36,12 @@ from api.resources.common import (
 )
 from api.schemas.games import (
     GamePageSchema,
+    GameRecordSchema,
     GameSchema,
     JoinBodySchema,
     LobbyQuerySchema,
     NewGameBodySchema,
     PresenceSchema,
-    RecordSchema,
 )
 
 blueprint = Blueprint("games", __name__, url_prefix="/v1/games")
@@ -212,7 +212,7 @@ def start_game(game_id: str) -> Response:
     security=TOKEN_OPTIONAL,
     parameters=[IF_NONE_MATCH],
 )
-@blueprint.response(200, RecordSchema, headers=CONDITIONAL)
+@blueprint.response(200, GameRecordSchema, headers=CONDITIONAL)
 @blueprint.alt_response(304, description="You have it already.", headers=CONDITIONAL)
 def get_record(game_id: str) -> Response:
     """Get the record of a game that has ended

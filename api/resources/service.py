@@ -61,7 +61,12 @@ def get_problem(code: str) -> Response:
 @blueprint.operation(
     "getDocumentAsJson", security=NO_TOKEN, store=False, parameters=[IF_NONE_MATCH]
 )
-@blueprint.response(200, {"type": "object"}, description="This document.", headers=TAGGED)
+@blueprint.response(
+    200,
+    {"type": "object", "additionalProperties": True},
+    description="This document.",
+    headers=TAGGED,
+)
 @blueprint.alt_response(304, description="You have it already.", headers=TAGGED)
 def openapi_json() -> Response:
     """This document, as JSON"""

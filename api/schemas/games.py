@@ -327,7 +327,7 @@ class DealSchema(Schema):
         unknown = "include"
 
 
-class RecordSchema(Schema):
+class GameRecordSchema(Schema):
     """A whole game. It can be sent to analyse as it is."""
 
     ruleset = fields.String(required=True)

@@ -76,7 +76,7 @@ def grid() -> fields.List[Any]:
     )
 
 
-class PickSchema(Schema):
+class PickCellsSchema(Schema):
     """Take one to three cards of Tea Time's grid that lie side by side, in any order."""
 
     type = Constant("pick")
@@ -134,7 +134,7 @@ class TeaTimePreviewSchema(Schema):
     cards = faces(metadata=described("What you would then have of each character that is touched."))
 
 
-MOVES = {"pick": PickSchema}
+MOVES = {"pick": PickCellsSchema}
 EVENTS = {
     "grid_laid": GridLaidSchema,
     "cards_picked": CardsPickedSchema,
