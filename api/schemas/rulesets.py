@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
+
 from marshmallow import Schema, fields
 
-from api.schemas.fields import Integer, described, listed, nullable
+from api.schemas.fields import Choice, Integer, described, listed, nullable
 
 
 class SeatCountsSchema(Schema):
@@ -14,11 +16,20 @@ class SeatCountsSchema(Schema):
     maximum = Integer(required=True)
 
 
+class OptionType(StrEnum):
+    """What an option's value is: `strings` is a list of texts, `string` one of its choices."""
+
+    BOOLEAN = "boolean"
+    INTEGER = "integer"
+    STRING = "string"
+    STRINGS = "strings"
+
+
 class RulesetOptionSchema(Schema):
     """A choice that whoever creates a game may make."""
 
     name = fields.String(required=True)
-    type = fields.String(required=True)
+    type = Choice(OptionType, required=True)
     default = fields.Raw(required=True, allow_none=True)
     description = fields.String(required=True)
     minimum = nullable(Integer)
