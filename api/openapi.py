@@ -123,7 +123,7 @@ class Blueprint(SmorestBlueprint):  # type: ignore[misc]
         self, status_code: int, schema: Any = None, *, description: str | None = None, **how: Any
     ) -> Callable[[View], View]:
         """What an operation answers with; said in the schema's own words if nothing else is."""
-        if description is None:
+        if description is None and isinstance(schema, type):
             description = _first_line(schema)
         documented: Callable[[View], View] = super().response(
             status_code, schema, description=description, **how
