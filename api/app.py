@@ -10,6 +10,8 @@ from flask import Flask, Response
 from flask_cors import CORS
 from redis import RedisError
 
+from api.callers import Proxies
+from api.limits.gate import Gate
 from api.link import NotReplicated
 from api.openapi import Api, as_yaml, make_api, make_document
 from api.problems import Problem
@@ -24,6 +26,8 @@ log = logging.getLogger("ludotheque")
 EXPOSED_HEADERS = (
     "ETag",
     "Location",
+    "RateLimit",
+    "RateLimit-Policy",
     "Retry-After",
     "Server-Time",
     "WWW-Authenticate",
@@ -41,13 +45,17 @@ def create_app(settings: Settings | None = None) -> Flask:
     """
     app = Flask("api", static_folder=None)
     app.url_map.merge_slashes = False
-    app.extensions["ludotheque"] = make_services(settings or Settings.from_environment())
+    settings = settings or Settings.from_environment()
+    services = make_services(settings)
+    app.extensions["ludotheque"] = services
     app.after_request(set_headers)
     app.register_error_handler(Problem, lambda problem: problem.response())
     app.register_error_handler(RedisError, store_unavailable)
     app.register_error_handler(NewerFormat, newer_format)
     app.register_error_handler(Exception, internal_error)
     CORS(app, expose_headers=EXPOSED_HEADERS, max_age=DAY_SECONDS, send_wildcard=True)
+    # After the others: what it makes of an answer then gets their headers too.
+    Gate(services.limiter, Proxies(settings.trusted_proxies or ())).install(app)
     document = make_document(publish(app))
     app.extensions["document"] = {
         "json": json.dumps(document, ensure_ascii=False),

@@ -10,6 +10,7 @@ import os
 from pathlib import Path
 from typing import Any
 
+from api.callers import Proxies
 from api.settings import Settings
 
 _settings = Settings.from_environment()
@@ -28,6 +29,8 @@ accesslog = None
 keepalive = 5
 # Seconds that requests in flight have to finish when the service stops.
 graceful_timeout = 10
+# Whose X-Forwarded-Proto is believed: the same who are believed in X-Forwarded-For.
+forwarded_allow_ips = ",".join(map(str, _settings.trusted_proxies or ()))
 # The master imports nothing of the service, so that gevent patches before anything is loaded.
 preload_app = False
 
@@ -40,3 +43,5 @@ worker_tmp_dir = "/dev/shm" if os.access(Path("/dev/shm"), os.W_OK | os.X_OK) el
 def post_fork(server: Any, worker: Any) -> None:
     """In a new worker: let it see what it was sent before it could listen (`api.worker`)."""
     worker.heard = server.SIG_QUEUE
+    worker.proxies = Proxies(_settings.trusted_proxies or ())
+    worker.connections_per_address = _settings.connections_per_address

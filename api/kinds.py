@@ -65,6 +65,7 @@ KINDS: dict[str, Kind] = {
     "illegal_move": Kind(422, "The rules forbid this move", "See 'rule'; the legal moves are in the game's legal_moves."),
     "idempotency_key_reused": Kind(422, "This Idempotency-Key was used for another request", "Use a new key for a new request."),
     # 429
+    "too_many_requests": Kind(429, "Too many requests", "Try again after Retry-After seconds. The header RateLimit says how much of which limit is left; a legal move is never too many."),
     "too_many_waiting": Kind(429, "Too many are waiting already", "Try again after Retry-After seconds, or close other streams and polls of yours."),
     # 5xx: not the caller's doing
     "internal_error": Kind(500, "Something went wrong here", "It was logged. A retry may help; if not, report it."),

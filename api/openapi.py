@@ -22,6 +22,7 @@ from werkzeug.exceptions import HTTPException
 
 from api.bodies import Parser
 from api.kinds import KINDS
+from api.limits.policies import READS
 from api.problems import PROBLEM_TYPE, from_http
 from api.schemas.fields import BodySchema, Choice, Constant, Union
 
@@ -54,6 +55,21 @@ CHALLENGE = {
         "schema": {"type": "string"},
     }
 }
+STANDING = {
+    "RateLimit-Policy": {
+        "description": "The limits that the request counts for: `q` in `w` seconds.",
+        "schema": {"type": "string"},
+        "example": '"reads";q=3000;w=60',
+    },
+    "RateLimit": {
+        "description": "What is left of each (`r`), and in how many seconds (`t`) all is again.",
+        "schema": {"type": "string"},
+        "example": '"reads";r=2999;t=60',
+    },
+}
+LIMITED = "x-limited"
+"""Marks the operations that are limited, until the document is made."""
+
 SERVER_TIME = {
     "Server-Time": {
         "description": "The time of the store, by which deadlines are kept.",
@@ -194,16 +210,21 @@ class Blueprint(SmorestBlueprint):  # type: ignore[misc]
         body: bool = False,
         store: bool = True,
         if_match: bool = False,
+        limits: tuple[str, ...] | None = None,
         **doc: Any,
     ) -> Callable[[View], View]:
         """What the document says of an operation: its id, its security, its problems.
 
         `body`: it takes one; `store`: it asks the store; `if_match`: it can be made to depend on
-        what the game is.
+        what the game is; `limits`: what its requests count as (see `api.limits`), reads by
+        default if it asks the store.
         """
+        if limits is None:
+            limits = (READS,) if store else ()
         codes = [*problems, "internal_error"]
         codes += STORE if store else ()
         codes += WITH_BODY if body else ()
+        codes += ("too_many_requests",) if limits else ()
         if security is TOKEN_NEEDED:
             codes += TOKEN
         elif security is TOKEN_OPTIONAL:
@@ -213,9 +234,18 @@ class Blueprint(SmorestBlueprint):  # type: ignore[misc]
             doc["parameters"] = [*doc.get("parameters", ()), IF_MATCH]
         responses = {**problem_responses(codes), **doc.pop("responses", {})}
         documented: Callable[[View], View] = self.doc(
-            operationId=operation_id, security=security, responses=responses, **doc
+            operationId=operation_id,
+            security=security,
+            responses=responses,
+            **{LIMITED: bool(limits)},
+            **doc,
         )
-        return documented
+
+        def counted(view: View) -> View:
+            view.limits = limits  # type: ignore[attr-defined]
+            return documented(view)
+
+        return counted
 
 
 def problem_responses(codes: list[str]) -> dict[str, Any]:
@@ -303,10 +333,18 @@ def make_document(api: Api) -> dict[str, Any]:
     for operations in spec["paths"].values():
         for operation in operations.values():
             if isinstance(operation, dict) and "responses" in operation:
+                if operation.pop(LIMITED, False):
+                    tell_of_limits(operation)
                 responses = operation["responses"]
                 operation["responses"] = {str(k): responses[k] for k in sorted(responses, key=str)}
     first = ("openapi", "info", "servers", "tags", "paths", "components")
     return {name: spec[name] for name in (*first, *(each for each in spec if each not in first))}
+
+
+def tell_of_limits(operation: dict[str, Any]) -> None:
+    """Every answer of an operation that is limited says how its caller stands."""
+    for response in operation["responses"].values():
+        response["headers"] = {**response.get("headers", {}), **STANDING}
 
 
 def as_yaml(document: dict[str, Any]) -> str:

@@ -11,7 +11,7 @@ from http import HTTPStatus
 from typing import Any
 
 import msgspec
-from flask import Response, request
+from flask import Response, g, request
 from msgspec import UNSET, Struct, UnsetType
 from werkzeug.exceptions import HTTPException
 
@@ -82,6 +82,7 @@ class Problem(Exception):
 
     def response(self) -> Response:
         """The answer that tells of the problem."""
+        g.problem_code = self.code
         headers = dict(self.headers)
         if self.status in (HTTPStatus.SERVICE_UNAVAILABLE, HTTPStatus.TOO_MANY_REQUESTS):
             headers.setdefault("Retry-After", str(RETRY_AFTER_SECONDS))

@@ -16,6 +16,7 @@ import queue
 import signal
 import socket
 import time
+from collections import Counter
 from collections.abc import Iterator
 from functools import partial
 from http import HTTPStatus
@@ -29,9 +30,13 @@ from gunicorn import util
 from gunicorn.http import errors
 from gunicorn.workers.ggevent import GeventWorker
 
-from api import stopping
+from api import callers, stopping
+from api.callers import Proxies
 from api.kinds import KINDS
 
+# How long a client may take to read a part of an answer, or an event of a stream. (What has to
+# come from the client in the meantime, a body, has a shorter time of its own.)
+SEND_SECONDS = 30.0
 POLL_SECONDS = 0.25
 DRAIN_SECONDS = 0.02
 # How long, and how much, we go on reading from a client whose request was refused. Closing
@@ -114,6 +119,10 @@ class Worker(GeventWorker):  # type: ignore[misc]
         super().__init__(*args, **kwargs)
         # The master's queue of signals, as it was forked: given by gunicorn's hook post_fork.
         self.heard: queue.SimpleQueue[int] | None = None
+        # How many connections an address may have, and whose are not counted: given by it too.
+        self.connections_per_address = self.worker_connections
+        self.proxies = Proxies()
+        self._connected: Counter[str] = Counter()
         self._woken: Event | None = None
         self._servers: list[StreamServer] = []
         # The connection of each greenlet that serves one, and those between two requests.
@@ -190,9 +199,40 @@ class Worker(GeventWorker):  # type: ignore[misc]
         greenlet = gevent.getcurrent()
         self._clients[greenlet] = client
         try:
-            super().handle(listener, client, addr)
+            with self._counted(addr) as is_welcome:
+                if is_welcome:
+                    super().handle(listener, client, addr)
+                else:
+                    client.close()
         finally:
             del self._clients[greenlet]
+
+    @contextlib.contextmanager
+    def _counted(self, addr: Any) -> Iterator[bool]:
+        """Whether an address may have one more connection, which then counts until its end."""
+        peer = addr[0] if isinstance(addr, tuple) else ""
+        address = callers.group(peer)
+        if self.proxies.trust(peer):
+            yield True
+        elif self._connected[address] >= self.connections_per_address:
+            yield False
+        else:
+            self._connected[address] += 1
+            try:
+                yield True
+            finally:
+                self._connected[address] -= 1
+                if not self._connected[address]:
+                    del self._connected[address]
+
+    def handle_request(self, listener_name: Any, req: Any, sock: socket.socket, addr: Any) -> Any:
+        """Answer one request; a client that does not read its answer loses the connection."""
+        sock.settimeout(SEND_SECONDS)
+        try:
+            return super().handle_request(listener_name, req, sock, addr)
+        except TimeoutError:
+            self.log.info("A client did not read its answer in time")
+            raise StopIteration from None
 
     @contextlib.contextmanager
     def timeout_ctx(self) -> Iterator[None]:

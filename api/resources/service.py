@@ -33,7 +33,9 @@ def livez() -> Response:
 
 
 @blueprint.get("/readyz")
-@blueprint.operation("getReadiness", "store_evicts", "store_read_only", security=NO_TOKEN)
+@blueprint.operation(
+    "getReadiness", "store_evicts", "store_read_only", security=NO_TOKEN, limits=()
+)
 @blueprint.response(200, HealthSchema)
 def readyz() -> Response:
     """Can the service do its work
