@@ -94,6 +94,7 @@ def _group(address: Address) -> str:
     return str(IPv6Address(int(address) >> HOST_BITS << HOST_BITS)) + f"/{128 - HOST_BITS}"
 
 
+@lru_cache(maxsize=4096)
 def _read(text: str) -> Address | None:
     """An address as proxies write it, perhaps with a port."""
     text = text.strip()

@@ -51,9 +51,10 @@ class Limiter:
         policy = self._policies.get(name)
         if policy is None:
             return None
-        item, limiter, whose = self._items[name], self._counting(policy), _tagged(whose)
-        # What is known to be used up is not counted any more: the store is not asked.
-        is_over = not limiter.test(item, whose) or not limiter.hit(item, whose)
+        item, limiter = self._items[name], self._counting(policy)
+        # For what is known to be used up, the store is not asked.
+        is_over = policy.shared and not limiter.test(item, whose)
+        is_over = is_over or not limiter.hit(item, whose)
         return self._standing(policy, whose, is_over)
 
     def note(self, name: str, whose: str) -> Standing | None:
@@ -71,7 +72,6 @@ class Limiter:
         policy = self._policies.get(name)
         if policy is None:
             return None
-        whose = _tagged(whose)
         is_over = not self._counting(policy).test(self._items[name], whose)
         return self._standing(policy, whose, is_over)
 
@@ -84,10 +84,12 @@ class Limiter:
         return Standing(policy, is_over, stats.remaining, max(left, 1))
 
 
+class _Item(RateLimitItemPerSecond):
+    """An item of the library's, with keys that have a hash tag for clusters."""
+
+    def key_for(self, *identifiers: bytes | str | float) -> str:
+        return f"limit:{{{identifiers[0]!s}}}:{self.namespace}:{self.amount}:{self.multiples}"
+
+
 def _item(policy: Policy) -> RateLimitItem:
-    return RateLimitItemPerSecond(policy.amount, policy.seconds, namespace=f"limit:{policy.name}")
-
-
-def _tagged(whose: str) -> str:
-    """As a part of a key: by its hash tag a cluster finds the slot."""
-    return f"{{{whose}}}"
+    return _Item(policy.amount, policy.seconds, namespace=policy.name)

@@ -13,6 +13,7 @@ from api.schemas.fields import (
     Choice,
     Constant,
     Integer,
+    List,
     Text,
     described,
     listed,
@@ -176,7 +177,7 @@ OPTIONS = {
         validate=validate.Range(min=1, max=86400),
         metadata=described("Of contrast: how long a seat that is counted on has."),
     ),
-    "pictures": fields.List(
+    "pictures": List(
         Text(validate=validate.Length(min=1, max=200)),
         validate=validate.Length(max=74),
         metadata=described("Of contrast: different plain names or https addresses."),

@@ -161,15 +161,40 @@ class Union(fields.Field[Any]):
         return variant.load(value)
 
 
+class List(fields.List[Any]):
+    """A list that is not gone through if it is too long, nor any further after some mistakes."""
+
+    MOST_MISTAKES = 20
+
+    def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> list[Any]:
+        if not isinstance(value, list):
+            raise self.make_error("invalid")
+        for validator in self.validators:
+            if isinstance(validator, validate.Length):
+                validator(value)
+        items: list[Any] = []
+        mistakes: dict[int, Any] = {}
+        for index, each in enumerate(value):
+            try:
+                items.append(self.inner.deserialize(each, **kwargs))
+            except ValidationError as error:
+                mistakes[index] = error.messages
+                if len(mistakes) == self.MOST_MISTAKES:
+                    break
+        if mistakes:
+            raise ValidationError(mistakes)
+        return items
+
+
 def nullable(field: type[fields.Field[Any]], *args: Any, **kwargs: Any) -> Any:
     """A member of an answer that is always there and may be null."""
     return field(*args, required=True, allow_none=True, **kwargs)
 
 
-def listed(inner: fields.Field[Any], **kwargs: Any) -> fields.List[Any]:
+def listed(inner: fields.Field[Any], **kwargs: Any) -> List:
     """A list that is always there."""
     kwargs.setdefault("required", True)
-    return fields.List(inner, **kwargs)
+    return List(inner, **kwargs)
 
 
 def described(description: str, **metadata: Any) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from api.schemas.fields import (
     Boolean,
     Choice,
     Integer,
+    List,
     QueryBoolean,
     QueryInteger,
     Text,
@@ -40,12 +41,12 @@ class NewGameBodySchema(BodySchema):
     options = fields.Nested(OptionsSchema)
     visibility = Choice(Visibility, metadata=described("Absent means public."))
     take_seat = Boolean(metadata=described("Whether you sit down at once; absent means true."))
-    house = fields.List(
+    house = List(
         Text(validate=validate.Length(max=40)),
         validate=validate.Length(max=MAX_SEATS),
         metadata=described("A level for each house player; they get the last seats."),
     )
-    players = fields.List(
+    players = List(
         Text(allow_none=True, validate=validate.Length(max=64)),
         validate=validate.Length(max=MAX_SEATS),
         metadata=described(
