@@ -55,7 +55,8 @@ def create_app(settings: Settings | None = None) -> Flask:
     app.register_error_handler(Exception, internal_error)
     CORS(app, expose_headers=EXPOSED_HEADERS, max_age=DAY_SECONDS, send_wildcard=True)
     # After the others: what it makes of an answer then gets their headers too.
-    Gate(services.limiter, Proxies(settings.trusted_proxies or ())).install(app)
+    proxies = Proxies(settings.trusted_proxies or ())
+    Gate(services.limiter, proxies, services.accounts).install(app)
     document = make_document(publish(app))
     app.extensions["document"] = {
         "json": json.dumps(document, ensure_ascii=False),

@@ -14,7 +14,7 @@ from typing import cast
 from flask import Flask, Response, current_app, g, request
 
 from api import callers
-from api.accounts import read_credentials
+from api.accounts import Accounts, read_credentials
 from api.callers import Proxies
 from api.limits.limiter import Limiter, Standing
 from api.limits.policies import FAILURES, MOVES, POLLS, REQUESTS
@@ -62,9 +62,10 @@ def count_as_repeated() -> None:
 class Gate:
     """Asks of each request before it is answered, and says in the answer how its sender stands."""
 
-    def __init__(self, limiter: Limiter, proxies: Proxies) -> None:
-        self.limiter = limiter
-        self.proxies = proxies
+    def __init__(self, limiter: Limiter, proxies: Proxies, accounts: Accounts) -> None:
+        self._limiter = limiter
+        self._proxies = proxies
+        self._accounts = accounts
         self._warned = False
 
     def install(self, app: Flask) -> None:
@@ -73,7 +74,10 @@ class Gate:
         app.after_request(self.leave)
 
     def enter(self) -> None:
-        """Count a request that has come. Raises `Problem` (``too_many_requests``)."""
+        """Count a request that has come.
+
+        Raises `Problem` (``too_many_requests``; ``invalid_token`` where too many were wrong).
+        """
         self._find_caller()
         names = _limits()
         if not names:
@@ -106,8 +110,8 @@ class Gate:
     def _find_caller(self) -> None:
         peer = request.environ.get("REMOTE_ADDR", "")
         forwarded_for = request.headers.get("X-Forwarded-For")
-        callers.note(self.proxies.caller(peer, forwarded_for))
-        if forwarded_for and not self._warned and not self.proxies.trust(peer):
+        callers.note(self._proxies.caller(peer, forwarded_for))
+        if forwarded_for and not self._warned and not self._proxies.trust(peer):
             self._warned = True
             log.warning(
                 "%s sent X-Forwarded-For but is not among TRUSTED_PROXIES: if it is a proxy, all "
@@ -116,24 +120,25 @@ class Gate:
             )
 
     def _take(self, name: str) -> None:
-        policy = self.limiter.policy(name)
+        policy = self._limiter.policy(name)
         if policy is None:
             return
-        is_doubtful = policy.shared and self._has_failed_too_often()
-        # Else tokens that somebody makes up would fill the store.
-        whose = callers.present() if policy.by_address or is_doubtful else g.counted_for
-        standing = self.limiter.count(name, whose)
+        if policy.shared and not policy.by_address and self._has_failed_too_often():
+            # Else tokens that somebody makes up would fill the store.
+            self._accounts.caller(read_credentials(request.headers.get("Authorization")))
+        whose = callers.present() if policy.by_address else g.counted_for
+        standing = self._limiter.count(name, whose)
         if standing is not None:
             _show(standing)
             if standing.is_over:
                 raise _too_many(standing)
 
     def _has_failed_too_often(self) -> bool:
-        standing = self.limiter.look(FAILURES, callers.present())
+        standing = self._limiter.look(FAILURES, callers.present())
         return standing is not None and standing.is_over
 
     def _check_failures(self) -> None:
-        standing = self.limiter.look(FAILURES, callers.present())
+        standing = self._limiter.look(FAILURES, callers.present())
         if standing is not None and standing.is_over:
             _show(standing)
             raise _too_many(standing)
@@ -145,12 +150,12 @@ class Gate:
         if is_move:
             whose = f"{g.counted_for}:{(request.view_args or {}).get('game_id')}"
             if code in REFUSED_MOVES or g.get("is_repeated"):
-                standing = self.limiter.note(MOVES, whose)
-            shown = standing or self.limiter.look(MOVES, whose)
+                standing = self._limiter.note(MOVES, whose)
+            shown = standing or self._limiter.look(MOVES, whose)
             if shown is not None:
                 _show(shown)
         if code in GUESSES or (is_move and code in NOT_A_MOVE):
-            standing = self.limiter.note(FAILURES, callers.present())
+            standing = self._limiter.note(FAILURES, callers.present())
             if standing is not None:
                 _show(standing)
         return standing if standing is not None and standing.is_over else None
