@@ -37,6 +37,9 @@ from api.kinds import KINDS
 # How long a client may take to read a part of an answer, or an event of a stream. (What has to
 # come from the client in the meantime, a body, has a shorter time of its own.)
 SEND_SECONDS = 30.0
+# What the system keeps for a client that does not read (it doubles the number). By itself it
+# would grow to megabytes.
+SEND_BUFFER_BYTES = 256 * 1024
 POLL_SECONDS = 0.25
 DRAIN_SECONDS = 0.02
 # How long, and how much, we go on reading from a client whose request was refused. Closing
@@ -201,6 +204,7 @@ class Worker(GeventWorker):  # type: ignore[misc]
         try:
             with self._counted(addr) as is_welcome:
                 if is_welcome:
+                    client.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, SEND_BUFFER_BYTES)
                     super().handle(listener, client, addr)
                 else:
                     client.close()

@@ -439,3 +439,42 @@ def test_a_setting_names_only_what_there_is() -> None:
     for wrong in ("reads", "reads=5", "reads=5/", "reads=x/day", "reads=5/month", "x=5/day", ","):
         with pytest.raises(ValueError, match="must be"):
             read_policies(wrong)
+
+
+def test_a_lobby_of_expired_games_is_read_in_bounded_steps(limited: Limited) -> None:
+    running = limited("reads=100000/minute", WEB_CONCURRENCY="1")
+    stranger = Client(running.url)
+    key, limit, most = "index:{lobby:contrast}:all", 10, 20 * 11
+    with running.store.client() as redis:
+        redis.zadd(key, {secrets.token_hex(16): 1_000_000 + number for number in range(1000)})
+        path = f"/v1/games?ruleset=contrast&limit={limit}"
+        page = stranger.get(path)
+        pages = 1
+        while page["next"] is not None:
+            assert page["items"] == []
+            assert redis.zcard(key) == 1000 - pages * most
+            page = stranger.get(f"{path}&cursor={page['next']}")
+            pages += 1
+        assert pages == 5
+        assert redis.zcard(key) == 0
+
+
+@pytest.mark.parametrize("element", ["{}", "0", '"a"', "[]", '{"seat":9,"move":{}}'])
+def test_a_list_far_too_long_is_refused_before_it_is_gone_through(
+    stranger: Client, element: str
+) -> None:
+    moves = ",".join([element] * (200_000 // (len(element) + 1)))
+    body = f'{{"ruleset":"parade","seat_count":2,"deal":{{}},"moves":[{moves}]}}'
+    headers = {"Content-Type": "application/json"}
+    problem = stranger.refused(
+        "invalid_request", "POST", "/v1/analysis", data=body, headers=headers
+    )
+    (error,) = problem["errors"]
+    assert error == {"pointer": "#/moves", "detail": "Longer than maximum length 2000."}
+
+
+def test_who_makes_very_many_mistakes_is_told_of_some(ada: Client) -> None:
+    few = {"ruleset": "parade", "seat_count": 2, "deal": {}, "moves": [0] * 2000}
+    assert len(ada.refused("invalid_request", "POST", "/v1/analysis", few)["errors"]) == 20
+    unknown = {str(number): 0 for number in range(1000)}
+    assert len(ada.refused("invalid_request", "POST", "/v1/games", unknown)["errors"]) == 100
