@@ -24,6 +24,9 @@ from api.stored import CANCELLED, ENDED, FINISHED, OPEN, PLAYING, PUBLIC, UNFINI
 ALL = "all"
 LOBBY = "lobby"
 
+MOST_READS = 20
+"""So often an index is read for one page. If all was false until then, the page is short."""
+
 COMMIT_MS = 60_000
 """Longer than a commit can be under way: an older entry without a game will never have one."""
 
@@ -157,12 +160,16 @@ class Indexes:
     def page(
         self, owner: str, status: str, after: Position | None, limit: int, now: int
     ) -> tuple[list[Game], Position | None]:
-        """Some games of an index, newest first, and where the next page begins, if there is one."""
+        """Some games of an index, newest first, and where the next page begins, if there is one.
+
+        There may be fewer than asked for, even none, and a next page all the same.
+        """
         entry = Entry(owner, status)
         games: list[Game] = []
         false: list[tuple[Entry, str]] = []
         following = None
-        for position, game in self._positions(entry, after, limit + 1):
+        most = MOST_READS * (limit + 1)
+        for number, (position, game) in enumerate(self._positions(entry, after, limit + 1), 1):
             if game is None or not is_true(entry, game):
                 if not can_become_true(entry, position, game, now):
                     false.append((entry, position.game_id))
@@ -170,6 +177,9 @@ class Indexes:
                 games.append(game)
             else:
                 following = Position(games[-1].created_at, games[-1].id)
+                break
+            if number == most:
+                following = position
                 break
         # Only now: a removal shifts what `_positions` has still to read.
         self._remove(false)

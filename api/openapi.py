@@ -25,7 +25,8 @@ from api.bodies import Parser
 from api.examples import add_examples
 from api.introduction import CONTACT, DESCRIPTION, SUMMARY, TAGS
 from api.kinds import KINDS
-from api.parts import IF_MATCH, OF_STATUS, publish_once
+from api.limits.policies import READS
+from api.parts import HEADERS, IF_MATCH, OF_STATUS, STANDING, publish_once
 from api.problems import PROBLEM_TYPE, from_http
 from api.schemas.fields import BodySchema, Choice, Either, Union
 from api.schemas.problems import ProblemSchema
@@ -46,6 +47,9 @@ TOKEN = ("missing_token", "invalid_token")
 TOKEN_NEEDED: list[dict[str, list[str]]] = [{"token": []}]
 TOKEN_OPTIONAL: list[dict[str, list[str]]] = [{"token": []}, {}]
 NO_TOKEN: list[dict[str, list[str]]] = []
+
+LIMITED = "x-limited"
+"""Marks the operations that are limited, until the document is made."""
 
 
 class Converter(OpenAPIConverter):
@@ -138,16 +142,21 @@ class Blueprint(SmorestBlueprint):  # type: ignore[misc]
         body: bool = False,
         store: bool = True,
         if_match: bool = False,
+        limits: tuple[str, ...] | None = None,
         **doc: Any,
     ) -> Callable[[View], View]:
         """What the document says of an operation: its id, its security, its problems.
 
         `body`: it takes one; `store`: it asks the store; `if_match`: it can be made to depend on
-        what the game is.
+        what the game is; `limits`: what its requests count as (see `api.limits`), reads by
+        default if it asks the store.
         """
+        if limits is None:
+            limits = (READS,) if store else ()
         codes = [*problems, "internal_error"]
         codes += STORE if store else ()
         codes += WITH_BODY if body else ()
+        codes += ("too_many_requests",) if limits else ()
         if security is TOKEN_NEEDED:
             codes += TOKEN
         elif security is TOKEN_OPTIONAL:
@@ -157,9 +166,18 @@ class Blueprint(SmorestBlueprint):  # type: ignore[misc]
             doc["parameters"] = [*doc.get("parameters", ()), IF_MATCH]
         responses = {**problem_responses(codes), **doc.pop("responses", {})}
         documented: Callable[[View], View] = self.doc(
-            operationId=operation_id, security=security, responses=responses, **doc
+            operationId=operation_id,
+            security=security,
+            responses=responses,
+            **{LIMITED: bool(limits)},
+            **doc,
         )
-        return documented
+
+        def counted(view: View) -> View:
+            view.limits = limits  # type: ignore[attr-defined]
+            return documented(view)
+
+        return counted
 
 
 def problem_responses(codes: list[str]) -> dict[str, Any]:
@@ -233,11 +251,19 @@ def make_document(api: Api) -> dict[str, Any]:
     for path in spec["paths"].values():
         for method, operation in path.items():
             if method != "parameters":
+                tell_of_headers(operation, is_limited=operation.pop(LIMITED, False))
                 path[method] = _in_order(operation)
     add_examples(spec)
     publish_once(spec)
     first = ("openapi", "info", "servers", "tags", "paths", "components")
     return {name: spec[name] for name in (*first, *(each for each in spec if each not in first))}
+
+
+def tell_of_headers(operation: dict[str, Any], *, is_limited: bool) -> None:
+    """What every answer has: the request's id, and of what is limited how its caller stands."""
+    everywhere = {"X-Request-ID": HEADERS["RequestId"], **(STANDING if is_limited else {})}
+    for response in operation["responses"].values():
+        response["headers"] = {**response.get("headers", {}), **everywhere}
 
 
 def _in_order(operation: dict[str, Any]) -> dict[str, Any]:

@@ -57,6 +57,19 @@ HEADERS = {
         required=False,
         **SECONDS,
     ),
+    "RequestId": header(
+        "The request's id, as it stands in the log: yours if you sent X-Request-ID, of 1 to 128 "
+        "letters, digits and `._:=+/@-`."
+    ),
+    "RateLimitPolicy": header(
+        'The limits that the request counts for: `q` in `w` seconds, as `"reads";q=3000;w=60`.',
+        required=False,
+    ),
+    "RateLimit": header(
+        "What is left of each limit (`r`), and in how many seconds (`t`) all of it is again, as "
+        '`"reads";r=2999;t=60`.',
+        required=False,
+    ),
     "PreferenceApplied": header(
         "`wait=N`, as it was heeded; not there if the game was not the one that you have.",
         required=False,
@@ -78,6 +91,11 @@ IN_A_LANGUAGE = {
     "Vary": HEADERS["VaryByLanguage"],
 }
 MAY_BE_CROWDED = {**SERVER_TIME, "Retry-After": HEADERS["CrowdedRetryAfter"]}
+STANDING = {
+    "RateLimit-Policy": HEADERS["RateLimitPolicy"],
+    "RateLimit": HEADERS["RateLimit"],
+}
+
 OF_STATUS = {
     401: {"WWW-Authenticate": HEADERS["Challenge"]},
     429: {"Retry-After": HEADERS["RetryAfter"]},

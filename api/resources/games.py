@@ -10,6 +10,7 @@ from flask import Response, g, request, url_for
 from api.answers import game_answer
 from api.game.desk import Visit
 from api.game.tables import NewGame
+from api.limits.policies import GAMES, GAMES_HERE, SEATS
 from api.openapi import TOKEN_OPTIONAL, Blueprint
 from api.parts import (
     CONDITIONAL,
@@ -78,6 +79,7 @@ AWAITED = {
     "busy",
     body=True,
     parameters=[IDEMPOTENCY_KEY],
+    limits=(GAMES_HERE, GAMES),
 )
 @blueprint.arguments(NewGameBodySchema)
 @blueprint.response(201, GameSchema, description="The new game.", headers=LOCATION)
@@ -147,6 +149,7 @@ def get_game(game_id: str) -> Response:
     "game_over",
     "busy",
     if_match=True,
+    limits=(SEATS,),
 )
 @blueprint.response(200, GameSchema, headers=SERVER_TIME)
 def cancel_game(game_id: str) -> Response:
@@ -170,6 +173,7 @@ def cancel_game(game_id: str) -> Response:
     "busy",
     body=True,
     if_match=True,
+    limits=(SEATS,),
 )
 @blueprint.arguments(JoinBodySchema, required=False)
 @blueprint.response(200, GameSchema, headers=SERVER_TIME)
@@ -186,7 +190,7 @@ def join_game(body: dict[str, Any], game_id: str) -> Response:
 
 
 @blueprint.delete("/<game_id>/seats/me", parameters=[GAME_ID])
-@blueprint.operation("leaveGame", "game_not_found", "busy", if_match=True)
+@blueprint.operation("leaveGame", "game_not_found", "busy", if_match=True, limits=(SEATS,))
 @blueprint.response(200, GameSchema, headers=SERVER_TIME)
 def leave_game(game_id: str) -> Response:
     """Leave a game
@@ -207,6 +211,7 @@ def leave_game(game_id: str) -> Response:
     "game_over",
     "busy",
     if_match=True,
+    limits=(SEATS,),
 )
 @blueprint.response(200, GameSchema, headers=SERVER_TIME)
 def start_game(game_id: str) -> Response:
@@ -249,6 +254,7 @@ def get_record(game_id: str) -> Response:
     "game_over",
     "too_many_games",
     "busy",
+    limits=(GAMES_HERE, GAMES),
 )
 @blueprint.response(201, GameSchema, description="The new table.", headers=LOCATION)
 @blueprint.alt_response(

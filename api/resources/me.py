@@ -6,6 +6,7 @@ from typing import Any
 
 from flask import Response, g
 
+from api.limits.policies import POLLS, TOKENS
 from api.openapi import Blueprint
 from api.parts import MAY_BE_CROWDED
 from api.resources.common import answer, credentials, retry_later, services
@@ -27,7 +28,7 @@ def get_me() -> Response:
 
 
 @blueprint.post("/token")
-@blueprint.operation("rotateToken")
+@blueprint.operation("rotateToken", limits=(TOKENS,))
 @blueprint.response(200, TokenSchema)
 def rotate_token() -> Response:
     """Get a new token
@@ -56,7 +57,7 @@ def list_my_games(query: dict[str, Any]) -> Response:
 
 
 @blueprint.get("/turns")
-@blueprint.operation("listTurns", "invalid_request")
+@blueprint.operation("listTurns", "invalid_request", limits=(POLLS,))
 @blueprint.arguments(TurnsQuerySchema, location="query")
 @blueprint.response(200, TurnsSchema, headers=MAY_BE_CROWDED)
 def list_turns(query: dict[str, Any]) -> Response:

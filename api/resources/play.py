@@ -6,6 +6,8 @@ from typing import Any
 
 from flask import Response, g, request
 
+from api.limits.gate import count_as_repeated
+from api.limits.policies import MOVES, POLLS, TICKETS
 from api.openapi import TOKEN_OPTIONAL, Blueprint
 from api.parts import (
     CONDITIONAL,
@@ -98,6 +100,7 @@ def check_move(body: dict[str, Any], game_id: str) -> Response:
     "busy",
     body=True,
     if_match=True,
+    limits=(MOVES,),
 )
 @blueprint.arguments(MoveBodySchema)
 @blueprint.response(200, PlayedSchema, headers=SERVER_TIME)
@@ -107,15 +110,17 @@ def play_move(body: dict[str, Any], game_id: str) -> Response:
     Safe to send again: the same seat, turn and move have the same outcome. A move that is refused
     changes nothing.
     """
-    now, played = services().moves.play(
+    now, played, is_new = services().moves.play(
         credentials(), game_id, body["turn"], body["move"], if_match
     )
     g.server_time = now
+    if not is_new:
+        count_as_repeated()
     return answer(played)
 
 
 @blueprint.post("/stream-tickets", parameters=[GAME_ID])
-@blueprint.operation("createStreamTicket", "game_not_found")
+@blueprint.operation("createStreamTicket", "game_not_found", limits=(TICKETS,))
 @blueprint.response(201, TicketSchema, headers=SERVER_TIME)
 def create_stream_ticket(game_id: str) -> Response:
     """Get a ticket for a game's stream
@@ -138,6 +143,7 @@ def create_stream_ticket(game_id: str) -> Response:
     "too_many_waiting",
     security=TOKEN_OPTIONAL,
     parameters=[LAST_EVENT_ID],
+    limits=(POLLS,),
 )
 @blueprint.arguments(StreamQuerySchema, location="query")
 @blueprint.response(

@@ -7,6 +7,7 @@ from functools import cache
 from flask import Response, request
 
 from api.answers import RulesetAnswer, RulesetPage, SeatCounts
+from api.limits.policies import READS
 from api.openapi import NO_TOKEN, Blueprint
 from api.parts import ACCEPT_LANGUAGE, IN_A_LANGUAGE, parameter
 from api.problems import Problem
@@ -26,7 +27,9 @@ RULESET = parameter(
 
 
 @blueprint.get("")
-@blueprint.operation("listRulesets", security=NO_TOKEN, store=False, parameters=[ACCEPT_LANGUAGE])
+@blueprint.operation(
+    "listRulesets", security=NO_TOKEN, store=False, parameters=[ACCEPT_LANGUAGE], limits=(READS,)
+)
 @blueprint.response(200, RulesetPageSchema, headers=IN_A_LANGUAGE)
 def list_rulesets() -> Response:
     """List the games that there are
@@ -40,7 +43,12 @@ def list_rulesets() -> Response:
 
 @blueprint.get("/<ruleset>", parameters=[RULESET])
 @blueprint.operation(
-    "getRuleset", "ruleset_not_found", security=NO_TOKEN, store=False, parameters=[ACCEPT_LANGUAGE]
+    "getRuleset",
+    "ruleset_not_found",
+    security=NO_TOKEN,
+    store=False,
+    parameters=[ACCEPT_LANGUAGE],
+    limits=(READS,),
 )
 @blueprint.response(200, RulesetSchema, headers=IN_A_LANGUAGE)
 def get_ruleset(ruleset: str) -> Response:

@@ -76,7 +76,7 @@ def livez() -> Response:
 
 @blueprint.get("/readyz")
 @blueprint.operation(
-    "getReadiness", "store_evicts", "store_read_only", "stopping", security=NO_TOKEN
+    "getReadiness", "store_evicts", "store_read_only", "stopping", security=NO_TOKEN, limits=()
 )
 @blueprint.response(200, HealthSchema)
 def readyz() -> Response:

@@ -13,6 +13,7 @@ from api.schemas.fields import (
     Choice,
     Constant,
     Integer,
+    List,
     Text,
     described,
     flag,
@@ -222,7 +223,7 @@ OPTIONS = {
         validate=validate.Range(min=1, max=86400),
         metadata=described("Of contrast: how many seconds a seat that is counted on has."),
     ),
-    "pictures": fields.List(
+    "pictures": List(
         Text(validate=validate.Length(min=1, max=PICTURE_LENGTH)),
         validate=validate.Length(max=PICTURES),
         metadata=described(

@@ -165,6 +165,31 @@ class Union(fields.Field[Any]):
         return variant.load(value)
 
 
+class List(fields.List[Any]):
+    """A list that is not gone through if it is too long, nor any further after some mistakes."""
+
+    MOST_MISTAKES = 20
+
+    def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> list[Any]:
+        if not isinstance(value, list):
+            raise self.make_error("invalid")
+        for validator in self.validators:
+            if isinstance(validator, validate.Length):
+                validator(value)
+        items: list[Any] = []
+        mistakes: dict[int, Any] = {}
+        for index, each in enumerate(value):
+            try:
+                items.append(self.inner.deserialize(each, **kwargs))
+            except ValidationError as error:
+                mistakes[index] = error.messages
+                if len(mistakes) == self.MOST_MISTAKES:
+                    break
+        if mistakes:
+            raise ValidationError(mistakes)
+        return items
+
+
 class Either(fields.Field[Any]):
     """One of several schemas that no tag tells apart; published under a name."""
 
@@ -236,7 +261,7 @@ def listed(
     least: int | None = None,
     most: int | None = None,
     **kwargs: Any,
-) -> fields.List[Any]:
+) -> List:
     """A list that is always there.
 
     Lists of different things are not published as such (`uniqueItems`): generators make sets of
@@ -245,7 +270,7 @@ def listed(
     bounds = {"description": description, "minItems": least, "maxItems": most}
     metadata = {name: value for name, value in bounds.items() if value is not None}
     kwargs.setdefault("required", True)
-    return fields.List(inner, metadata=metadata, **kwargs)
+    return List(inner, metadata=metadata, **kwargs)
 
 
 def described(description: str, **metadata: Any) -> dict[str, Any]:

@@ -16,6 +16,7 @@ from api.schemas.fields import (
     Choice,
     Either,
     Integer,
+    List,
     QueryBoolean,
     QueryInteger,
     Text,
@@ -60,7 +61,7 @@ class NewGameBodySchema(BodySchema):
         metadata=described("Whom the game exists for; absent means public."),
     )
     take_seat = Boolean(metadata=described("Whether you sit down at once; absent means true."))
-    house = fields.List(
+    house = List(
         Text(validate=validate.Length(max=40)),
         validate=validate.Length(max=MAX_SEATS - 1),
         metadata=described(
@@ -68,7 +69,7 @@ class NewGameBodySchema(BodySchema):
             "seats. Absent means none; at least one seat is left for a player."
         ),
     )
-    players = fields.List(
+    players = List(
         Text(allow_none=True, validate=validate.Length(max=64), metadata={"pattern": ID}),
         validate=validate.Length(max=MAX_SEATS),
         metadata=described(
