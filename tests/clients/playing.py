@@ -1,0 +1,52 @@
+"""What a program that played a game says of it, held against what the service says."""
+
+import json
+import subprocess
+from typing import Any
+
+import requests
+
+from tests.clients.toolbox import MINUTE
+from tests.server.service import Service
+
+GAMES = [("parade", 3), ("tea-time", 2), ("contrast", 3), ("mit-list-und-tuecke", 4)]
+
+ALWAYS_PLAYED = {
+    "parade": {"play", "discard"},
+    "tea-time": {"pick"},
+    "contrast": {"choose"},  # to count is for who is quick
+    "mit-list-und-tuecke": {"play", "take"},  # a round may end before two colours are kept
+}
+
+
+def get(service: Service, path: str) -> Any:
+    answer = requests.get(service.url + path, timeout=MINUTE)
+    assert answer.status_code == 200, answer.text
+    return answer.json()
+
+
+def assert_played_to_the_end(said: str, service: Service, ruleset: str, seat_count: int) -> None:
+    told = json.loads(said.splitlines()[-1])
+    assert told["status"] == "finished"
+    result = told["result"]
+    assert len(result["scores"]) == seat_count
+    assert told["events"]["game_finished"] == 1
+    assert told["events"]["seat_taken"] == seat_count
+
+    types = {each["type"] for each in get(service, f"/v1/rulesets/{ruleset}")["move_types"]}
+    assert ALWAYS_PLAYED[ruleset] <= told["moves"].keys() <= types
+
+
+def finish_without_store(playing: "subprocess.Popen[str]", service: Service) -> str:
+    """What a program says to the end, whose service loses its store while it plays."""
+    assert playing.stdout is not None
+    try:
+        first = playing.stdout.readline()
+        assert first == "playing\n", first + playing.stdout.read()
+        service.kill_valkey()
+        assert playing.poll() is None, "it was over before the store was away"
+        said, _ = playing.communicate(timeout=5 * MINUTE)
+    finally:
+        playing.kill()
+    assert playing.returncode == 0, said
+    return said
