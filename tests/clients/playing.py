@@ -1,13 +1,18 @@
 """What a program that played a game says of it, held against what the service says."""
 
 import json
+import os
+import signal
 import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import requests
 
 from tests.clients.toolbox import MINUTE
-from tests.server.service import Service
+from tests.server.service import Service, wait_until
 
 GAMES = [("parade", 3), ("tea-time", 2), ("contrast", 3), ("mit-list-und-tuecke", 4)]
 
@@ -38,15 +43,35 @@ def assert_played_to_the_end(said: str, service: Service, ruleset: str, seat_cou
 
 
 def finish_without_store(playing: "subprocess.Popen[str]", service: Service) -> str:
-    """What a program says to the end, whose service loses its store while it plays."""
+    """What a program says to the end, whose service twice loses its store while it plays."""
     assert playing.stdout is not None
     try:
         first = playing.stdout.readline()
         assert first == "playing\n", first + playing.stdout.read()
         service.kill_valkey()
+        with standing_still(service):
+            time.sleep(1)
         assert playing.poll() is None, "it was over before the store was away"
         said, _ = playing.communicate(timeout=5 * MINUTE)
     finally:
         playing.kill()
     assert playing.returncode == 0, said
+    assert json.loads(said.splitlines()[-1])["repeated"] > 0
     return said
+
+
+@contextmanager
+def standing_still(service: Service) -> Iterator[None]:
+    """While its store answers nobody, and the service has noticed."""
+    pid = service.store.pid
+    assert pid
+    os.kill(pid, signal.SIGSTOP)
+    try:
+        wait_until(lambda: ready(service) == 503, "the service misses its store")
+        yield
+    finally:
+        os.kill(pid, signal.SIGCONT)
+
+
+def ready(service: Service) -> int:
+    return requests.get(f"{service.url}/readyz", timeout=MINUTE).status_code

@@ -13,6 +13,8 @@ NOT_NOW = {429, 502, 503, 504}
 
 
 class Patient(httpx.HTTPTransport):
+    repeated = 0
+
     def handle_request(self, request: httpx.Request) -> httpx.Response:
         for attempt in range(1, TRIES + 1):
             pause = 0.1 * 2**attempt
@@ -29,5 +31,6 @@ class Patient(httpx.HTTPTransport):
                     time.sleep(pause)
                     return response
                 response.close()
+            Patient.repeated += 1
             time.sleep(pause)
         raise AssertionError

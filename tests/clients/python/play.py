@@ -160,11 +160,11 @@ def main() -> None:
     print(
         json.dumps(
             {
-                "game_id": game.id,
                 "status": over.status.value,
                 "result": result.to_dict(),
                 "moves": moves,
                 "events": events,
+                "repeated": Patient.repeated,
             }
         )
     )

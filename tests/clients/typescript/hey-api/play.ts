@@ -18,7 +18,7 @@ import {
   playMove,
 } from './client';
 import { createClient, type Client } from './client/client';
-import { patient } from './patient';
+import { patient, repeated } from './patient';
 import type { Game, Move, MoveBody, Result } from './schema';
 import * as switches from './switches';
 
@@ -136,7 +136,8 @@ async function main(): Promise<void> {
   const { data: replayed } = await analyse({ client: stranger, body: record, throwOnError: true });
   assert.deepEqual(replayed.result, result);
 
-  console.log(JSON.stringify({ game_id: game.id, status: over.status, result, moves, events }));
+  const { status } = over;
+  console.log(JSON.stringify({ status, result, moves, events, repeated: repeated.times }));
 }
 
 await main();

@@ -7,7 +7,7 @@ import { randomUUID } from 'node:crypto';
 import createClient, { type Client } from 'openapi-fetch';
 
 import type { paths } from './client';
-import { patient } from './patient';
+import { patient, repeated } from './patient';
 import type { Game, Move, MoveBody, Result } from './schema';
 import * as switches from './switches';
 
@@ -132,7 +132,8 @@ async function main(): Promise<void> {
   const replayed = body(await stranger.POST('/v1/analysis', { body: record }));
   assert.deepEqual(replayed.result, result);
 
-  console.log(JSON.stringify({ game_id: game.id, status: over.status, result, moves, events }));
+  const { status } = over;
+  console.log(JSON.stringify({ status, result, moves, events, repeated: repeated.times }));
 }
 
 await main();
