@@ -1,6 +1,6 @@
 """The generators: their commands as the guide has them, and what each may warn of.
 
-A warning that is allowed must come, so that none is allowed for longer than it is needed.
+A warning that is listed must come, so that none is allowed for longer than it is needed.
 """
 
 import re
@@ -14,6 +14,9 @@ from tests.server.service import ROOT
 BETA = r"OpenAPI 3\.1 support is still in beta\."
 """openapi-generator says so of every document of this version."""
 
+FREE_OBJECT = r"Failed to get the schema name: null"
+"""openapi-generator says so, for some languages, of an object of any members, as a deal is."""
+
 
 @dataclass(frozen=True)
 class Generator:
@@ -22,6 +25,9 @@ class Generator:
     command: str
     warnings: dict[str, str] = field(default_factory=dict)
     """Patterns of the warnings that may and must come, and why the document is not to blame."""
+
+    noise: tuple[str, ...] = ()
+    """Patterns of those that may come."""
 
     def run(self, tools: Toolbox, directory: Path) -> list[str]:
         """Generate into a directory; the warnings that came."""
@@ -36,9 +42,9 @@ def warnings_in(said: str) -> list[str]:
     return [line for line in lines if suspicious.search(line)]
 
 
-def openapi_generator(language: str, *options: str, **warnings: str) -> Generator:
+def openapi_generator(language: str, *options: str) -> Generator:
     command = ["openapi-generator-cli generate", "-i openapi.yaml", f"-g {language}", *options]
-    return Generator(" ".join(command), {BETA: "it is true of the tool"} | warnings)
+    return Generator(" ".join(command), {BETA: "it is true of the tool"}, (FREE_OBJECT,))
 
 
 GENERATORS = {
@@ -56,10 +62,7 @@ GENERATORS = {
     ),
     "openapi-generator-typescript": openapi_generator("typescript-fetch", "-o client"),
     "openapi-generator-python": openapi_generator(
-        "python",
-        "-o .",
-        "--package-name ludotheque_client",
-        **{r"Failed to get the schema name: null": "a deal is an object of any members"},
+        "python", "-o .", "--package-name ludotheque_client"
     ),
     "openapi-generator-java": openapi_generator(
         "java",
