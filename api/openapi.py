@@ -51,6 +51,9 @@ NO_TOKEN: list[dict[str, list[str]]] = []
 LIMITED = "x-limited"
 """Marks the operations that are limited, until the document is made."""
 
+MORE_PARAMETERS = "x-parameters"
+"""Parameters beside those of the query's schema, which a list of their own would replace."""
+
 
 class Converter(OpenAPIConverter):
     """Marshmallow to JSON Schema, with names for enums and unions."""
@@ -153,6 +156,7 @@ class Blueprint(SmorestBlueprint):  # type: ignore[misc]
         """
         if limits is None:
             limits = (READS,) if store else ()
+        parameters = list(doc.pop("parameters", ()))
         codes = [*problems, "internal_error"]
         codes += STORE if store else ()
         codes += WITH_BODY if body else ()
@@ -163,13 +167,13 @@ class Blueprint(SmorestBlueprint):  # type: ignore[misc]
             codes.append("invalid_token")
         if if_match:
             codes.append("precondition_failed")
-            doc["parameters"] = [*doc.get("parameters", ()), IF_MATCH]
+            parameters.append(IF_MATCH)
         responses = {**problem_responses(codes), **doc.pop("responses", {})}
         documented: Callable[[View], View] = self.doc(
             operationId=operation_id,
             security=security,
             responses=responses,
-            **{LIMITED: bool(limits)},
+            **{LIMITED: bool(limits), MORE_PARAMETERS: parameters},
             **doc,
         )
 
@@ -252,6 +256,8 @@ def make_document(api: Api) -> dict[str, Any]:
         for method, operation in path.items():
             if method != "parameters":
                 tell_of_headers(operation, is_limited=operation.pop(LIMITED, False))
+                if more := operation.pop(MORE_PARAMETERS, []):
+                    operation["parameters"] = [*operation.get("parameters", []), *more]
                 path[method] = _in_order(operation)
     add_examples(spec)
     publish_once(spec)
