@@ -22,6 +22,8 @@ from werkzeug.exceptions import HTTPException
 
 from api.bodies import Parser
 from api.kinds import KINDS
+from api.links import COMPONENTS as LINKS
+from api.links import responses_with_links
 from api.problems import PROBLEM_TYPE, from_http
 from api.schemas.fields import BodySchema, Choice, Constant, Union
 
@@ -211,7 +213,11 @@ class Blueprint(SmorestBlueprint):  # type: ignore[misc]
         if if_match:
             codes.append("precondition_failed")
             doc["parameters"] = [*doc.get("parameters", ()), IF_MATCH]
-        responses = {**problem_responses(codes), **doc.pop("responses", {})}
+        responses = {
+            **problem_responses(codes),
+            **responses_with_links(operation_id),
+            **doc.pop("responses", {}),
+        }
         documented: Callable[[View], View] = self.doc(
             operationId=operation_id, security=security, responses=responses, **doc
         )
@@ -282,13 +288,14 @@ def make_api(app: Flask, version: str) -> Api:
             "servers": [{"url": "/", "description": "This server."}],
             "tags": TAGS,
             "components": {
+                "links": LINKS,
                 "securitySchemes": {
                     "token": {
                         "type": "http",
                         "scheme": "bearer",
                         "description": "The token that createPlayer answers with.",
                     }
-                }
+                },
             },
         },
     )
