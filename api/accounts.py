@@ -9,12 +9,15 @@ came late, locks anybody out: the new secret is worked out of the old one and a 
 
 from __future__ import annotations
 
+import contextlib
 import re
 import secrets
 from base64 import urlsafe_b64encode
 from hmac import compare_digest
 from hmac import digest as hmac_digest
 from typing import NamedTuple
+
+from redis import ResponseError
 
 from api.answers import PlayerAnswer, TokenAnswer
 from api.lives import OLD_TOKEN_MS, SEEN_MS, UNUSED_PLAYER_MS, Lives
@@ -123,7 +126,12 @@ class Accounts:
         self.store.keep_player(player_id, now, self.lives.player)
 
     def _renew(self, account: Account, now: int) -> None:
-        # Now and then is often enough, and saves writes on every request.
+        # A store that takes no changes, as its memory is full, can still be read.
+        with contextlib.suppress(ResponseError):
+            self._renew_now_and_then(account, now)
+
+    def _renew_now_and_then(self, account: Account, now: int) -> None:
+        # Often enough, and it saves writes on every request.
         if now - account.seen_at >= SEEN_MS:
             self.store.see_player(account.player.id, now)
         if account.kept_at and now - account.kept_at > self.lives.renewal:

@@ -7,6 +7,7 @@ invite, and the ruleset's view for the reader's seat. Each has a published schem
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import msgspec
@@ -344,7 +345,7 @@ def _time(milliseconds: int | None) -> str | None:
     return None if milliseconds is None else timestamp(milliseconds)
 
 
-def item_answers(items: list[Item] | tuple[Item, ...], seat: Seat | None) -> tuple[ItemAnswer, ...]:
+def item_answers(items: Sequence[Item], seat: Seat | None) -> tuple[ItemAnswer, ...]:
     """What happened, as this seat or a spectator is told it."""
     return tuple(
         ItemAnswer(

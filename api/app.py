@@ -10,6 +10,7 @@ from flask import Flask, Response
 from flask_cors import CORS
 from redis import RedisError
 
+from api.link import NotReplicated
 from api.openapi import Api, as_yaml, make_api, make_document
 from api.problems import Problem
 from api.resources import BLUEPRINTS
@@ -70,6 +71,9 @@ def openapi_document() -> str:
 
 def store_unavailable(error: RedisError) -> Response:
     """The store failed: say so, and that it is worth trying again."""
+    if isinstance(error, NotReplicated):
+        log.warning("a change was not replicated in time: %s", error)
+        return Problem("not_replicated").response()
     log.error("the store failed: %s: %s", type(error).__name__, error)
     return Problem("store_unavailable").response()
 

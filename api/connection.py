@@ -1,54 +1,231 @@
-"""The connection to Redis or Valkey.
+"""From the address of a store to the link to it, and to the connections that hear of news.
 
-One pool a worker, bounded, with short timeouts and one retry: a server that is away must fail
-a request within a bounded time, not hang it. A retry is safe since a commit carries its own
-random id (see `api.store`).
+| REDIS_URL | what it is |
+| --- | --- |
+| `redis://`, `unix://`, `rediss://` (with TLS) | one server |
+| `redis+sentinel://HOST:PORT,HOST:PORT/NAME` | the master of this name, as the Sentinels say |
+| `redis+cluster://HOST:PORT,HOST:PORT` | the cluster that these are nodes of |
+
+The last two have their `rediss+…` too. User and password are those of the servers that have the
+keys. What else redis-py can be told about a connection is told in the query, as there.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any, cast
+from urllib.parse import SplitResult, unquote, urlsplit
 
-from redis import Redis
+from redis import ResponseError
 from redis.backoff import ConstantBackoff
-from redis.connection import BlockingConnectionPool, ConnectionInterface, ConnectionPool
+from redis.cluster import ClusterNode, RedisCluster
+from redis.connection import (
+    BlockingConnectionPool,
+    ConnectionInterface,
+    ConnectionPool,
+    parse_url,
+)
 from redis.retry import Retry
+from redis.sentinel import Sentinel, SentinelConnectionPool
 
+from api.cluster import ClusterLink, Topology
+from api.link import Link, Replicas, SingleLink
 from api.settings import Settings
+from api.waiting.subscription import Places
 
-RETRIES = 1
-RETRY_PAUSE_SECONDS = 0.05
+SENTINEL_PORT = 26379
+CLUSTER_PORT = 6379
+
+CHANNELS_AT_ONCE = 500
+
+NEVER = Retry(ConstantBackoff(0), 0)
+"""What is tried again is `api.link`'s to say."""
 
 
-def connect(settings: Settings) -> Redis:
-    """A client of the store; it opens connections only when it needs them."""
+class BlockingSentinelPool(SentinelConnectionPool, BlockingConnectionPool):
+    """Connections to the master that the Sentinels name; who finds none free waits for one."""
+
+
+class OnePlace:
+    """The one server, whichever it is (see `api.waiting.subscription.Places`)."""
+
+    def __init__(self, pool: ConnectionPool) -> None:
+        self._pool = pool
+
+    def of(self, channel: str) -> str:
+        """Where a channel is heard."""
+        return ""
+
+    def refresh(self) -> None:
+        """Nothing moves."""
+
+    def connection(self, place: str) -> ConnectionInterface:
+        """A new connection."""
+        return self._pool.make_connection()
+
+    def subscribe(self, channels: Sequence[str]) -> list[tuple[str, ...]]:
+        """The commands that subscribe."""
+        return _many_at_once("SUBSCRIBE", channels)
+
+    def unsubscribe(self, channels: Sequence[str]) -> list[tuple[str, ...]]:
+        """The commands that unsubscribe."""
+        return _many_at_once("UNSUBSCRIBE", channels)
+
+    def learn(self, error: ResponseError) -> bool:
+        """There are no other commands."""
+        return False
+
+
+class NodePlaces:
+    """The nodes of a cluster: a channel is heard where a key of its name would be.
+
+    Before version 7 it is heard everywhere, and with the old commands.
+    """
+
+    def __init__(self, topology: Topology, pool: Callable[..., ConnectionPool]) -> None:
+        self._topology = topology
+        self._pool = pool
+        self._is_sharded = True
+
+    def of(self, channel: str) -> str:
+        """The name of the node where a channel is heard now. Raises `RedisError`."""
+        return self._topology.node(channel).name
+
+    def refresh(self) -> None:
+        """A node is not what it was. Raises `RedisError`."""
+        self._topology.refresh()
+
+    def connection(self, place: str) -> ConnectionInterface:
+        """A new connection to a node."""
+        host, _, port = place.rpartition(":")
+        return self._pool(host=host, port=int(port)).make_connection()
+
+    def subscribe(self, channels: Sequence[str]) -> list[tuple[str, ...]]:
+        """The commands that subscribe."""
+        if self._is_sharded:
+            # One command is for one slot.
+            return [("SSUBSCRIBE", each) for each in channels]
+        return _many_at_once("SUBSCRIBE", channels)
+
+    def unsubscribe(self, channels: Sequence[str]) -> list[tuple[str, ...]]:
+        """The commands that unsubscribe."""
+        if self._is_sharded:
+            return [("SUNSUBSCRIBE", each) for each in channels]
+        return _many_at_once("UNSUBSCRIBE", channels)
+
+    def learn(self, error: ResponseError) -> bool:
+        """Whether the node is an old one, and only now known to be."""
+        is_old = self._is_sharded and "unknown command" in str(error).lower()
+        self._is_sharded = self._is_sharded and not is_old
+        return is_old
+
+
+def _many_at_once(command: str, channels: Sequence[str]) -> list[tuple[str, ...]]:
+    return [
+        (command, *channels[at : at + CHANNELS_AT_ONCE])
+        for at in range(0, len(channels), CHANNELS_AT_ONCE)
+    ]
+
+
+def connect(settings: Settings) -> tuple[Link, Places]:
+    """The link to the store, and where news are heard; nothing is opened before it is needed."""
     if settings.redis_url is None:
         raise RuntimeError(
             "REDIS_URL is not set. Set it, or use `ludotheque serve`, "
             "which starts a server of its own."
         )
     timeout = settings.redis_timeout_seconds
-    pool = BlockingConnectionPool.from_url(
-        settings.redis_url,
-        max_connections=settings.redis_connections,
-        timeout=timeout,
-        socket_timeout=timeout,
-        socket_connect_timeout=timeout,
-        retry=Retry(ConstantBackoff(RETRY_PAUSE_SECONDS), RETRIES),
-        health_check_interval=0,
-    )
-    return Redis(connection_pool=pool)
+    replicas = Replicas(settings.wait_replicas, int(timeout * 1000))
+    asking: dict[str, Any] = {
+        "max_connections": settings.redis_connections,
+        "timeout": timeout,
+        "socket_timeout": timeout + (timeout if replicas.number else 0),
+        "socket_connect_timeout": timeout,
+        # Its answers are the same in all versions of all servers.
+        "protocol": 2,
+        "health_check_interval": 0,
+    }
+    hearing = {**asking, "socket_timeout": None}
+    url = urlsplit(settings.redis_url)
+    kind = url.scheme.partition("+")[2]
+    if kind == "cluster":
+        named = addresses(url, CLUSTER_PORT)
+        topology = Topology(partial(_cluster, url, named, asking), named)
+        return (
+            ClusterLink(topology, replicas, timeout),
+            NodePlaces(topology, partial(_node_pool, {**_options(url), **hearing})),
+        )
+    if kind == "sentinel":
+        make = partial(_sentinel_pool, url)
+    else:
+        make = partial(_pool, settings.redis_url)
+    return SingleLink(make(asking), replicas, timeout), OnePlace(make(hearing))
 
 
-def listener(settings: Settings) -> Callable[[], ConnectionInterface]:
-    """Makes the connection that notifications come in on: one that waits without end."""
-    assert settings.redis_url is not None
-    pool = ConnectionPool.from_url(
-        settings.redis_url,
-        protocol=2,
-        socket_timeout=None,
-        socket_connect_timeout=settings.redis_timeout_seconds,
-        retry=Retry(ConstantBackoff(0), 0),
-        health_check_interval=0,
+def addresses(url: SplitResult, port: int) -> list[tuple[str, int]]:
+    """The hosts and ports that an address names. Raises `ValueError`."""
+    hosts = url.netloc.rpartition("@")[2].split(",")
+    split = [urlsplit(f"//{host}") for host in hosts]
+    if not all(each.hostname for each in split):
+        raise ValueError("a host has no name")
+    return [(cast("str", each.hostname), each.port or port) for each in split]
+
+
+def _options(url: SplitResult) -> dict[str, Any]:
+    """How one server of several is connected to, but for its host and port."""
+    credentials, at, _ = url.netloc.rpartition("@")
+    scheme = url.scheme.partition("+")[0]
+    options: dict[str, Any] = parse_url(f"{scheme}://{credentials}{at}host?{url.query}")
+    del options["host"]
+    return options
+
+
+def _pool(url: str, options: dict[str, Any]) -> ConnectionPool:
+    return BlockingConnectionPool.from_url(url, **options, retry=NEVER)
+
+
+def _node_pool(options: dict[str, Any], host: str, port: int) -> ConnectionPool:
+    return BlockingConnectionPool(**options, retry=NEVER, host=host, port=port)
+
+
+def _sentinel_pool(url: SplitResult, options: dict[str, Any]) -> ConnectionPool:
+    name, _, db = url.path.strip("/").partition("/")
+    of_server = _options(url)
+    tls = of_server.pop("connection_class", None) is not None
+    own = {
+        "username": of_server.pop("sentinel_username", None),
+        "password": of_server.pop("sentinel_password", None),
+        "ssl": tls,
+        **{key: value for key, value in of_server.items() if key.startswith("ssl_")},
+        "socket_timeout": options["socket_connect_timeout"],
+        "socket_connect_timeout": options["socket_connect_timeout"],
+        "retry": NEVER,
+    }
+    sentinel = Sentinel(addresses(url, SENTINEL_PORT), sentinel_kwargs=own)
+    return BlockingSentinelPool(  # type: ignore[no-untyped-call]
+        unquote(name),
+        sentinel,
+        **options,
+        **of_server,
+        ssl=tls,
+        db=int(db or 0),
+        retry=NEVER,
     )
-    return pool.make_connection
+
+
+def _cluster(
+    url: SplitResult, named: list[tuple[str, int]], options: dict[str, Any]
+) -> RedisCluster:
+    credentials, at, _ = url.netloc.rpartition("@")
+    scheme = url.scheme.partition("+")[0]
+    (host, port), *others = named
+    host = f"[{host}]" if ":" in host else host
+    return RedisCluster(
+        url=f"{scheme}://{credentials}{at}{host}:{port}?{url.query}",
+        startup_nodes=[ClusterNode(*each) for each in others],
+        connection_pool_class=BlockingConnectionPool,
+        # Whoever meets a slot that nobody has is told so; the other slots go on.
+        require_full_coverage=False,
+        **options,
+    )

@@ -14,10 +14,9 @@ last asked.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple, cast
+from typing import Any, NamedTuple
 
-from redis import Redis
-
+from api.link import Command, Link
 from api.lives import Lives
 from api.store import Store
 from api.stored import CANCELLED, ENDED, FINISHED, OPEN, PLAYING, PUBLIC, UNFINISHED, Game
@@ -96,8 +95,8 @@ def can_become_true(entry: Entry, position: Position, game: Game | None, now: in
 class Indexes:
     """The indexes in Redis. Any call may raise `redis.RedisError`."""
 
-    def __init__(self, redis: Redis, store: Store, lives: Lives) -> None:
-        self.redis = redis
+    def __init__(self, link: Link, store: Store, lives: Lives) -> None:
+        self.link = link
         self.store = store
         self.lives = lives
 
@@ -112,16 +111,16 @@ class Indexes:
         ends = before is not None and before.status not in ENDED and after.status in ENDED
         if not new:
             return
-        pipe = self.redis.pipeline(transaction=False)
+        commands = []
         for entry in new:
-            pipe.zadd(_key(entry), {after.id: after.created_at})
-            pipe.pexpire(_key(entry), self.lives.index)
+            commands.append(_command("ZADD", _key(entry), after.created_at, after.id))
+            commands.append(_command("PEXPIRE", _key(entry), self.lives.index))
         for player_id in sorted(after.members()) if ends else ():
             key = _ended_key(player_id)
-            pipe.zadd(key, {after.id: now})
-            pipe.zremrangebyscore(key, "-inf", now - self.lives.ended)
-            pipe.pexpire(key, self.lives.ended)
-        pipe.execute()
+            commands.append(_command("ZADD", key, now, after.id))
+            commands.append(_command("ZREMRANGEBYSCORE", key, "-inf", now - self.lives.ended))
+            commands.append(_command("PEXPIRE", key, self.lives.ended))
+        self.link.ask(commands)
 
     def after_commit(self, before: Game | None, after: Game, now: int) -> None:
         """Remove the entries that a commit made false for good."""
@@ -140,10 +139,7 @@ class Indexes:
         only where it matters.
         """
         indexes = [Entry(places(player_id), status) for status in UNFINISHED]
-        pipe = self.redis.pipeline(transaction=False)
-        for entry in indexes:
-            pipe.zcard(_key(entry))
-        if sum(pipe.execute()) < most:
+        if sum(self.link.ask([_command("ZCARD", _key(entry)) for entry in indexes])) < most:
             return False
         taken = {
             game.id
@@ -175,27 +171,17 @@ class Indexes:
 
     def ended_since(self, player_id: str, since: int, limit: int) -> list[tuple[str, int]]:
         """The ids of the player's games that ended since then, and when, in this order."""
-        found = cast(
-            "list[tuple[bytes, float]]",
-            self.redis.zrange(
-                _ended_key(player_id),
-                since,
-                "+inf",
-                byscore=True,
-                withscores=True,
-                offset=0,
-                num=limit,
-            ),
-        )
-        return [(member.decode(), int(score)) for member, score in found]
+        return self._scored(_ended_key(player_id), since, "+inf", "BYSCORE", "LIMIT", 0, limit)
 
     def unfinished(self, player_ids: Sequence[str], most: int) -> list[frozenset[str]]:
         """The newest games that may concern each of some players and may not have ended."""
-        pipe = self.redis.pipeline(transaction=False)
-        for player_id in player_ids:
-            for entry in (Entry(player_id, OPEN), Entry(places(player_id), PLAYING)):
-                pipe.zrange(_key(entry), 0, most - 1, desc=True)
-        answers = pipe.execute()
+        answers = self.link.ask(
+            [
+                _command("ZRANGE", _key(entry), 0, most - 1, "REV")
+                for player_id in player_ids
+                for entry in (Entry(player_id, OPEN), Entry(places(player_id), PLAYING))
+            ]
+        )
         return [
             frozenset(member.decode() for member in open_ones + playing)
             for open_ones, playing in zip(answers[::2], answers[1::2], strict=True)
@@ -207,20 +193,10 @@ class Indexes:
         """An index from a position on, with what is known of each game."""
         offset = 0
         while True:
-            found = cast(
-                "list[tuple[bytes, float]]",
-                self.redis.zrange(
-                    _key(entry),
-                    "+inf" if after is None else after.created_at,
-                    "-inf",
-                    desc=True,
-                    byscore=True,
-                    withscores=True,
-                    offset=offset,
-                    num=size,
-                ),
-            )
-            positions = [Position(int(score), member.decode()) for member, score in found]
+            newest = "+inf" if after is None else after.created_at
+            limits = ("BYSCORE", "REV", "LIMIT", offset, size)
+            found = self._scored(_key(entry), newest, "-inf", *limits)
+            positions = [Position(score, member) for member, score in found]
             batch = [each for each in positions if after is None or each < after]
             games = self.store.games([each.game_id for each in batch])
             yield from ((each, games[each.game_id]) for each in batch if each.game_id in games)
@@ -234,10 +210,17 @@ class Indexes:
     def _remove(self, false: list[tuple[Entry, str]]) -> None:
         if not false:
             return
-        pipe = self.redis.pipeline(transaction=False)
-        for entry, game_id in false:
-            pipe.zrem(_key(entry), game_id)
-        pipe.execute()
+        self.link.ask([_command("ZREM", _key(entry), game_id) for entry, game_id in false])
+
+    def _scored(self, key: str, *words: Any) -> list[tuple[str, int]]:
+        """The members of a part of an index, and their times."""
+        (answer,) = self.link.ask([_command("ZRANGE", key, *words, "WITHSCORES")])
+        pairs = zip(answer[::2], answer[1::2], strict=True)
+        return [(member.decode(), int(float(score))) for member, score in pairs]
+
+
+def _command(name: str, key: str, *words: Any) -> Command:
+    return Command(key, (name, key, *words))
 
 
 def _key(entry: Entry) -> str:

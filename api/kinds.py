@@ -72,5 +72,7 @@ KINDS: dict[str, Kind] = {
     "newer_format": Kind(503, "The game was written by a newer release", "Try again after Retry-After seconds: the release is being rolled out."),
     "busy": Kind(503, "Too much is happening in this game at once", "Try again after Retry-After seconds."),
     "store_evicts": Kind(503, "The store may drop games", "Whoever runs it sets maxmemory-policy to noeviction."),
+    "store_read_only": Kind(503, "The store takes no changes", "Whoever runs it names the master in REDIS_URL, or its Sentinels, not a replica."),
+    "not_replicated": Kind(503, "It was done, but is not safe yet", "Send the same request again after Retry-After seconds: nothing is done twice."),
     "store_unavailable": Kind(503, "The store of games cannot be reached", "Try again after Retry-After seconds. What was acknowledged is not lost."),
 }  # fmt: skip

@@ -29,7 +29,7 @@ from api.schemas.fields import BodySchema, Choice, Constant, Union
 
 View = TypeVar("View", bound=Callable[..., Any])
 
-STORE = ("store_unavailable", "newer_format")
+STORE = ("store_unavailable", "newer_format", "not_replicated")
 WITH_BODY = (
     "invalid_json",
     "body_too_slow",

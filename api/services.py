@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from api.accounts import Accounts
-from api.connection import connect, listener
+from api.connection import connect
 from api.game.desk import Desk
 from api.game.moves import Moves
 from api.game.reading import Reader
@@ -37,14 +37,14 @@ class Services:
 
 def make_services(settings: Settings) -> Services:
     """The services with these settings; nothing is connected to before it is needed."""
-    redis = connect(settings)
+    link, news = connect(settings)
     lives = Lives.of(settings)
-    store = Store(redis)
+    store = Store(link)
     accounts = Accounts(store, lives)
-    indexes = Indexes(redis, store, lives)
+    indexes = Indexes(link, store, lives)
     desk = Desk(store, indexes, accounts, lives)
     reader = Reader(desk, store, indexes, accounts)
-    hub = Hub(store, indexes, desk, listener(settings))
+    hub = Hub(store, indexes, desk, news)
     when_stopping(hub.stop)
     places = Places(settings.waiters, settings.waiters_per_player)
     return Services(

@@ -79,15 +79,23 @@ def _host() -> Kind:
 
 def _redis_url() -> Kind:
     schemes = ("redis", "rediss", "unix")
-    bounds = "a redis://, rediss:// or unix:// address"
+    several = tuple(f"{each}+{kind}" for each in schemes[:2] for kind in ("sentinel", "cluster"))
+    bounds = "a redis://, rediss://, unix://, redis+sentinel:// or redis+cluster:// address"
 
     def parse(text: str) -> str:
         try:
-            known = urlsplit(text).scheme in schemes
+            url = urlsplit(text)
+            hosts = [urlsplit(f"//{each}") for each in url.netloc.rpartition("@")[2].split(",")]
+            # To ask for a port that is none raises ValueError.
+            has_hosts = all(each.hostname and each.port != 0 for each in hosts)
         except ValueError:
-            known = False
-        if not known:
+            raise ValueError(f"must be {bounds}") from None
+        if url.scheme not in (*schemes, *several):
             raise ValueError(f"must be {bounds}")
+        if url.scheme in several and not has_hosts:
+            raise ValueError("must name HOST:PORT, or several with commas between them")
+        if url.scheme.endswith("+sentinel") and not url.path.strip("/"):
+            raise ValueError("must end with /NAME, the name of the master that Sentinels know")
         return text
 
     return Kind(parse, bounds)
@@ -126,8 +134,8 @@ class Settings:
     redis_url: str | None = _setting(
         None,
         _redis_url(),
-        "The Redis or Valkey server that keeps the games. Unset: an embedded Valkey is started, "
-        "with its files in DATA_DIR.",
+        "The Redis or Valkey that keeps the games: one server, the master that Sentinels name, or "
+        "a cluster. Unset: an embedded Valkey is started, with its files in DATA_DIR.",
         secret=True,  # it may hold a password
     )
     data_dir: Path = _setting(  # noqa: RUF009 (it is a field)
@@ -166,6 +174,12 @@ class Settings:
         64,
         _integer(1, 10000),
         "Connections to the store that one worker opens at most.",
+    )
+    wait_replicas: int = _setting(
+        0,
+        _integer(0, 10),
+        "How many replicas must have a change before it is acknowledged; 503 if they have not in "
+        "REDIS_TIMEOUT_SECONDS. With 0, a failover may lose the last changes.",
     )
     waiters: int = _setting(
         8000,

@@ -14,33 +14,49 @@ with what it is needed for. This module decides nothing: it reads, and writes wh
 | `ticket:{HASH}` | what a ticket for a stream is for |
 
 A game's version is published on the channel `game:{ID}` by the commit itself; that a player got
-into a game, or has a new token, on the channel `player:{ID}` after it.
+into a game, or has a new token, on the channel `player:{ID}` after it. On a cluster they are
+published in the old way only where its servers know no other: it tells all of them.
 """
 
 from __future__ import annotations
 
 import contextlib
 import logging
-from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple, cast
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, NamedTuple
 
 import msgspec
 from msgspec import Struct
-from redis import Redis, RedisError
+from redis import RedisError, ResponseError
 
+from api.link import Command, Link, Script
 from api.lives import REQUEST_MS, TICKET_MS
 from api.stored import FORMAT, Account, Game, Item, Place, Player, StoredDeal
 
-COMMIT = """
-local stored = redis.call('HMGET', KEYS[1], 'version', 'commit')
-if stored[2] == ARGV[3] then
-  return 1 -- this very commit arrived before, and its answer was lost
+TELL = """
+local function tell(publish, channel, message)
+  local told = redis.pcall(publish, channel, message)
+  if type(told) == 'table' and told.err then
+    redis.call('PUBLISH', channel, message) -- a cluster of before version 7
+  end
 end
-if (stored[1] or '') ~= ARGV[1] or (stored[2] or '') ~= ARGV[2] then
+"""
+
+COMMIT = Script.of(
+    TELL
+    + """
+local publish, life = ARGV[1], ARGV[5]
+local stored = redis.call('HMGET', KEYS[1], 'version', 'commit')
+if stored[2] == ARGV[4] then
+  -- This very commit arrived before, and its answer was lost. Whoever waits for replicas has to
+  -- write first.
+  redis.call('PEXPIRE', KEYS[1], life)
+  return 1
+end
+if (stored[1] or '') ~= ARGV[2] or (stored[2] or '') ~= ARGV[3] then
   return 0
 end
-local life = ARGV[4]
-local at = 5
+local at = 6
 local function take()
   local values = {}
   for i = 1, tonumber(ARGV[at]) do
@@ -50,7 +66,7 @@ local function take()
   return values
 end
 local fields = take() -- the first is the version
-redis.call('HSET', KEYS[1], 'commit', ARGV[3], unpack(fields))
+redis.call('HSET', KEYS[1], 'commit', ARGV[4], unpack(fields))
 local items = take()
 if #items > 0 then
   redis.call('RPUSH', KEYS[2], unpack(items))
@@ -62,45 +78,73 @@ end
 for _, key in ipairs(KEYS) do
   redis.call('PEXPIRE', key, life)
 end
-redis.call('PUBLISH', KEYS[1], fields[2])
+tell(publish, KEYS[1], fields[2])
 return 1
 """
+)
 
-OFFER = """
+TOUCH = Script.of("""
+local life = redis.call('PTTL', KEYS[1])
+if life > 0 then
+  redis.call('PEXPIRE', KEYS[1], life)
+end
+""")
+
+ADD_PLAYER = Script.of("""
+redis.call('HSET', KEYS[1], 'name', ARGV[1], 'kind', ARGV[2], 'token', ARGV[3])
+redis.call('PEXPIRE', KEYS[1], ARGV[4])
+""")
+
+OFFER = Script.of("""
 if redis.call('HGET', KEYS[1], 'token') ~= ARGV[1] then
   return false
 end
 local offered = redis.call('HGET', KEYS[1], 'nonce')
 if offered then
+  redis.call('HSET', KEYS[1], 'nonce', offered) -- for whoever waits for replicas
   return offered
 end
 redis.call('HSET', KEYS[1], 'nonce', ARGV[2], 'next_token', ARGV[3], 'next_token_at', ARGV[4])
 return ARGV[2]
-"""
+""")
 
-PROMOTE = """
+PROMOTE = Script.of(
+    TELL
+    + """
 if redis.call('HGET', KEYS[1], 'next_token') ~= ARGV[1] then
   return 0
 end
 redis.call('HSET', KEYS[1], 'token', ARGV[1])
 redis.call('HDEL', KEYS[1], 'nonce', 'next_token', 'next_token_at')
-redis.call('PUBLISH', KEYS[1], '')
+tell(ARGV[2], KEYS[1], '')
 return 1
 """
+)
 
-KEEP = """
+REMEMBER = Script.of("""
+local known = redis.call('GET', KEYS[1])
+if known then
+  redis.call('PEXPIRE', KEYS[1], redis.call('PTTL', KEYS[1])) -- for whoever waits for replicas
+  return known
+end
+redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
+return ARGV[1]
+""")
+
+KEEP = Script.of("""
 if redis.call('EXISTS', KEYS[1]) == 1 then
   redis.call('HSET', KEYS[1], 'kept_at', ARGV[1])
   redis.call('PEXPIRE', KEYS[1], ARGV[2])
 end
-"""
+""")
 
-SEE = """
+SEE = Script.of("""
 if redis.call('EXISTS', KEYS[1]) == 1 then
   redis.call('HSET', KEYS[1], 'seen_at', ARGV[1])
 end
-"""
+""")
 
+GAME_FIELDS = ("game", "state")
 ACCOUNT_FIELDS = ("name", "kind", "token", "next_token", "next_token_at", "kept_at", "seen_at")
 
 
@@ -190,35 +234,44 @@ class GameMark(NamedTuple):
     commit: str | None
 
 
+class Condition(NamedTuple):
+    """How a server is doing: what it drops when its memory is full, and whether it may write."""
+
+    eviction_policy: str | None
+    is_master: bool
+
+
 class Store:
     """All that is kept, behind typed calls. Any call may raise `redis.RedisError`."""
 
-    def __init__(self, redis: Redis) -> None:
-        self.redis = redis
-        self._commit = redis.register_script(COMMIT)
-        self._offer = redis.register_script(OFFER)
-        self._promote = redis.register_script(PROMOTE)
-        self._keep = redis.register_script(KEEP)
-        self._see = redis.register_script(SEE)
+    def __init__(self, link: Link) -> None:
+        self.link = link
 
     # --- Games -------------------------------------------------------------------------
 
     def read(
         self, player_id: str | None, game_id: str | None = None, played: str | None = None
     ) -> Reading:
-        """The time, a player, a game and a move played before, in one round trip."""
-        pipe = self.redis.pipeline(transaction=False)
-        pipe.time()
-        if player_id is not None:
-            pipe.hmget(_player_key(player_id), ACCOUNT_FIELDS)
+        """The time, a player, a game and a move played before, in one round trip.
+
+        The time is that of the server that has the game, or else the player.
+        """
+        commands = []
         if game_id is not None:
-            pipe.hmget(_game_key(game_id), ("game", "state"))
+            commands += [_time(_game_key(game_id)), _hmget(_game_key(game_id), GAME_FIELDS)]
+        elif player_id is not None:
+            commands.append(_time(_player_key(player_id)))
+        else:
+            commands.append(_time(""))
+        if player_id is not None:
+            commands.append(_hmget(_player_key(player_id), ACCOUNT_FIELDS))
         if game_id is not None and played is not None:
-            pipe.hget(_played_key(game_id), played)
-        answers = iter(pipe.execute())
+            key = _played_key(game_id)
+            commands.append(Command(key, ("HGET", key, played)))
+        answers = iter(self.link.ask(commands))
         now = _milliseconds(next(answers))
-        account = _account(player_id, next(answers)) if player_id is not None else None
         found = _stored_game(next(answers)) if game_id is not None else None
+        account = _account(player_id, next(answers)) if player_id is not None else None
         return Reading(now, account, found, next(answers, None))
 
     def games(self, ids: Sequence[str]) -> dict[str, Game | None]:
@@ -231,16 +284,14 @@ class Store:
 
     def games_with_state(self, ids: Sequence[str]) -> dict[str, StoredGame | None]:
         """Some games with their positions, as `games`."""
-        return self._games(ids, ("game", "state"))
+        return self._games(ids, GAME_FIELDS)
 
-    def _games(self, ids: Sequence[str], fields: Iterable[str]) -> dict[str, StoredGame | None]:
+    def _games(self, ids: Sequence[str], fields: Sequence[str]) -> dict[str, StoredGame | None]:
         if not ids:
             return {}
-        pipe = self.redis.pipeline(transaction=False)
-        for game_id in ids:
-            pipe.hmget(_game_key(game_id), tuple(fields))
+        answers = self.link.ask([_hmget(_game_key(each), fields) for each in ids])
         found = {}
-        for game_id, values in zip(ids, pipe.execute(), strict=True):
+        for game_id, values in zip(ids, answers, strict=True):
             try:
                 found[game_id] = _stored_game(values)
             except UNREADABLE as error:
@@ -258,6 +309,7 @@ class Store:
         items = [_encode(each) for each in change.items]
         played = list(change.played or ())
         args: list[Any] = [
+            self.link.publish,
             "" if before is None else before.version,
             "" if before is None else before.commit,
             game.commit,
@@ -265,123 +317,142 @@ class Store:
         ]
         for values in (fields, items, played):
             args += [len(values), *values]
-        keys = [_game_key(game.id), _items_key(game.id), _played_key(game.id)]
-        done = self._commit(keys=keys, args=args)
-        return bool(done)
+        keys = (_game_key(game.id), _items_key(game.id), _played_key(game.id))
+        return bool(self._durably(COMMIT.on(*keys, args=args)))
+
+    def confirm(self, game_id: str) -> None:
+        """Make sure that what is known of a game is not lost, before it is said again.
+
+        An earlier answer may have been that it was not replicated.
+        """
+        if self.link.waits_for_replicas:
+            self._durably(TOUCH.on(_game_key(game_id)))
 
     def items(self, game_id: str, first: int, last: int) -> list[Item]:
         """What happened, from one version to another, both included."""
-        found = self.redis.lrange(_items_key(game_id), first - 1, last - 1)
-        return [_item_decoder.decode(each) for each in cast("list[bytes]", found)]
+        key = _items_key(game_id)
+        found = self._ask(key, "LRANGE", key, first - 1, last - 1)
+        return [_item_decoder.decode(each) for each in found]
 
     def deal(self, game_id: str) -> StoredDeal | None:
         """The deal of a game that was started."""
-        found = cast("bytes | None", self.redis.hget(_game_key(game_id), "deal"))
+        key = _game_key(game_id)
+        found = self._ask(key, "HGET", key, "deal")
         return None if found is None else msgspec.json.decode(found, type=StoredDeal)
 
     # --- Waiting -----------------------------------------------------------------------
 
     def look(self, ids: Sequence[str]) -> list[Look | None]:
         """What some games are now; None for each that only a newer release can read."""
-        pipe = self.redis.pipeline(transaction=False)
-        pipe.time()
-        for game_id in ids:
-            pipe.hmget(_game_key(game_id), ("game", "state"))
-        time, *answers = pipe.execute()
-        return [_look(_milliseconds(time), values) for values in answers]
+        keys = [_game_key(each) for each in ids]
+        commands = [each for key in keys for each in (_time(key), _hmget(key, GAME_FIELDS))]
+        answers = self.link.ask(commands)
+        return [
+            _look(_milliseconds(time), values)
+            for time, values in zip(answers[::2], answers[1::2], strict=True)
+        ]
 
     def marks(self, ids: Sequence[str]) -> list[GameMark]:
         """Which version and commit some games are at."""
-        pipe = self.redis.pipeline(transaction=False)
-        for game_id in ids:
-            pipe.hmget(_game_key(game_id), ("version", "commit"))
-        return [_game_mark(values) for values in pipe.execute()]
+        keys = [_game_key(each) for each in ids]
+        answers = self.link.ask([_hmget(key, ("version", "commit")) for key in keys])
+        return [_game_mark(values) for values in answers]
 
     def announce(self, player_ids: Iterable[str]) -> None:
         """Wake these players' waiting requests. That it may fail is all right."""
-        pipe = self.redis.pipeline(transaction=False)
-        for player_id in player_ids:
-            pipe.publish(player_channel(player_id), "")
+        channels = [player_channel(each) for each in player_ids]
         with contextlib.suppress(RedisError):
-            pipe.execute()
+            try:
+                self.link.ask([Command(each, (self.link.publish, each, "")) for each in channels])
+            except ResponseError:
+                # A cluster of before version 7.
+                self.link.ask([Command(each, ("PUBLISH", each, "")) for each in channels])
 
     def add_ticket(self, ticket: str, holder: Ticket) -> None:
         """Keep a ticket (its hash) and what it is for."""
-        self.redis.set(_ticket_key(ticket), _encode(holder), px=TICKET_MS)
+        key = _ticket_key(ticket)
+        self._ask(key, "SET", key, _encode(holder), "PX", TICKET_MS)
 
     def ticket(self, ticket: str) -> Ticket | None:
         """What a ticket (its hash) is for."""
-        found = cast("bytes | None", self.redis.get(_ticket_key(ticket)))
+        key = _ticket_key(ticket)
+        found = self._ask(key, "GET", key)
         return None if found is None else msgspec.json.decode(found, type=Ticket)
 
     # --- Players -----------------------------------------------------------------------
 
     def add_player(self, player: Player, token: str, life_ms: int) -> None:
         """Keep a new player, for as long as one is kept who was in no game."""
-        key = _player_key(player.id)
-        pipe = self.redis.pipeline(transaction=True)
-        pipe.hset(key, mapping={"name": player.name, "kind": player.kind, "token": token})
-        pipe.pexpire(key, life_ms)
-        pipe.execute()
+        args = (player.name, player.kind, token, life_ms)
+        self._durably(ADD_PLAYER.on(_player_key(player.id), args=args))
 
     def players(self, ids: Sequence[str]) -> list[Player | None]:
         """The players of these ids, None for each that there is not."""
         if not ids:
             return []
-        pipe = self.redis.pipeline(transaction=False)
-        for player_id in ids:
-            pipe.hmget(_player_key(player_id), ACCOUNT_FIELDS)
-        accounts = [_account(i, values) for i, values in zip(ids, pipe.execute(), strict=True)]
+        answers = self.link.ask([_hmget(_player_key(each), ACCOUNT_FIELDS) for each in ids])
+        accounts = [_account(i, values) for i, values in zip(ids, answers, strict=True)]
         return [None if account is None else account.player for account in accounts]
 
     def keep_player(self, player_id: str, now: int, life_ms: int) -> None:
         """Renew a player's life."""
-        self._keep(keys=[_player_key(player_id)], args=[now, life_ms])
+        self.link.ask([KEEP.on(_player_key(player_id), args=(now, life_ms))])
 
     def see_player(self, player_id: str, now: int) -> None:
         """Note that a player was heard of."""
-        self._see(keys=[_player_key(player_id)], args=[now])
+        self.link.ask([SEE.on(_player_key(player_id), args=(now,))])
 
     def last_seen(self, ids: Sequence[str]) -> list[int | None]:
         """When (ms) each of these players was last heard of, None for one who never was."""
         if not ids:
             return []
-        pipe = self.redis.pipeline(transaction=False)
-        for player_id in ids:
-            pipe.hget(_player_key(player_id), "seen_at")
-        return [None if at is None else int(at) for at in pipe.execute()]
+        keys = [_player_key(each) for each in ids]
+        answers = self.link.ask([Command(key, ("HGET", key, "seen_at")) for key in keys])
+        return [None if at is None else int(at) for at in answers]
 
     def offer_token(self, player_id: str, token: str, offer: TokenOffer) -> str | None:
         """Note a new token beside the present one, unless one is noted; the nonce of what is.
 
         None if the present token (its hash) is another one.
         """
-        offered = self._offer(
-            keys=[_player_key(player_id)], args=[token, offer.nonce, offer.token, offer.at]
-        )
+        args = (token, offer.nonce, offer.token, offer.at)
+        offered = self._durably(OFFER.on(_player_key(player_id), args=args))
         return None if offered is None else offered.decode()
 
     def promote_token(self, player_id: str, token: str) -> None:
         """A new token was used: from now on it is the only one."""
-        self._promote(keys=[_player_key(player_id)], args=[token])
+        args = (token, self.link.publish)
+        self._durably(PROMOTE.on(_player_key(player_id), args=args))
 
     def creation(self, player_id: str, key: str) -> Creation | None:
         """The creation that this player's key stands for, if it was used."""
-        found = cast("bytes | None", self.redis.get(_creation_key(player_id, key)))
+        name = _creation_key(player_id, key)
+        found = self._ask(name, "GET", name)
         return None if found is None else msgspec.json.decode(found, type=Creation)
 
     def remember_creation(self, player_id: str, key: str, creation: Creation) -> Creation:
         """The creation that this player's key stands for: this one, or the first one with it."""
         name = _creation_key(player_id, key)
-        if self.redis.set(name, _encode(creation), nx=True, px=REQUEST_MS):
-            return creation
-        return self.creation(player_id, key) or creation
+        known = self._durably(REMEMBER.on(name, args=(_encode(creation), REQUEST_MS)))
+        return msgspec.json.decode(known, type=Creation)
 
-    # --- The server --------------------------------------------------------------------
+    # --- The servers -------------------------------------------------------------------
 
-    def eviction_policy(self) -> str | None:
-        """What the server does when its memory is full; None where it does not say."""
-        return self.redis.info("memory").get("maxmemory_policy")
+    def conditions(self) -> Iterator[Condition]:
+        """How every server that has keys is doing."""
+        for answer in self.link.everywhere("INFO"):
+            facts = dict(line.split(":", 1) for line in answer.decode().splitlines() if ":" in line)
+            yield Condition(facts.get("maxmemory_policy"), facts.get("role") == "master")
+
+    # --- Asking ------------------------------------------------------------------------
+
+    def _ask(self, key: str, *words: Any) -> Any:
+        (answer,) = self.link.ask([Command(key, words)])
+        return answer
+
+    def _durably(self, command: Command) -> Any:
+        (answer,) = self.link.ask([command], durable=True)
+        return answer
 
 
 def game_channel(game_id: str) -> str:
@@ -418,8 +489,16 @@ def _ticket_key(ticket: str) -> str:
     return f"ticket:{{{ticket}}}"
 
 
-def _milliseconds(time: tuple[int, int]) -> int:
-    return time[0] * 1000 + time[1] // 1000
+def _time(key: str) -> Command:
+    return Command(key, ("TIME",))
+
+
+def _hmget(key: str, fields: Sequence[str]) -> Command:
+    return Command(key, ("HMGET", key, *fields))
+
+
+def _milliseconds(time: Sequence[bytes]) -> int:
+    return int(time[0]) * 1000 + int(time[1]) // 1000
 
 
 def _account(player_id: str, values: list[bytes | None]) -> Account | None:

@@ -150,6 +150,7 @@ class Desk:
                 raise Problem("precondition_failed")
             decided = decide(visit)
             if decided is None:
+                self.store.confirm(game_id)
                 return visit, ()
             change = self.commit(visit.game, decided, visit.now)
             if change is not None:
@@ -160,12 +161,12 @@ class Desk:
 
     def commit(self, before: Game | None, change: Change, now: int) -> Change | None:
         """Commit a change if the game still is what it was; None if it is not."""
-        game = replace(
-            change.game,
-            commit=secrets.token_hex(8),
-            version=change.items[-1].version if change.items else change.game.version,
-            updated_at=now,
-        )
+        commit = secrets.token_hex(8)
+        game = replace(change.game, commit=commit, updated_at=now)
+        if change.items:
+            last = replace(change.items[-1], version_id=commit)
+            game = replace(game, version=last.version, version_id=commit)
+            change = replace(change, items=(*change.items[:-1], last))
         if self.indexes.are_old(game, now):
             game = replace(game, indexed_at=now)
         change = replace(change, game=game)

@@ -107,7 +107,10 @@ class Tables:
         if creation.digest != asked:
             raise Problem("idempotency_key_reused")
         reading = self.store.read(None, creation.game_id)
-        return None if reading.found is None else Visit(reading.now, host, reading.found)
+        if reading.found is None:
+            return None
+        self.store.confirm(creation.game_id)
+        return Visit(reading.now, host, reading.found)
 
     def _new_game(self, host: Player, body: NewGame) -> Game:
         ruleset, options = read_setup(body)
@@ -128,7 +131,7 @@ class Tables:
         )
 
     def _open(self, host: Player, new_game: Game) -> tuple[Visit, bool]:
-        now = self.store.read(None).now
+        now = self.store.read(None, new_game.id).now
         self._check_room(host.id, now)
         game = replace(new_game, created_at=now)
         course = Course(game, None, now, self.desk.rng)
@@ -143,6 +146,7 @@ class Tables:
         found = self.store.read(None, game.id).found
         if found is None:
             raise Problem("busy")
+        self.store.confirm(game.id)
         return Visit(now, host, found), False
 
     def _reserve(self, body: NewGame) -> tuple[SeatRecord, ...]:

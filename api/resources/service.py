@@ -33,16 +33,19 @@ def livez() -> Response:
 
 
 @blueprint.get("/readyz")
-@blueprint.operation("getReadiness", "store_evicts", security=NO_TOKEN)
+@blueprint.operation("getReadiness", "store_evicts", "store_read_only", security=NO_TOKEN)
 @blueprint.response(200, HealthSchema)
 def readyz() -> Response:
     """Can the service do its work
 
-    503 while the store cannot be reached, or if it may drop games when its memory is full.
+    503 while the store cannot be reached or written to, or if it may drop games when its memory is
+    full.
     """
-    policy = services().store.eviction_policy()
-    if policy not in (None, KEEPS_EVERYTHING):
-        raise Problem("store_evicts", f"maxmemory-policy is {policy}, not {KEEPS_EVERYTHING}.")
+    for policy, is_master in services().store.conditions():
+        if policy not in (None, KEEPS_EVERYTHING):
+            raise Problem("store_evicts", f"maxmemory-policy is {policy}, not {KEEPS_EVERYTHING}.")
+        if not is_master:
+            raise Problem("store_read_only")
     return answer(HealthAnswer("ready"))
 
 

@@ -1,9 +1,10 @@
 """The hub: who waits for which games and players, and who is to be woken when.
 
-One of it in a worker, with one subscription. A signal (a message, a deadline, a connection that
-is back, a look taken now and then) marks a game as stale; all that are stale are looked at in one
-round trip, what the clock demands is committed, and only then is woken who waits for what is
-there now. Whoever waits shares that one look. The hub renders nothing and answers nobody.
+One of it in a worker, with one subscription to each. A signal (a message, a deadline, a
+connection that is back, a look taken now and then) marks a game as stale; all that are stale are
+looked at in one round trip, what the clock demands is committed, and only then is woken who waits
+for what is there now. Whoever waits shares that one look. The hub renders nothing and answers
+nobody.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from __future__ import annotations
 import contextlib
 import logging
 import time
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterable
 from types import TracebackType
 from typing import Any, TypeVar
 
@@ -24,7 +25,7 @@ from api.game.desk import Desk
 from api.indexes import Indexes
 from api.store import GameMark, Look, Store, game_channel, player_channel
 from api.stored import Game
-from api.waiting.subscription import Connection, Subscription
+from api.waiting.subscription import Places, Subscriptions
 
 log = logging.getLogger("ludotheque")
 
@@ -122,13 +123,14 @@ class Topic:
 class GameTopic(Topic):
     """A game: the last look at it, its deadline's timer, whether it is being settled."""
 
-    __slots__ = ("is_settling", "look", "timer")
+    __slots__ = ("is_doubted", "is_settling", "look", "timer")
 
     def __init__(self, game_id: str) -> None:
         super().__init__(game_channel(game_id), game_id)
         self.look: Shared | None = None
         self.timer: Any = None
         self.is_settling = False
+        self.is_doubted = False
 
 
 class PlayerTopic(Topic):
@@ -189,15 +191,13 @@ class Waiter:
 class Hub:
     """Wakes who waits. Its greenlets start with the first who does."""
 
-    def __init__(
-        self, store: Store, indexes: Indexes, desk: Desk, connect: Callable[[], Connection]
-    ) -> None:
+    def __init__(self, store: Store, indexes: Indexes, desk: Desk, places: Places) -> None:
         self.store = store
         self.indexes = indexes
         self.desk = desk
         self.waiters: set[Waiter] = set()
         self.is_stopping = False
-        self._subscription = Subscription(connect, self._heard, self._lost)
+        self._subscriptions = Subscriptions(places, self._heard, self._lost)
         self._topics: dict[str, Topic] = {}
         self._stale: dict[str, GameTopic] = {}
         self._has_stale = Event()
@@ -209,7 +209,7 @@ class Hub:
     def waiter(self) -> Waiter:
         """Somebody who is going to wait."""
         if not self._greenlets:
-            tasks = (self._subscription.run, self._look_for_ever, self._recheck_for_ever)
+            tasks = (self._subscriptions.run, self._look_for_ever, self._recheck_for_ever)
             self._greenlets = [gevent.spawn(task) for task in tasks]
         waiter = Waiter(self)
         self.waiters.add(waiter)
@@ -224,6 +224,15 @@ class Hub:
         if topic.look is None and topic.ready.is_set():
             self._mark_stale(topic)
         return topic
+
+    def doubt(self, topic: GameTopic) -> None:
+        """The last look may be older than what somebody has seen, or the store has lost that.
+
+        If it is the same a while later, it is the latter.
+        """
+        if not topic.is_doubted:
+            topic.is_doubted = True
+            gevent.spawn_later(UNDER_WAY_MS / 1000, self._look_again, topic)
 
     def player(self, player_id: str) -> PlayerTopic:
         """The topic of a player."""
@@ -259,7 +268,7 @@ class Hub:
 
     def _add(self, topic: Topic) -> Topic:
         self._topics[topic.channel] = topic
-        self._subscription.want(topic.channel)
+        self._subscriptions.want(topic.channel)
         return topic
 
     def _heard(self, channel: str, is_confirmation: bool) -> None:
@@ -273,10 +282,11 @@ class Hub:
         else:
             self._wake_all(topic)
 
-    def _lost(self) -> None:
-        """The connection was lost: what was confirmed is so no more."""
-        for topic in self._topics.values():
-            topic.ready.clear()
+    def _lost(self, channels: Iterable[str]) -> None:
+        """A connection was lost: what was confirmed is so no more."""
+        for channel in channels:
+            if channel in self._topics:
+                self._topics[channel].ready.clear()
 
     def _mark_stale(self, topic: GameTopic) -> None:
         if not topic.waiters:
@@ -284,6 +294,10 @@ class Hub:
             topic.look = None
         self._stale[topic.channel] = topic
         self._has_stale.set()
+
+    def _look_again(self, topic: GameTopic) -> None:
+        topic.is_doubted = False
+        self._mark_stale(topic)
 
     # --- Looking ---------------------------------------------------------------------------
 
@@ -379,7 +393,7 @@ class Hub:
 
     def _recheck_all(self, begin: float) -> None:
         self._forget_the_left()
-        self._subscription.check()
+        self._subscriptions.check()
         topics = list(self._topics.values())
         parts = [topics[at : at + CHECKED_AT_ONCE] for at in range(0, len(topics), CHECKED_AT_ONCE)]
         for number, part in enumerate(parts):
@@ -410,7 +424,7 @@ class Hub:
         for topic in list(self._topics.values()):
             if not topic.waiters and topic.left_at < before:
                 del self._topics[topic.channel]
-                self._subscription.drop(topic.channel)
+                self._subscriptions.drop(topic.channel)
                 if isinstance(topic, GameTopic):
                     self._set_timer(topic, None)
 

@@ -1,27 +1,31 @@
-"""The one subscription of a worker: which channels are wanted, and what was heard on them.
+"""The subscriptions of a worker: which channels are wanted, and what was heard on them.
 
-It holds one plain connection, which has no timeout, and connects again when that is lost. A
+There is a line to each place where channels are heard: one for a single server, one for each node
+of a cluster that has any. A line is one plain connection, which has no timeout. When it is lost,
+or a channel has moved, it is asked again where the channels are, and other lines are opened. A
 confirmed subscription is told like a message: whoever waits has to look, since before it nothing
-was heard. It knows nothing of what the channels are for.
+was heard. Nothing here knows what the channels are for.
 """
 
 from __future__ import annotations
 
 import contextlib
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Protocol
 
 import gevent
 from gevent.event import Event
-from redis import RedisError
+from redis import RedisError, ResponseError
 
 log = logging.getLogger("ludotheque")
 
 PAUSE_SECONDS = 0.1
 """Between two attempts to connect."""
 
-CHANNELS_AT_ONCE = 500
+MESSAGES = (b"message", b"smessage")
+CONFIRMATIONS = (b"subscribe", b"ssubscribe")
+MOVED_AWAY = b"sunsubscribe"
 
 
 class Connection(Protocol):
@@ -30,33 +34,159 @@ class Connection(Protocol):
     def connect(self) -> None:
         """Open it."""
 
-    def disconnect(self) -> None:
+    def disconnect(self, *args: Any) -> None:
         """Close it."""
 
-    def send_command(self, *args: Any) -> None:
-        """Send a command."""
+    def send_packed_command(self, command: Any) -> None:
+        """Send commands."""
+
+    def pack_commands(self, commands: Iterable[Any]) -> Any:
+        """Commands as they are sent."""
 
     def read_response(self) -> Any:
         """Wait for what comes next."""
 
 
-class Subscription:
-    """Hears what is published on the wanted channels.
+class Places(Protocol):
+    """Where channels are heard (see `api.connection`)."""
 
-    `heard(channel, is_confirmation)` is called for each message and each confirmation, `lost()`
-    when the connection is.
+    def subscribe(self, channels: Sequence[str]) -> list[tuple[str, ...]]:
+        """The commands that subscribe to channels of one place."""
+
+    def unsubscribe(self, channels: Sequence[str]) -> list[tuple[str, ...]]:
+        """The commands that unsubscribe from them."""
+
+    def learn(self, error: ResponseError) -> bool:
+        """A command was refused; whether there now are others to try instead."""
+
+    def of(self, channel: str) -> str:
+        """Where a channel is heard now. Raises `RedisError`."""
+
+    def refresh(self) -> None:
+        """Something is not where it was thought to be. Raises `RedisError`."""
+
+    def connection(self, place: str) -> Connection:
+        """A new connection to a place, not open yet, that waits without end."""
+
+
+class Subscriptions:
+    """Hears what is published on the wanted channels, wherever that is.
+
+    `heard(channel, is_confirmation)` is called for each message and each confirmation,
+    `lost(channels)` when nothing is heard on some any more.
     """
 
     def __init__(
         self,
-        connect: Callable[[], Connection],
+        places: Places,
         heard: Callable[[str, bool], None],
-        lost: Callable[[], None],
+        lost: Callable[[Iterable[str]], None],
     ) -> None:
-        self._connect = connect
+        self._places = places
         self._heard = heard
         self._lost = lost
-        self._wanted: set[str] = set()
+        self._at: dict[str, str] = {}
+        self._homeless: set[str] = set()
+        self._lines: dict[str, Line] = {}
+        self._changed = Event()
+
+    def want(self, channel: str) -> None:
+        """Subscribe to a channel."""
+        self._homeless.add(channel)
+        self._changed.set()
+
+    def drop(self, channel: str) -> None:
+        """Unsubscribe from a channel."""
+        self._homeless.discard(channel)
+        line = self._lines.get(self._at.pop(channel, ""))
+        if line is not None:
+            line.drop(channel)
+
+    def check(self) -> None:
+        """Called now and then: a line on which nothing came since the last time is dead."""
+        for line in list(self._lines.values()):
+            line.check()
+
+    def run(self) -> None:
+        """Find the place of each channel, for ever."""
+        while True:
+            self._changed.wait()
+            self._changed.clear()
+            while self._homeless:
+                try:
+                    self._find_places()
+                except (RedisError, OSError) as error:
+                    log.warning("notifications are interrupted: %s", type(error).__name__)
+                    gevent.sleep(PAUSE_SECONDS)
+                    self._refresh()
+
+    def _find_places(self) -> None:
+        for channel in list(self._homeless):
+            place = self._places.of(channel)
+            # Asking may have taken a while.
+            if channel in self._homeless:
+                self._homeless.discard(channel)
+                self._at[channel] = place
+                self._line(place).want(channel)
+
+    def _line(self, place: str) -> Line:
+        line = self._lines.get(place)
+        if line is None:
+            line = self._lines[place] = Line(self._places, place, self._heard, self._moved)
+            gevent.spawn(self._keep, line)
+        return line
+
+    def _keep(self, line: Line) -> None:
+        """Hear on a line until it is lost."""
+        try:
+            line.hear()
+        except (RedisError, OSError) as error:
+            log.warning("notifications are interrupted: %s", type(error).__name__)
+        except Exception:
+            log.exception("notifications are interrupted")
+        del self._lines[line.place]
+        self._lost(line.wanted)
+        gevent.sleep(PAUSE_SECONDS)
+        self._refresh()
+        self._find_again([each for each in line.wanted if self._at.get(each) == line.place])
+
+    def _moved(self, channel: str) -> None:
+        """The place of a channel hears of it no more."""
+        if channel in self._at:
+            self._lost([channel])
+            gevent.spawn(self._follow, channel)
+
+    def _follow(self, channel: str) -> None:
+        gevent.sleep(PAUSE_SECONDS)
+        self._refresh()
+        self._find_again([channel] if channel in self._at else [])
+
+    def _find_again(self, channels: list[str]) -> None:
+        for channel in channels:
+            del self._at[channel]
+        self._homeless.update(channels)
+        self._changed.set()
+
+    def _refresh(self) -> None:
+        with contextlib.suppress(RedisError, OSError):
+            self._places.refresh()
+
+
+class Line:
+    """One connection, from opening it until it is lost, and what is wanted to be heard on it."""
+
+    def __init__(
+        self,
+        places: Places,
+        place: str,
+        heard: Callable[[str, bool], None],
+        moved: Callable[[str], None],
+    ) -> None:
+        self.place = place
+        self.wanted: set[str] = set()
+        self._places = places
+        self._heard = heard
+        self._moved = moved
         self._new: set[str] = set()
         self._dropped: set[str] = set()
         self._changed = Event()
@@ -66,20 +196,20 @@ class Subscription:
 
     def want(self, channel: str) -> None:
         """Subscribe to a channel."""
-        self._wanted.add(channel)
+        self.wanted.add(channel)
         self._new.add(channel)
         self._dropped.discard(channel)
         self._changed.set()
 
     def drop(self, channel: str) -> None:
         """Unsubscribe from a channel."""
-        self._wanted.discard(channel)
+        self.wanted.discard(channel)
         self._new.discard(channel)
         self._dropped.add(channel)
         self._changed.set()
 
     def check(self) -> None:
-        """Called now and then: a connection on which nothing came since the last time is dead."""
+        """See `Subscriptions.check`."""
         connection = self._connection
         if connection is None:
             return
@@ -92,28 +222,15 @@ class Subscription:
             with contextlib.suppress(RedisError, OSError):
                 connection.disconnect()
 
-    def run(self) -> None:
-        """Hear, for ever."""
-        while True:
-            try:
-                self._hear()
-            except (RedisError, OSError) as error:
-                log.warning("notifications are interrupted: %s", type(error).__name__)
-            except Exception:
-                log.exception("notifications are interrupted")
-            self._lost()
-            gevent.sleep(PAUSE_SECONDS)
-
-    def _hear(self) -> None:
-        connection = self._connect()
+    def hear(self) -> None:
+        """Hear until the connection is lost, which raises `RedisError` or `OSError`."""
+        connection = self._places.connection(self.place)
         connection.connect()
         self._connection, self._is_alive = connection, True
-        self._new, self._dropped = set(self._wanted), set()
-        self._changed.set()
         sender = gevent.spawn(self._send, connection)
         try:
             while True:
-                self._take(connection.read_response())
+                self._take(_answer(connection))
         finally:
             self._connection = None
             sender.kill()
@@ -127,21 +244,38 @@ class Subscription:
                 if self._connection is not connection:
                     return  # given up: to send would open it again, with nobody to read
                 self._changed.clear()
-                if self._is_ping_due:
-                    self._is_ping_due = False
-                    connection.send_command("PING")
-                dropped, self._dropped = self._dropped, set()
-                new, self._new = self._new, set()
-                for command, channels in (("UNSUBSCRIBE", dropped), ("SUBSCRIBE", new)):
-                    names = sorted(channels)
-                    for at in range(0, len(names), CHANNELS_AT_ONCE):
-                        connection.send_command(command, *names[at : at + CHANNELS_AT_ONCE])
+                connection.send_packed_command(connection.pack_commands(self._changes()))
         except (RedisError, OSError):
             connection.disconnect()
 
+    def _changes(self) -> list[tuple[str, ...]]:
+        commands: list[tuple[str, ...]] = [("PING",)] if self._is_ping_due else []
+        dropped, self._dropped = self._dropped, set()
+        new, self._new = self._new, set()
+        self._is_ping_due = False
+        commands += self._places.unsubscribe(sorted(dropped)) if dropped else []
+        commands += self._places.subscribe(sorted(new)) if new else []
+        return commands
+
     def _take(self, answer: Any) -> None:
         self._is_alive = True
-        if isinstance(answer, Exception):
+        if isinstance(answer, ResponseError) and self._places.learn(answer):
+            # Its servers have no such command: said again in the words that they know.
+            self._new |= self.wanted
+            self._changed.set()
+        elif isinstance(answer, Exception):
             raise answer
-        if isinstance(answer, list) and answer[0] in (b"message", b"subscribe"):
-            self._heard(answer[1].decode(), answer[0] == b"subscribe")
+        elif isinstance(answer, list) and answer[0] in MESSAGES + CONFIRMATIONS:
+            self._heard(answer[1].decode(), answer[0] in CONFIRMATIONS)
+        elif isinstance(answer, list) and answer[0] == MOVED_AWAY:
+            channel = answer[1].decode()
+            if channel in self.wanted:
+                self.wanted.discard(channel)
+                self._moved(channel)
+
+
+def _answer(connection: Connection) -> Any:
+    try:
+        return connection.read_response()
+    except ResponseError as error:
+        return error

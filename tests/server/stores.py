@@ -1,0 +1,256 @@
+"""Stores as people run them: a single server, a cluster, servers watched by Sentinels.
+
+Real servers on loopback: the Valkey that the service brings along, or the `redis-server` of the
+system. Each is a process of its own in a directory of its own, ended by its process id.
+"""
+
+import contextlib
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import redis
+
+from api.embedded import server_binary
+
+PATIENCE = 60.0
+SLOTS = 16384
+SERVERS = ("valkey", "redis")
+
+
+def binary(server: str) -> str:
+    """The path of a server; where it has to be there, a test fails without it."""
+    if server == "valkey":
+        return server_binary()
+    found = shutil.which("redis-server")
+    if found is None:
+        if os.environ.get("CI"):
+            pytest.fail("redis-server is not installed")
+        pytest.skip("redis-server is not installed")
+    return found
+
+
+def free_port(*, for_cluster: bool = False) -> int:
+    """A port that is free now; a node of a cluster takes the one 10,000 above it too."""
+    while True:
+        with socket.socket() as taken:
+            taken.bind(("127.0.0.1", 0))
+            port: int = taken.getsockname()[1]
+        if not for_cluster:
+            return port
+        port = 10000 + port % 40000
+        if all(_is_free(each) for each in (port, port + 10000)):
+            return port
+
+
+def _is_free(port: int) -> bool:
+    with socket.socket() as tried:
+        return tried.connect_ex(("127.0.0.1", port)) != 0
+
+
+def wait_until(
+    condition: Callable[[], Any], what: str, patience: float = PATIENCE, pause: float = 0.05
+) -> Any:
+    deadline = time.monotonic() + patience
+    while time.monotonic() < deadline:
+        with contextlib.suppress(redis.RedisError, redis.exceptions.RedisClusterException):
+            if outcome := condition():
+                return outcome
+        time.sleep(pause)
+    raise AssertionError(f"not within {patience} s: {what}")
+
+
+class Server:
+    """One server process."""
+
+    def __init__(self, program: str, directory: Path, port: int, *options: str) -> None:
+        directory.mkdir(parents=True, exist_ok=True)
+        self.port = port
+        self._command = [
+            program,
+            *options,
+            *("--port", str(port), "--bind", "127.0.0.1", "--dir", str(directory)),
+            *("--save", "", "--daemonize", "no", "--logfile", str(directory / "log")),
+        ]
+        self.process: subprocess.Popen[bytes] | None = None
+        self.start()
+
+    def start(self) -> None:
+        self.process = subprocess.Popen(
+            self._command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        )
+        wait_until(self.client().ping, f"{self._command[0]} answers on {self.port}")
+
+    def client(self, **options: Any) -> redis.Redis:
+        return redis.Redis(port=self.port, socket_timeout=5, protocol=2, retry=None, **options)
+
+    def kill(self) -> None:
+        assert self.process is not None
+        self.process.kill()
+        self.process.wait()
+
+    def freeze(self) -> None:
+        assert self.process is not None
+        self.process.send_signal(signal.SIGSTOP)
+
+    def thaw(self) -> None:
+        assert self.process is not None
+        self.process.send_signal(signal.SIGCONT)
+
+    def end(self) -> None:
+        if self.process is not None and self.process.poll() is None:
+            self.thaw()
+            self.kill()
+
+
+class Cluster:
+    """Masters with a replica each, as many as there are masters."""
+
+    def __init__(self, program: str, directory: Path, *options: str, masters: int = 3) -> None:
+        self.servers: list[Server] = []
+        try:
+            for number in range(2 * masters):
+                self.servers.append(_node(program, directory / str(number), options))
+            self._make(masters)
+        except BaseException:
+            self.end()
+            raise
+
+    @property
+    def url(self) -> str:
+        hosts = ",".join(f"127.0.0.1:{each.port}" for each in self.servers)
+        return f"redis+cluster://{hosts}"
+
+    def _make(self, masters: int) -> None:
+        first = self.servers[0].client()
+        ids = [each.client().execute_command("CLUSTER MYID") for each in self.servers]
+        bounds = [SLOTS * number // masters for number in range(masters + 1)]
+        for number in range(masters):
+            self.servers[number].client().execute_command(
+                "CLUSTER ADDSLOTSRANGE", bounds[number], bounds[number + 1] - 1
+            )
+        for each in self.servers[1:]:
+            first.execute_command("CLUSTER MEET", "127.0.0.1", each.port)
+        for number, replica in enumerate(self.servers[masters:]):
+            client = replica.client()
+            wait_until(
+                lambda client=client, number=number: client.execute_command(
+                    "CLUSTER REPLICATE", ids[number]
+                ),
+                "a replica knows its master",
+            )
+        wait_until(self.is_whole, "the cluster is complete")
+
+    def is_whole(self) -> bool:
+        """All nodes that live agree that all slots are served, and masters have their replicas."""
+        alive = [each for each in self.servers if each.process and each.process.poll() is None]
+        for each in alive:
+            client = each.client()
+            if client.execute_command("CLUSTER INFO")["cluster_state"] != "ok":
+                return False
+            facts = client.info("replication")
+            if facts["role"] == "slave" and facts["master_link_status"] != "up":
+                return False
+        masters = [each for each in alive if self.role(each) == "master"]
+        return all(each.client().info("replication")["connected_slaves"] for each in masters)
+
+    def role(self, server: Server) -> str:
+        role: str = server.client().info("replication")["role"]
+        return role
+
+    def masters(self) -> list[Server]:
+        return [
+            each
+            for each in self.servers
+            if each.process and each.process.poll() is None and self.role(each) == "master"
+        ]
+
+    def client(self) -> redis.RedisCluster:
+        return redis.RedisCluster(port=self.masters()[0].port, host="127.0.0.1")
+
+    def end(self) -> None:
+        for each in self.servers:
+            each.end()
+
+
+def _node(program: str, directory: Path, options: tuple[str, ...]) -> Server:
+    return Server(
+        program,
+        directory,
+        free_port(for_cluster=True),
+        *("--cluster-enabled", "yes", "--cluster-node-timeout", "1500"),
+        *("--cluster-config-file", str(directory / "nodes.conf")),
+        *("--repl-diskless-sync-delay", "0", "--appendonly", "no"),
+        *options,
+    )
+
+
+class Watched:
+    """A master with two replicas, and three Sentinels that replace it when it dies."""
+
+    NAME = "games"
+
+    def __init__(self, program: str, directory: Path) -> None:
+        self.servers: list[Server] = []
+        self.sentinels: list[Server] = []
+        try:
+            first = Server(program, directory / "0", free_port(), *self.QUICK)
+            self.servers.append(first)
+            for number in (1, 2):
+                port = free_port()
+                options = (*self.QUICK, "--replicaof", f"127.0.0.1 {first.port}")
+                self.servers.append(Server(program, directory / str(number), port, *options))
+            for number in range(3):
+                self.sentinels.append(self._sentinel(program, directory / f"s{number}"))
+            wait_until(self.is_whole, "the Sentinels know everybody")
+        except BaseException:
+            self.end()
+            raise
+
+    QUICK = ("--repl-diskless-sync-delay", "0", "--appendonly", "no")
+
+    @property
+    def url(self) -> str:
+        hosts = ",".join(f"127.0.0.1:{each.port}" for each in self.sentinels)
+        return f"redis+sentinel://{hosts}/{self.NAME}"
+
+    def _sentinel(self, program: str, directory: Path) -> Server:
+        directory.mkdir(parents=True)
+        config = directory / "sentinel.conf"
+        config.write_text(
+            f"sentinel monitor {self.NAME} 127.0.0.1 {self.servers[0].port} 2\n"
+            f"sentinel down-after-milliseconds {self.NAME} 1000\n"
+            f"sentinel failover-timeout {self.NAME} 5000\n"
+        )
+        return Server(program, directory, free_port(), str(config), "--sentinel")
+
+    def is_whole(self) -> bool:
+        for each in self.sentinels:
+            (facts,) = each.client().sentinel_masters().values()
+            if facts["num-slaves"] < 2 or facts["num-other-sentinels"] < 2:
+                return False
+        return bool(self.master.client().info("replication")["connected_slaves"] == 2)
+
+    @property
+    def master(self) -> Server:
+        _, port = self.sentinels[0].client().sentinel_get_master_addr_by_name(self.NAME)
+        return next(each for each in self.servers if each.port == int(port))
+
+    def end(self) -> None:
+        for each in (*self.sentinels, *self.servers):
+            each.end()
+
+
+@contextlib.contextmanager
+def ended(store: Any) -> Iterator[Any]:
+    try:
+        yield store
+    finally:
+        store.end()
