@@ -1,7 +1,8 @@
 """The published document, made from the routes and schemas: flask-smorest, and what it lacks.
 
 Named enums, unions with a discriminator, constant tags, every problem that an operation can
-answer with, and operations that say whether they take a token. The hooks used are public.
+answer with, and operations that say whether they take a token. The hooks used are public. What
+operations share is in `api.parts`, the examples are `api.examples`'.
 """
 
 from __future__ import annotations
@@ -21,11 +22,14 @@ from werkzeug import Response
 from werkzeug.exceptions import HTTPException
 
 from api.bodies import Parser
+from api.examples import add_examples
+from api.introduction import CONTACT, DESCRIPTION, SUMMARY, TAGS
 from api.kinds import KINDS
-from api.links import COMPONENTS as LINKS
-from api.links import responses_with_links
+from api.next_steps import LINKS, responses_with_links
+from api.parts import IF_MATCH, OF_STATUS, publish_once
 from api.problems import PROBLEM_TYPE, from_http
-from api.schemas.fields import BodySchema, Choice, Constant, Union
+from api.schemas.fields import BodySchema, Choice, Either, Union
+from api.schemas.problems import ProblemSchema
 
 View = TypeVar("View", bound=Callable[..., Any])
 
@@ -44,85 +48,6 @@ TOKEN_NEEDED: list[dict[str, list[str]]] = [{"token": []}]
 TOKEN_OPTIONAL: list[dict[str, list[str]]] = [{"token": []}, {}]
 NO_TOKEN: list[dict[str, list[str]]] = []
 
-RETRY_AFTER = {
-    "Retry-After": {
-        "description": "Seconds to wait before trying again.",
-        "schema": {"type": "integer"},
-    }
-}
-CHALLENGE = {
-    "WWW-Authenticate": {
-        "description": "How to authenticate (RFC 6750).",
-        "schema": {"type": "string"},
-    }
-}
-SERVER_TIME = {
-    "Server-Time": {
-        "description": "The time of the store, by which deadlines are kept.",
-        "schema": {"type": "string", "format": "date-time"},
-    }
-}
-CONDITIONAL = {
-    **SERVER_TIME,
-    "ETag": {
-        "description": "Send it as If-None-Match to be told only of changes.",
-        "schema": {"type": "string"},
-    },
-    "Cache-Control": {"description": "Always asks to revalidate.", "schema": {"type": "string"}},
-    "Vary": {"description": "What else the answer depends on.", "schema": {"type": "string"}},
-}
-GAME_ID = {
-    "name": "game_id",
-    "in": "path",
-    "required": True,
-    "description": "The game's id.",
-    "schema": {"type": "string"},
-}
-IF_MATCH = {
-    "name": "If-Match",
-    "in": "header",
-    "required": False,
-    "description": "The ETag of getGame's answer: act only if the game is still that one.",
-    "schema": {"type": "string"},
-}
-PREFER = {
-    "name": "Prefer",
-    "in": "header",
-    "required": False,
-    "description": (
-        "`wait=N`, with If-None-Match: wait up to N seconds, at most 25, until the answer would "
-        "not be 304. If it was heeded, Preference-Applied says so."
-    ),
-    "schema": {"type": "string"},
-}
-IF_NONE_MATCH = {
-    "name": "If-None-Match",
-    "in": "header",
-    "required": False,
-    "description": "The ETag of the answer that you have.",
-    "schema": {"type": "string"},
-}
-
-
-class FieldErrorSchema(Schema):
-    """A member or parameter that is wrong."""
-
-    detail = fields.String(required=True)
-    pointer = fields.String(metadata={"description": "A JSON pointer into the body (`#/move`)."})
-    parameter = fields.String(metadata={"description": "The name of a query parameter."})
-
-
-class ProblemSchema(Schema):
-    """Why a request failed (RFC 9457). Decide by `code`; show `detail` to people."""
-
-    type = fields.String(required=True)
-    title = fields.String(required=True)
-    status = fields.Integer(required=True)
-    code = fields.String(required=True)
-    detail = fields.String(required=True)
-    rule = fields.String(metadata={"description": "Of an illegal move: the rule against it."})
-    errors = fields.List(fields.Nested(FieldErrorSchema))
-
 
 class Converter(OpenAPIConverter):
     """Marshmallow to JSON Schema, with names for enums and unions."""
@@ -133,10 +58,12 @@ class Converter(OpenAPIConverter):
             return self._choice(field)
         if isinstance(field, Union):
             return self._union(field)
+        if isinstance(field, Either):
+            return self._either(field)
         property_: dict[str, Any] = super().field2property(field)
-        if isinstance(field, Constant):
-            (value,) = property_.pop("enum")
-            property_["const"] = value
+        if len(property_.get("enum", ())) == 1:
+            # A constant: the tag of a variant, or a flag that is always true.
+            (property_["const"],) = property_.pop("enum")
         return property_
 
     def _choice(self, field: Choice) -> dict[str, Any]:
@@ -154,6 +81,11 @@ class Converter(OpenAPIConverter):
             "discriminator": {"propertyName": field.tag, "mapping": mapping},
             "description": field.description,
         }
+        return self._reference(field.union_name, schema, field)
+
+    def _either(self, field: Either) -> dict[str, Any]:
+        variants = [self.field2property(variant) for variant in field.variants]
+        schema = {"oneOf": variants, "description": field.description}
         return self._reference(field.union_name, schema, field)
 
     def _reference(
@@ -187,6 +119,17 @@ class Blueprint(SmorestBlueprint):  # type: ignore[misc]
     """A resource: its routes, and what the document says of each."""
 
     ARGUMENTS_PARSER = Parser()
+
+    def response(
+        self, status_code: int, schema: Any = None, *, description: str | None = None, **how: Any
+    ) -> Callable[[View], View]:
+        """What an operation answers with; said in the schema's own words if nothing else is."""
+        if description is None:
+            description = _first_line(schema)
+        documented: Callable[[View], View] = super().response(
+            status_code, schema, description=description, **how
+        )
+        return documented
 
     def operation(
         self,
@@ -236,8 +179,7 @@ def problem_responses(codes: list[str]) -> dict[str, Any]:
                 f"- `{code}`: {KINDS[code].title}." for code in sorted(of_status)
             ),
             "content": {PROBLEM_TYPE: {"schema": ProblemSchema}},
-            **({"headers": RETRY_AFTER} if status in (429, 503) else {}),
-            **({"headers": CHALLENGE} if status == 401 else {}),
+            **({"headers": OF_STATUS[status]} if status in OF_STATUS else {}),
         }
         for status, of_status in sorted(by_status.items())
     }
@@ -257,24 +199,11 @@ class Api(SmorestApi):  # type: ignore[misc]
 
 
 INFO = {
-    "summary": "Games of cards, their rules, and whose move it is.",
-    "description": (
-        "Keeps games of card games, knows their rules, tells every seat what it may do.\n\n"
-        "A bot's whole life is `listTurns` and `playMove`. The token picks the view: there is no "
-        "way to ask for another seat's. A move is safe to send again. Every failure is a problem "
-        "(RFC 9457) with a `code` to decide by."
-    ),
+    "summary": SUMMARY,
+    "description": DESCRIPTION,
+    "contact": CONTACT,
     "license": {"name": "MIT", "identifier": "MIT"},
 }
-TAGS = [
-    {"name": "rulesets", "description": "The games that there are."},
-    {"name": "players", "description": "Players and their tokens."},
-    {"name": "games", "description": "Tables: creating, finding, joining, leaving."},
-    {"name": "play", "description": "Moves, and what became of them."},
-    {"name": "me", "description": "What concerns the caller."},
-    {"name": "analysis", "description": "Games without a table."},
-    {"name": "service", "description": "The service itself."},
-]
 
 
 def make_api(app: Flask, version: str) -> Api:
@@ -293,7 +222,7 @@ def make_api(app: Flask, version: str) -> Api:
                     "token": {
                         "type": "http",
                         "scheme": "bearer",
-                        "description": "The token that createPlayer answers with.",
+                        "description": "The token that createPlayer answers with, once.",
                     }
                 },
             },
@@ -305,20 +234,62 @@ def make_api(app: Flask, version: str) -> Api:
 
 
 def make_document(api: Api) -> dict[str, Any]:
-    """The document in the order in which people read it."""
+    """The document in the order in which people read it, with its examples."""
     spec = api.spec.to_dict()
-    for operations in spec["paths"].values():
-        for operation in operations.values():
-            if isinstance(operation, dict) and "responses" in operation:
-                responses = operation["responses"]
-                operation["responses"] = {str(k): responses[k] for k in sorted(responses, key=str)}
+    for path in spec["paths"].values():
+        for method, operation in path.items():
+            if method != "parameters":
+                path[method] = _in_order(operation)
+    add_examples(spec)
+    publish_once(spec)
     first = ("openapi", "info", "servers", "tags", "paths", "components")
     return {name: spec[name] for name in (*first, *(each for each in spec if each not in first))}
 
 
+def _in_order(operation: dict[str, Any]) -> dict[str, Any]:
+    """An operation as people read it: what it is, what it takes, what it answers."""
+    first = ("operationId", "summary", "description", "tags", "security", "parameters")
+    ordered = {name: operation[name] for name in first if name in operation}
+    ordered["description"] = _unwrapped(operation["description"])
+    if "requestBody" in operation:
+        ordered["requestBody"] = operation["requestBody"]
+    responses = operation["responses"]
+    ordered["responses"] = {str(each): responses[each] for each in sorted(responses, key=str)}
+    return ordered
+
+
+def _unwrapped(text: str) -> str:
+    """A docstring's paragraphs, each on a line of its own."""
+    return "\n\n".join(" ".join(paragraph.split()) for paragraph in text.split("\n\n"))
+
+
+class _Dumper(getattr(yaml, "CSafeDumper", yaml.SafeDumper)):  # type: ignore[misc]
+    """Writes YAML, by the C library if there is one: small values on one line, no aliases."""
+
+    SMALL = 72
+
+    def ignore_aliases(self, data: Any) -> bool:
+        """What is said twice is written twice."""
+        return True
+
+    def represent_sequence(self, tag: str, sequence: Any, flow_style: bool | None = None) -> Any:
+        """A list."""
+        return self._on_one_line(super().represent_sequence(tag, sequence, flow_style))
+
+    def represent_mapping(self, tag: str, mapping: Any, flow_style: bool | None = None) -> Any:
+        """An object."""
+        return self._on_one_line(super().represent_mapping(tag, mapping, flow_style))
+
+    def _on_one_line(self, node: Any) -> Any:
+        parts = [part for each in node.value for part in (each if type(each) is tuple else (each,))]
+        node.length = sum(getattr(part, "length", len(part.value)) + 2 for part in parts)
+        node.flow_style = node.length <= self.SMALL
+        return node
+
+
 def as_yaml(document: dict[str, Any]) -> str:
     """The document as YAML text."""
-    text: str = yaml.safe_dump(document, sort_keys=False, allow_unicode=True, width=100)
+    text: str = yaml.dump(document, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=100)
     return text
 
 

@@ -6,7 +6,15 @@ from typing import Any
 
 from flask import Response, g, request
 
-from api.openapi import CONDITIONAL, GAME_ID, IF_NONE_MATCH, SERVER_TIME, TOKEN_OPTIONAL, Blueprint
+from api.openapi import TOKEN_OPTIONAL, Blueprint
+from api.parts import (
+    CONDITIONAL,
+    GAME_ID,
+    IF_NONE_MATCH,
+    MAY_BE_CROWDED,
+    SERVER_TIME,
+    parameter,
+)
 from api.resources.common import (
     answer,
     credentials,
@@ -30,13 +38,11 @@ from api.schemas.games import (
 
 blueprint = Blueprint("play", __name__, url_prefix="/v1/games/<game_id>")
 
-LAST_EVENT_ID = {
-    "name": "Last-Event-ID",
-    "in": "header",
-    "required": False,
-    "description": "The last id that you got: what came after it is sent, and no snapshot.",
-    "schema": {"type": "string"},
-}
+LAST_EVENT_ID = parameter(
+    "Last-Event-ID",
+    "header",
+    "The last id that you got: what came after it is sent, and no snapshot.",
+)
 # The last one keeps proxies from holding events back.
 STREAM_HEADERS = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
 
@@ -165,7 +171,7 @@ def stream_events(query: dict[str, Any], game_id: str) -> Response:
 @blueprint.get("/events", parameters=[GAME_ID])
 @blueprint.operation("listEvents", "game_not_found", "invalid_request", security=TOKEN_OPTIONAL)
 @blueprint.arguments(EventsQuerySchema, location="query")
-@blueprint.response(200, EventPageSchema, headers=SERVER_TIME)
+@blueprint.response(200, EventPageSchema, headers=MAY_BE_CROWDED)
 def list_events(query: dict[str, Any], game_id: str) -> Response:
     """List what happened in a game
 

@@ -6,7 +6,8 @@ from flask import Response, current_app, request
 
 from api.answers import HealthAnswer, ProblemAnswer
 from api.kinds import KINDS
-from api.openapi import CONDITIONAL, IF_NONE_MATCH, NO_TOKEN, Blueprint
+from api.openapi import NO_TOKEN, Blueprint
+from api.parts import CONDITIONAL, IF_NONE_MATCH
 from api.problems import Problem
 from api.resources.common import answer, services
 from api.schemas.service import HealthSchema, ProblemKindSchema
@@ -18,7 +19,7 @@ CODE = {
     "in": "path",
     "required": True,
     "description": "The `code` of a problem.",
-    "schema": {"type": "string"},
+    "schema": {"type": "string", "examples": ["stale_turn"]},
 }
 KEEPS_EVERYTHING = "noeviction"
 TAGGED = {"ETag": CONDITIONAL["ETag"], "Cache-Control": CONDITIONAL["Cache-Control"]}
@@ -28,7 +29,10 @@ TAGGED = {"ETag": CONDITIONAL["ETag"], "Cache-Control": CONDITIONAL["Cache-Contr
 @blueprint.operation("getLiveness", security=NO_TOKEN, store=False)
 @blueprint.response(200, HealthSchema)
 def livez() -> Response:
-    """Is the service alive"""
+    """Is the service alive
+
+    Whether the process answers at all; it asks nobody else.
+    """
     return answer(HealthAnswer("alive"))
 
 
@@ -53,7 +57,10 @@ def readyz() -> Response:
 @blueprint.operation("getProblem", "problem_not_found", security=NO_TOKEN, store=False)
 @blueprint.response(200, ProblemKindSchema)
 def get_problem(code: str) -> Response:
-    """What a problem code means, and what to do about it"""
+    """What a problem code means, and what to do about it
+
+    The `type` of a problem is this operation's address.
+    """
     if code not in KINDS:
         raise Problem("problem_not_found")
     kind = KINDS[code]
@@ -64,10 +71,18 @@ def get_problem(code: str) -> Response:
 @blueprint.operation(
     "getDocumentAsJson", security=NO_TOKEN, store=False, parameters=[IF_NONE_MATCH]
 )
-@blueprint.response(200, {"type": "object"}, description="This document.", headers=TAGGED)
+@blueprint.response(
+    200,
+    {"type": "object", "additionalProperties": True},
+    description="This document.",
+    headers=TAGGED,
+)
 @blueprint.alt_response(304, description="You have it already.", headers=TAGGED)
 def openapi_json() -> Response:
-    """This document, as JSON"""
+    """This document, as JSON
+
+    The same as /openapi.yaml, for programs.
+    """
     return _document("json", "application/json")
 
 
@@ -84,7 +99,10 @@ def openapi_json() -> Response:
 )
 @blueprint.alt_response(304, description="You have it already.", headers=TAGGED)
 def openapi_yaml() -> Response:
-    """This document, as YAML"""
+    """This document, as YAML
+
+    The whole contract: clients can be generated from it.
+    """
     return _document("yaml", "application/yaml")
 
 

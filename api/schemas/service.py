@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from marshmallow import Schema, fields
+from marshmallow import Schema
+
+from api.schemas.fields import number, text
 
 
 class HealthSchema(Schema):
     """The service is well."""
 
-    status = fields.String(required=True)
+    status = text("In what way, in one word.")
 
 
 class ProblemKindSchema(Schema):
     """A kind of problem."""
 
-    code = fields.String(required=True)
-    status = fields.Integer(required=True)
-    title = fields.String(required=True)
-    advice = fields.String(required=True, metadata={"description": "What a client should do."})
+    code = text("The code, as problems have it.")
+    status = number("The HTTP status that it comes with.", 400, 599)
+    title = text("What is wrong, in a few words; the same for all problems of this code.")
+    advice = text("What a client should do.")

@@ -78,6 +78,13 @@ class Fuzzer:
 
     def send(self, number: int) -> None:
         """Make, send and judge one request."""
+        try:
+            self._send(number)
+        except (OSError, requests.RequestException) as error:
+            with self._lock:
+                self.tally.faults.append(f"request {number}: {type(error).__name__}: {error}")
+
+    def _send(self, number: int) -> None:
         rng = random.Random(f"{self.seed}:{number}")
         if rng.random() < 0.15:
             request = hopeless(rng.choice(self.world.attacked), rng)

@@ -37,7 +37,7 @@ def exchange(port: int, message: bytes) -> Answer:
     with socket.create_connection(("127.0.0.1", port), timeout=PATIENCE) as connection:
         received = bytearray()
         # The server may refuse, and close, before it has read everything.
-        with contextlib.suppress(ConnectionError):
+        with contextlib.suppress(OSError):
             connection.sendall(message)
             connection.shutdown(socket.SHUT_WR)
         with contextlib.suppress(ConnectionResetError):

@@ -1,8 +1,7 @@
 """What an answer is good for next: the document's links, by operation.
 
 A link says which part of an answer, or of its request, goes where in another request. Links are
-named after the operation that they lead to. They are for readers and tools; nothing here is asked
-while a request is answered.
+for readers and for tools that try sequences of requests; the service itself asks nothing here.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ def _link(
     return link
 
 
-COMPONENTS: dict[str, dict[str, Any]] = {
+LINKS: dict[str, dict[str, Any]] = {
     # From an answer that is a game.
     "GetGame": _link("getGame", "Read the game again.", THE_GAME),
     "JoinGame": _link("joinGame", "Others sit down with its id.", THE_GAME),
@@ -132,7 +131,7 @@ def responses_with_links(operation_id: str) -> dict[int, dict[str, Any]]:
     return {
         status: {
             "links": {
-                COMPONENTS[name]["operationId"]: {"$ref": f"#/components/links/{name}"}
+                LINKS[name]["operationId"]: {"$ref": f"#/components/links/{name}"}
                 for name in names
             }
         }
