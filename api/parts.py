@@ -128,6 +128,7 @@ EVERYWHERE_ALIKE = frozenset(
         "length_required",
         "missing_token",
         "newer_format",
+        "not_replicated",
         "precondition_failed",
         "store_unavailable",
         "unsupported_media_type",
