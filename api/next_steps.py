@@ -131,8 +131,7 @@ def responses_with_links(operation_id: str) -> dict[int, dict[str, Any]]:
     return {
         status: {
             "links": {
-                LINKS[name]["operationId"]: {"$ref": f"#/components/links/{name}"}
-                for name in names
+                LINKS[name]["operationId"]: {"$ref": f"#/components/links/{name}"} for name in names
             }
         }
         for status, names in _BY_OPERATION.get(operation_id, {}).items()
