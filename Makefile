@@ -8,7 +8,7 @@ BIN    := $(VENV)/bin
 PIP     = $(PYTHON) -m pip --python $(BIN)/python --disable-pip-version-check --quiet
 
 .DEFAULT_GOAL := help
-.PHONY: help serve test test-slow fuzz bench lint format openapi lock
+.PHONY: help serve test test-slow fuzz bench lint format openapi release lock
 
 help: ## Show this help
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
@@ -42,6 +42,9 @@ format: $(VENV)/.dev ## Format the code and mend what ruff can mend
 
 openapi: $(VENV)/.runtime ## Write openapi.yaml from the code
 	@$(BIN)/ludotheque openapi --output openapi.yaml
+
+release: $(VENV)/.dev openapi ## Keep openapi.yaml as the released document, if it breaks nothing
+	@$(BIN)/python -m tests.document.compatibility --release
 
 lock: $(VENV)/.dev ## Pin the newest dependencies that pyproject.toml allows
 	@$(LOCK) --upgrade --output-file requirements.lock

@@ -1,0 +1,1 @@
+"""The document as a promise: what was released of it is kept."""
