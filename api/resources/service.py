@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from flask import Response, current_app, request
+from flask import Response, current_app
 
 from api.answers import HealthAnswer, ProblemAnswer
 from api.kinds import KINDS
 from api.openapi import NO_TOKEN, Blueprint
 from api.parts import CONDITIONAL, IF_NONE_MATCH
 from api.problems import Problem
-from api.resources.common import answer, services
+from api.resources.common import answer, services, unless_had
 from api.schemas.service import HealthSchema, ProblemKindSchema
 
 blueprint = Blueprint("service", __name__)
@@ -110,10 +110,4 @@ def _document(form: str, content_type: str) -> Response:
     response = Response(current_app.extensions["document"][form], content_type=content_type)
     response.add_etag()
     response.headers["Cache-Control"] = "no-cache"
-    # Not Response.make_conditional: it heeds If-Match too, with a 412 that is no problem of ours.
-    tag, _ = response.get_etag()
-    if tag is None or not request.if_none_match.contains_weak(tag):
-        return response
-    known = Response(status=304, headers={"ETag": f'"{tag}"', "Cache-Control": "no-cache"})
-    del known.headers["Content-Type"]
-    return known
+    return unless_had(response)

@@ -364,7 +364,8 @@ def spoil_the_method(request: Request, rng: random.Random) -> None:
 OF_A_BODY: list[Spoil] = [
     *[replace_a_value] * 6,
     *[add_a_member] * 2,
-    *(remove_a_value, swap_two_values, nest_a_value, spoil_the_text, replace_the_body),
+    *[swap_two_values] * 3,
+    *(remove_a_value, nest_a_value, spoil_the_text, replace_the_body),
     spoil_the_content_type,
 ]
 OF_ANY: list[Spoil] = [

@@ -40,6 +40,7 @@ class Tally:
 
     statuses: Counter[int] = field(default_factory=Counter)
     codes: Counter[str] = field(default_factory=Counter)
+    operations: Counter[str] = field(default_factory=Counter)
     faults: list[str] = field(default_factory=list)
 
     def report(self) -> str:
@@ -49,7 +50,8 @@ class Tally:
         lines += [
             f"{names.get(at, f'  {at}')}: {number}" for at, number in sorted(self.statuses.items())
         ]
-        lines += [f"    {code}: {number}" for code, number in sorted(self.codes.items())]
+        for counted in (self.codes, self.operations):
+            lines += [f"    {name}: {number}" for name, number in sorted(counted.items())]
         return "\n".join(lines)
 
 
@@ -103,6 +105,7 @@ class Fuzzer:
             wrong = fault(answer, request.method, hopeless=request.hopeless)
         with self._lock:
             self.tally.statuses[answer.status] += 1
+            self.tally.operations[request.operation_id] += 1
             if answer.status >= 400:
                 self.tally.codes[answer.code] += 1
             if wrong:

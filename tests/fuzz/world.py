@@ -12,6 +12,9 @@ from tests.api.document import METHODS, document
 
 WEEK = 604_800
 SEATS = {"parade": 2, "tea-time": 2, "contrast": 2, "mit-list-und-tuecke": 4}
+UNDOCUMENTED = ("/", "/docs", "/metrics", "/assets/docs.css", "/favicon.ico", "/robots.txt")
+"""Addresses that are for people and machines, if there is anything."""
+
 REQUESTS_OF_AN_ATTACKER = 400
 """One that goes on would have its token replaced, or a hundred games."""
 
@@ -29,6 +32,7 @@ class Request:
     headers: list[tuple[str, str]] = field(default_factory=list)
     body: Any = None
     hopeless: bool = False
+    operation_id: str = "playMove"
 
 
 @dataclass(frozen=True)
@@ -63,6 +67,7 @@ class World:
             # Where there is more to spoil, more is sent.
             for _ in range(4 if "requestBody" in operation else 1)
         ]
+        self.operations += [("undocumented", "GET", path) for path in UNDOCUMENTED]
         self._attackers: dict[int, tuple[Client, str]] = {}
 
     def attacker(self, index: int) -> tuple[Client, str]:
@@ -79,7 +84,7 @@ class World:
         operation_id, method, path = rng.choice(self.operations)
         attacker, own = self.attacker(index)
         game = rng.choice([own, *(each.id for each in self.attacked), self.records[0][0]])
-        made = Request(method, path.replace("{game_id}", game))
+        made = Request(method, path.replace("{game_id}", game), operation_id=operation_id)
         made.path = made.path.replace("{ruleset}", rng.choice(list(SEATS)))
         made.path = made.path.replace("{code}", "illegal_move")
         if rng.random() < 0.8:
