@@ -139,6 +139,7 @@ HEADERS = [
         ("Accept-Language", value)
         for value in ("fr", "*", "x;q=y", "en;q=2", ",,", "\xff", "a" * 900)
     ),
+    *(("X-Request-ID", value) for value in ("", "x" * 3000, "a b", "\xff", 'a"b', "${x}")),
     *(("Accept", value) for value in ("text/html", "*/*;q=0", "x", "application/xml", "\xff")),
     *(("Accept-Encoding", value) for value in ("identity;q=0", "gzip, br", "x", "*;q=0")),
     *(("Range", value) for value in ("bytes=0-0", "bytes=9-1", "x", "bytes=-" + "9" * 99)),
