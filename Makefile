@@ -8,7 +8,7 @@ BIN    := $(VENV)/bin
 PIP     = $(PYTHON) -m pip --python $(BIN)/python --disable-pip-version-check --quiet
 
 .DEFAULT_GOAL := help
-.PHONY: help serve test test-slow fuzz bench lint format openapi release lock
+.PHONY: help serve test test-slow fuzz bench lint format openapi examples release lock
 
 help: ## Show this help
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
@@ -41,6 +41,10 @@ format: $(VENV)/.dev ## Format the code and mend what ruff can mend
 	@$(BIN)/ruff format .
 
 openapi: $(VENV)/.runtime ## Write openapi.yaml from the code
+	@$(BIN)/ludotheque openapi --output openapi.yaml
+
+examples: $(VENV)/.dev ## Record the document's examples from a real server, then write openapi.yaml
+	@$(BIN)/python -m tests.document.record
 	@$(BIN)/ludotheque openapi --output openapi.yaml
 
 release: $(VENV)/.dev openapi ## Keep openapi.yaml as the released document, if it breaks nothing

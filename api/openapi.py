@@ -124,7 +124,7 @@ class Blueprint(SmorestBlueprint):  # type: ignore[misc]
         self, status_code: int, schema: Any = None, *, description: str | None = None, **how: Any
     ) -> Callable[[View], View]:
         """What an operation answers with; said in the schema's own words if nothing else is."""
-        if description is None:
+        if description is None and isinstance(schema, type):
             description = _first_line(schema)
         documented: Callable[[View], View] = super().response(
             status_code, schema, description=description, **how
@@ -273,18 +273,25 @@ class _Dumper(getattr(yaml, "CSafeDumper", yaml.SafeDumper)):  # type: ignore[mi
         return True
 
     def represent_sequence(self, tag: str, sequence: Any, flow_style: bool | None = None) -> Any:
-        """A list."""
-        return self._on_one_line(super().represent_sequence(tag, sequence, flow_style))
+        """A list; one of short texts or numbers alone flows over as many lines as it takes."""
+        node = super().represent_sequence(tag, sequence, flow_style)
+        node.length = sum(_length(each) for each in node.value)
+        node.flow_style = node.length <= self.SMALL or all(
+            _length(each) < self.SMALL // 2 and isinstance(each.value, str) for each in node.value
+        )
+        return node
 
     def represent_mapping(self, tag: str, mapping: Any, flow_style: bool | None = None) -> Any:
         """An object."""
-        return self._on_one_line(super().represent_mapping(tag, mapping, flow_style))
-
-    def _on_one_line(self, node: Any) -> Any:
-        parts = [part for each in node.value for part in (each if type(each) is tuple else (each,))]
-        node.length = sum(getattr(part, "length", len(part.value)) + 2 for part in parts)
+        node = super().represent_mapping(tag, mapping, flow_style)
+        node.length = sum(_length(name) + _length(each) for name, each in node.value)
         node.flow_style = node.length <= self.SMALL
         return node
+
+
+def _length(node: Any) -> int:
+    """About how many characters a part takes on a line."""
+    return int(getattr(node, "length", len(node.value))) + 2
 
 
 def as_yaml(document: dict[str, Any]) -> str:

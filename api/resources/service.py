@@ -10,7 +10,7 @@ from api.openapi import NO_TOKEN, Blueprint
 from api.parts import CONDITIONAL, IF_NONE_MATCH
 from api.problems import Problem
 from api.resources.common import answer, services, unless_had
-from api.schemas.service import HealthSchema, ProblemKindSchema
+from api.schemas.service import ApiDocumentSchema, HealthSchema, ProblemKindSchema
 
 blueprint = Blueprint("service", __name__)
 
@@ -73,7 +73,7 @@ def get_problem(code: str) -> Response:
 )
 @blueprint.response(
     200,
-    {"type": "object", "additionalProperties": True},
+    ApiDocumentSchema,
     description="This document.",
     headers=TAGGED,
 )

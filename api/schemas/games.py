@@ -33,6 +33,9 @@ from api.schemas.unions import OptionsSchema, ResultSchema
 from api.stored import GameStatus, Visibility
 from api.waiting import MAX_WAIT_SECONDS
 
+MAX_TURNS_CURSOR = 5000
+"""More than the marks of all games that a cursor remembers."""
+
 # --- Bodies and queries ------------------------------------------------------------------
 
 
@@ -110,7 +113,10 @@ class PageQuerySchema(Schema):
     """A page of a list."""
 
     status = Choice(GameStatus, metadata=described("Only games with this status."))
-    cursor = Text(metadata=described("`next` of the page before; absent for the first."))
+    cursor = Text(
+        validate=validate.Length(max=100),
+        metadata=described("`next` of the page before; absent for the first."),
+    )
     limit = QueryInteger(
         load_default=50,
         validate=validate.Range(min=1, max=100),
@@ -152,7 +158,10 @@ class EventsQuerySchema(Schema):
 class StreamQuerySchema(Schema):
     """Who opens a stream without a header."""
 
-    ticket = Text(metadata=described("Of createStreamTicket, instead of a token."))
+    ticket = Text(
+        validate=validate.Length(max=100),
+        metadata=described("Of createStreamTicket, instead of a token."),
+    )
 
 
 class LegalMovesQuerySchema(Schema):
@@ -166,7 +175,10 @@ class LegalMovesQuerySchema(Schema):
 class TurnsQuerySchema(Schema):
     """What the caller has been told already."""
 
-    since = Text(metadata=described("`cursor` of the answer before."))
+    since = Text(
+        validate=validate.Length(max=MAX_TURNS_CURSOR),
+        metadata=described("`cursor` of the answer before; absent the first time."),
+    )
     wait = wait()
 
 

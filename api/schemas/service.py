@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from marshmallow import Schema
+from marshmallow import INCLUDE, Schema
 
 from api.schemas.fields import number, text
 
@@ -11,6 +11,13 @@ class HealthSchema(Schema):
     """The service is well."""
 
     status = text("In what way, in one word.")
+
+
+class ApiDocumentSchema(Schema):
+    """The document itself, as OpenAPI says."""
+
+    class Meta:
+        unknown = INCLUDE
 
 
 class ProblemKindSchema(Schema):

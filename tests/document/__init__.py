@@ -1,1 +1,0 @@
-"""The document as a promise: what was released of it is kept."""
