@@ -38,6 +38,9 @@ STATES_AND_RULES = {
 }
 """Problems of requests that are valid in themselves."""
 
+BEFORE_ANY_OPERATION = {"uri_too_long", "headers_too_large"}
+"""Problems of requests that no operation gets to see, of which the document tells once for all."""
+
 WHERE_MORE_IS_ASKED: dict[str, tuple[str, ...]] = {
     "createPlayer": (
         # Unicode's control characters, and names of nothing that can be seen.
@@ -113,10 +116,14 @@ def is_a_fault(
     case: schemathesis.Case,
     response: schemathesis.Response,
 ) -> bool:
-    """Whether valid data should indeed have been accepted."""
-    if not isinstance(failure, RejectedPositiveData):
+    """Whether it is one: whether valid data, for one, should indeed have been accepted."""
+    if response.status_code < 400 or not response.headers["content-type"][0].endswith("json"):
         return True
     problem = response.json()
+    if problem["code"] in BEFORE_ANY_OPERATION:
+        return False
+    if not isinstance(failure, RejectedPositiveData):
+        return True
     if problem["code"] in STATES_AND_RULES:
         return False
     asked = WHERE_MORE_IS_ASKED.get(case.operation.definition.raw["operationId"], ())
