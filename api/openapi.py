@@ -84,7 +84,7 @@ class Converter(OpenAPIConverter):
         return self._reference(field.union_name, schema, field)
 
     def _either(self, field: Either) -> dict[str, Any]:
-        variants = [self.field2property(variant) for variant in field.variants]
+        variants = [self.resolve_nested_schema(each) for each in field.variants]  # type: ignore[no-untyped-call]
         schema = {"oneOf": variants, "description": field.description}
         return self._reference(field.union_name, schema, field)
 

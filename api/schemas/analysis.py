@@ -58,16 +58,16 @@ class AnalysedMove(Either):
             (SeatMoveSchema, CountdownEndSchema),
             "A seat's move, or `expire: true` where a countdown ran out.",
         )
-        self._move, self._end = SeatMoveSchema(), CountdownEndSchema()
 
     def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> Any:
         if not isinstance(value, dict):
             raise ValidationError("Not an object.")
+        move, end = self.variants
         if "expire" not in value:
-            return self._move.load(value)
+            return move.load(value)
         if "seat" in value and "move" in value:
             raise ValidationError("Either a seat's move, or a countdown that ran out.")
-        return self._end.load(value)
+        return end.load(value)
 
 
 class AnalysisBodySchema(BodySchema):

@@ -166,21 +166,19 @@ class Union(fields.Field[Any]):
 
 
 class Either(fields.Field[Any]):
-    """One of several shapes that no tag tells apart; published under a name."""
+    """One of several schemas that no tag tells apart; published under a name."""
 
     def __init__(
         self,
         name: str,
-        variants: Sequence[type[Schema] | fields.Field[Any]],
+        variants: Sequence[type[Schema]],
         description: str,
         **kwargs: Any,
     ) -> None:
         super().__init__(**kwargs)
         self.union_name = name
         self.description = description
-        self.variants = tuple(
-            fields.Nested(each) if isinstance(each, type) else each for each in variants
-        )
+        self.variants = tuple(schema() for schema in variants)
 
 
 # --- Members of answers: always there, each with its meaning ----------------------------------

@@ -6,7 +6,7 @@ from enum import StrEnum
 
 from marshmallow import Schema, fields
 
-from api.schemas.fields import Choice, Either, Integer, described, listed, number, part, text
+from api.schemas.fields import Choice, described, listed, number, part, text
 
 
 class SeatCountsSchema(Schema):
@@ -25,29 +25,21 @@ class OptionType(StrEnum):
     STRINGS = "strings"
 
 
-def option_value() -> Either:
-    """What an option is if nobody says otherwise."""
-    return Either(
-        "OptionValue",
-        (
-            fields.Boolean(),
-            Integer(metadata={"minimum": 0}),
-            fields.String(),
-            fields.List(fields.String()),
-        ),
-        "The value of an option, of the option's `type`.",
-        required=True,
-        allow_none=True,
-        metadata=described("What holds if the option is not given; null if then nothing does."),
-    )
-
-
 class RulesetOptionSchema(Schema):
     """A choice that whoever creates a game may make."""
 
     name = text("The member of `options` that makes the choice.")
     type = Choice(OptionType, required=True, metadata=described("What a value may be."))
-    default = option_value()
+    # Of any type: of a union of texts, numbers and lists openapi-generator makes a Java class that
+    # does not compile.
+    default = fields.Raw(
+        required=True,
+        allow_none=True,
+        metadata=described(
+            "What holds if the option is not given, a value of its `type`; null if then nothing "
+            "does."
+        ),
+    )
     description = text("What it changes, for people.")
     minimum = number(
         "The least value, or the fewest texts; null where there is no such bound.", allow_none=True
