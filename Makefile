@@ -8,7 +8,7 @@ BIN    := $(VENV)/bin
 PIP     = $(PYTHON) -m pip --python $(BIN)/python --disable-pip-version-check --quiet
 
 .DEFAULT_GOAL := help
-.PHONY: help serve test test-slow bench lint format openapi examples lock
+.PHONY: help serve test test-slow fuzz bench lint format openapi examples release lock
 
 help: ## Show this help
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
@@ -21,6 +21,10 @@ test: $(VENV)/.dev ## Run the tests (ARGS="..." is passed to pytest)
 
 test-slow: $(VENV)/.dev ## Run the tests that take long
 	@$(BIN)/python -m pytest -m slow $(ARGS)
+
+fuzz: $(VENV)/.dev ## Send wrong requests for long (REQUESTS=100000, SECONDS=1800, SEED=…)
+	@$(BIN)/python -m tests.fuzz.raw --requests $(or $(REQUESTS),100000) $(if $(SEED),--seed $(SEED))
+	@$(BIN)/python -m tests.fuzz.by_document --seconds $(or $(SECONDS),1800) $(if $(SEED),--seed $(SEED))
 
 bench: $(VENV)/.runtime ## Measure the rules, the house, and how many can wait how well
 	@$(BIN)/python -m bench.engine
@@ -42,6 +46,9 @@ openapi: $(VENV)/.runtime ## Write openapi.yaml from the code
 examples: $(VENV)/.dev ## Record the document's examples from a real server, then write openapi.yaml
 	@$(BIN)/python -m tests.document.record
 	@$(BIN)/ludotheque openapi --output openapi.yaml
+
+release: $(VENV)/.dev openapi ## Keep openapi.yaml as the released document, if it breaks nothing
+	@$(BIN)/python -m tests.document.compatibility --release
 
 lock: $(VENV)/.dev ## Pin the newest dependencies that pyproject.toml allows
 	@$(LOCK) --upgrade --output-file requirements.lock

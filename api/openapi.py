@@ -26,6 +26,7 @@ from api.examples import add_examples
 from api.introduction import CONTACT, DESCRIPTION, SUMMARY, TAGS
 from api.kinds import KINDS
 from api.limits.policies import READS
+from api.next_steps import LINKS, responses_with_links
 from api.parts import HEADERS, IF_MATCH, OF_STATUS, STANDING, publish_once
 from api.problems import PROBLEM_TYPE, from_http
 from api.schemas.fields import BodySchema, Choice, Either, Union
@@ -168,7 +169,11 @@ class Blueprint(SmorestBlueprint):  # type: ignore[misc]
         if if_match:
             codes.append("precondition_failed")
             parameters.append(IF_MATCH)
-        responses = {**problem_responses(codes), **doc.pop("responses", {})}
+        responses = {
+            **problem_responses(codes),
+            **responses_with_links(operation_id),
+            **doc.pop("responses", {}),
+        }
         documented: Callable[[View], View] = self.doc(
             operationId=operation_id,
             security=security,
@@ -234,13 +239,14 @@ def make_api(app: Flask, version: str) -> Api:
             "servers": [{"url": "/", "description": "This server."}],
             "tags": TAGS,
             "components": {
+                "links": LINKS,
                 "securitySchemes": {
                     "token": {
                         "type": "http",
                         "scheme": "bearer",
                         "description": "The token that createPlayer answers with, once.",
                     }
-                }
+                },
             },
         },
     )

@@ -146,6 +146,7 @@ EVERYWHERE_ALIKE = frozenset(
         "length_required",
         "missing_token",
         "newer_format",
+        "not_replicated",
         "precondition_failed",
         "store_unavailable",
         "unsupported_media_type",

@@ -17,7 +17,7 @@ from api.openapi import NO_TOKEN, Blueprint
 from api.pages.rendering import BY_ACCEPT, page, wants_page
 from api.parts import CONDITIONAL, IF_NONE_MATCH, header
 from api.problems import Problem
-from api.resources.common import answer, services
+from api.resources.common import answer, services, unless_had
 from api.schemas.service import (
     ApiDocumentSchema,
     HealthSchema,
@@ -167,5 +167,4 @@ def _document(form: str, content_type: str) -> Response:
     response = Response(current_app.extensions["document"][form], content_type=content_type)
     response.add_etag()
     response.headers["Cache-Control"] = "no-cache"
-    response.make_conditional(request)
-    return response
+    return unless_had(response)
