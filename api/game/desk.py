@@ -19,7 +19,7 @@ from api.indexes import Indexes
 from api.lives import Lives
 from api.problems import Problem
 from api.store import Change, Store, StoredGame
-from api.stored import ENDED, PRIVATE, Game, Item, Player
+from api.stored import PRIVATE, Game, Item, Player
 from engine.ruleset import Seat
 
 ATTEMPTS = 100
@@ -167,22 +167,16 @@ class Desk:
             version=change.items[-1].version if change.items else change.game.version,
             updated_at=now,
         )
-        if self.indexes.are_old(game, now):
+        if self.indexes.are_to_be_renewed(before, game, now):
             game = replace(game, indexed_at=now)
         change = replace(change, game=game)
         self.indexes.before_commit(before, game, now)
-        if not self.store.commit(before, change, self._life_ms(game, now)):
+        if not self.store.commit(before, change, self.lives.of_game(game, now)):
             return None
         self.indexes.after_commit(before, game, now)
         if newcomers := game.members() - (set() if before is None else before.members()):
             self.store.announce(newcomers)
         return change
-
-    def _life_ms(self, game: Game, now: int) -> int:
-        """How long a game is kept from now on; always beyond its deadline."""
-        if game.status in ENDED:
-            return self.lives.ended
-        return self.lives.unfinished + max((game.deadline or now) - now, 0)
 
 
 def exists_for(
