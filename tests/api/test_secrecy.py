@@ -125,12 +125,19 @@ def check_game(worlds: Worlds, case: Case, seed: int, steps: int) -> None:
     if past.game.visibility == PRIVATE and reader is None:
         return
     for _ in range(steps):
-        step = next(joint_steps(case, states, reader, rng), None)
-        if step is None:
+        steps_there_are = list(joint_steps(case, states, reader, rng))
+        if not steps_there_are:
             return
+        step = one_of_any_type(steps_there_are, rng)
         turn = check_step(worlds, past, caller, step)
         states = step.states
         compare(worlds, caller, questions(past, reader, states, turn, rng), is_planted=False)
+
+
+def one_of_any_type(steps: list[JointStep], rng: Random) -> JointStep:
+    """A step, each type of move as likely as any other."""
+    by_type = {type(step.moves[0]).__name__: step for step in rng.sample(steps, len(steps))}
+    return by_type[rng.choice(sorted(by_type))]
 
 
 def two_pasts(
