@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import itertools
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from random import Random
 from typing import Any
 
+import msgspec
 import pytest
 import redis
 from flask.testing import FlaskClient
@@ -21,9 +22,10 @@ from api import lives
 from api.app import create_app
 from api.connection import connect
 from api.indexes import REMOVED_AT_ONCE, Entry, Indexes, entries, lobby
+from api.link import Command, SingleLink
 from api.lives import DAY_MS, HOUR_MS, Lives
 from api.settings import Settings
-from api.store import Store
+from api.store import Change, Store
 from api.stored import (
     CANCELLED,
     FINISHED,
@@ -298,7 +300,10 @@ class Town:
         self.indexes.before_commit(before, after, self.now)
         if self.rng.random() < 0.1:
             return
-        self.games[after.id] = (after, self.now + self.lives.of_game(after, self.now))
+        after = replace(after, version=after.version + 1, commit=f"{self.rng.getrandbits(64):016x}")
+        life_ms = self.lives.of_game(after, self.now)
+        assert self.store.commit(before, Change(game=after), life_ms)
+        self.games[after.id] = (after, self.now + life_ms)
         if self.rng.random() < 0.9:
             self.indexes.after_commit(before, after, self.now)
 
@@ -345,6 +350,107 @@ def test_an_index_holds_all_games_that_live_and_ever_fewer_of_those_that_do_not(
         town.open()
     assert database.zcount(until(lobby_all), "-inf", f"({town.now}") == 0
     assert database.zcard(key(lobby_all)) <= held // (REMOVED_AT_ONCE - 1) + 1
+
+
+# --- What lists cost -----------------------------------------------------------------------------
+
+
+@pytest.fixture
+def asked(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, int]]:
+    """Every round trip to the store: how many commands, and how much came back."""
+    trips: list[tuple[int, int]] = []
+    ask = SingleLink.ask
+
+    def watched(self: SingleLink, commands: Sequence[Command], **how: bool) -> list[Any]:
+        answers = ask(self, commands, **how)
+        trips.append((len(commands), sum(len(a) for a in answers if isinstance(a, list))))
+        return answers
+
+    monkeypatch.setattr(SingleLink, "ask", watched)
+    return trips
+
+
+def test_a_page_of_ten_thousand_games_costs_no_more_than_one_of_a_few(
+    address: str, database: redis.Redis, asked: list[tuple[int, int]]
+) -> None:
+    (stranger,) = callers(address, 1)
+    stranger.token = None
+    limit = 100
+    ids = plant_open_games(database, 10_000)
+    seen: list[str] = []
+    cursor = ""
+    while cursor is not None:
+        asked.clear()
+        page = stranger.ask(
+            "GET", f"/v1/games?status=open&limit={limit}{cursor and '&cursor=' + cursor}"
+        )
+        # The time, and who asks; a part of the index; its games.
+        assert len(asked) <= 3
+        commands, values = (sum(each) for each in zip(*asked, strict=True))
+        assert commands <= limit + 5
+        assert values <= 4 * limit
+        seen += [each["id"] for each in page["items"]]
+        cursor = page["next"]
+    assert seen == ids[::-1]
+
+
+def plant_open_games(database: redis.Redis, number: int) -> list[str]:
+    """The ids of so many public games, as the store keeps them, oldest first."""
+    ids = [f"{n:032x}" for n in range(number)]
+    now = int(time.time() * 1000)
+    host = Player(f"{0:032x}", "Ada", "bot")
+    with database.pipeline(transaction=False) as pipeline:
+        for n, game_id in enumerate(ids):
+            game = Game(
+                id=game_id,
+                ruleset="parade",
+                seat_count=2,
+                options=raw({}),
+                visibility=PUBLIC,
+                invite=None,
+                host=host,
+                seats=(SeatRecord(), SeatRecord()),
+                # Several in each millisecond.
+                created_at=now - number + n // 7,
+                updated_at=now,
+            )
+            document = msgspec.json.encode(game)
+            pipeline.hset(f"game:{{{game_id}}}", mapping={"game": document, "version": 0})
+            pipeline.zadd(key(Entry(lobby(), OPEN)), {game_id: game.created_at})
+        pipeline.execute()
+    return ids
+
+
+@pytest.mark.parametrize("status", ["all", OPEN, PLAYING, FINISHED, CANCELLED])
+def test_a_list_misses_no_game_and_tells_none_twice_while_games_change(
+    address: str, database: redis.Redis, status: str
+) -> None:
+    """Whatever others become meanwhile, the games that stay what they are come once, in order."""
+    rng = Random(status)
+    town = Town(address, rng, Settings(redis_url=address))
+    for _ in range(150):
+        town.open()
+        town.go_on()
+        town.now += rng.choice([0, 0, 1, 1000])
+    staying = set(rng.sample(sorted(town.games), 90))
+    before = {game_id: town.games[game_id][0] for game_id in staying}
+    told: list[str] = []
+    position = None
+    while True:
+        games, position = town.indexes.page(lobby(), status, position, 5, town.now)
+        told += [game.id for game in games]
+        assert all(status in ("all", game.status) for game in games)
+        if position is None:
+            break
+        for _ in range(5):
+            town.open()
+            if moving := [game for game in town.alive() if game.id not in staying]:
+                game = rng.choice(moving)
+                town.commit(game, rng.choice(NEXT[game.status])(town, game))
+    expected = [game_id for game_id, game in before.items() if status in ("all", game.status)]
+    expected.sort(key=lambda game_id: (before[game_id].created_at, game_id), reverse=True)
+    assert len(set(told)) == len(told)
+    assert [game_id for game_id in told if game_id in staying] == expected
 
 
 def key(entry: Entry) -> str:
