@@ -24,6 +24,7 @@ from api.lives import OLD_TOKEN_MS, SEEN_MS, Lives
 from api.problems import Problem
 from api.store import Reading, Store, TokenOffer
 from api.stored import Account, Player, digest
+from api.tracing import note_player
 
 _TOKEN = re.compile(r"([0-9a-f]{32})\.([A-Za-z0-9_-]{43})")
 
@@ -119,6 +120,7 @@ class Accounts:
         else:
             raise Problem("invalid_token")
         self._renew(account, reading.now)
+        note_player(account.player.id)
         return account.player
 
     def _renew(self, account: Account, now: int) -> None:

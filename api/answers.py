@@ -7,6 +7,7 @@ invite, and the ruleset's view for the reader's seat. Each has a published schem
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import msgspec
@@ -268,7 +269,26 @@ class ProblemAnswer(Struct, frozen=True):
     code: str
     status: int
     title: str
+    meaning: str
     advice: str
+
+
+class ProblemPage(Struct, frozen=True):
+    """All problem codes."""
+
+    items: tuple[ProblemAnswer, ...]
+
+
+class HomeAnswer(Struct, frozen=True):
+    """What this service is, and where its parts are."""
+
+    name: str
+    version: str
+    docs: str
+    openapi_yaml: str
+    openapi_json: str
+    rulesets: str
+    problems: str
 
 
 LONG_OPTIONS = {
@@ -344,7 +364,7 @@ def _time(milliseconds: int | None) -> str | None:
     return None if milliseconds is None else timestamp(milliseconds)
 
 
-def item_answers(items: list[Item] | tuple[Item, ...], seat: Seat | None) -> tuple[ItemAnswer, ...]:
+def item_answers(items: Sequence[Item], seat: Seat | None) -> tuple[ItemAnswer, ...]:
     """What happened, as this seat or a spectator is told it."""
     return tuple(
         ItemAnswer(

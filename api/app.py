@@ -10,16 +10,19 @@ from flask import Flask, Response
 from flask_cors import CORS
 from redis import RedisError
 
+from api import metrics
+from api.access import HEADER, Access, note_route
 from api.link import NotReplicated
+from api.logs import SERVICE, reason
 from api.openapi import Api, as_yaml, make_api, make_document
 from api.problems import Problem
-from api.resources import BLUEPRINTS
+from api.resources import BLUEPRINTS, pages
 from api.resources.common import set_headers
 from api.services import make_services
 from api.settings import Settings
 from api.store import NewerFormat
 
-log = logging.getLogger("ludotheque")
+log = logging.getLogger(SERVICE)
 
 EXPOSED_HEADERS = (
     "ETag",
@@ -29,6 +32,7 @@ EXPOSED_HEADERS = (
     "WWW-Authenticate",
     "Allow",
     "Preference-Applied",
+    HEADER,
 )
 DAY_SECONDS = 24 * 60 * 60
 
@@ -41,18 +45,25 @@ def create_app(settings: Settings | None = None) -> Flask:
     """
     app = Flask("api", static_folder=None)
     app.url_map.merge_slashes = False
-    app.extensions["ludotheque"] = make_services(settings or Settings.from_environment())
+    settings = settings or Settings.from_environment()
+    app.config["METRICS"] = settings.metrics == "on"
+    app.config["METRICS_TOKEN"] = settings.metrics_token
+    app.extensions["ludotheque"] = make_services(settings)
+    app.wsgi_app = Access(app.wsgi_app)  # type: ignore[method-assign]
+    app.before_request(note_route)
     app.after_request(set_headers)
     app.register_error_handler(Problem, lambda problem: problem.response())
     app.register_error_handler(RedisError, store_unavailable)
     app.register_error_handler(NewerFormat, newer_format)
     app.register_error_handler(Exception, internal_error)
     CORS(app, expose_headers=EXPOSED_HEADERS, max_age=DAY_SECONDS, send_wildcard=True)
+    app.register_blueprint(pages.blueprint)
     document = make_document(publish(app))
     app.extensions["document"] = {
         "json": json.dumps(document, ensure_ascii=False),
         "yaml": as_yaml(document),
     }
+    metrics.worker_started()
     return app
 
 
@@ -72,9 +83,10 @@ def openapi_document() -> str:
 def store_unavailable(error: RedisError) -> Response:
     """The store failed: say so, and that it is worth trying again."""
     if isinstance(error, NotReplicated):
-        log.warning("a change was not replicated in time: %s", error)
+        log.warning("a change was not replicated in time")
         return Problem("not_replicated").response()
-    log.error("the store failed: %s: %s", type(error).__name__, error)
+    metrics.store_failed(error)
+    log.error("the store failed: %s", reason(error))
     return Problem("store_unavailable").response()
 
 
@@ -85,6 +97,6 @@ def newer_format(error: NewerFormat) -> Response:
 
 
 def internal_error(error: Exception) -> Response:
-    """A fault of ours. The log has it; the answer tells nothing of it."""
+    """A fault of ours. The log says which and where; the answer tells nothing of it."""
     log.error("a request failed", exc_info=error)
     return Problem("internal_error").response()

@@ -1,9 +1,9 @@
-"""The console command `ludotheque`: serves, or writes the API document.
+"""The console command `ludotheque`: serves, asks whether it does, or writes the API document.
 
 It reads the arguments, turns what can go wrong into one line and an exit code, and leaves the
-work to `api.server` and the application. Exit codes: 0 done or stopped in order, 1 cannot
-start, 2 wrong arguments or settings, 3 the application does not load, 130 interrupted while
-starting.
+work to `api.server` and the application. Exit codes: 0 done, ready, or stopped in order, 1 cannot
+start or not ready, 2 wrong arguments or settings, 3 the application does not load, 130
+interrupted while starting.
 """
 
 from __future__ import annotations
@@ -12,6 +12,8 @@ import argparse
 import io
 import sys
 from collections.abc import Sequence
+from http import HTTPStatus
+from http.client import HTTPConnection, HTTPException
 from pathlib import Path
 
 from api.settings import Settings, SettingsError
@@ -19,6 +21,11 @@ from api.settings import Settings, SettingsError
 CANNOT_START = 1
 WRONG_USAGE = 2
 INTERRUPTED = 130
+
+OWN_ADDRESSES = {"0.0.0.0": "127.0.0.1", "::": "::1"}
+"""Where a service that listens on all addresses is reached from its own machine."""
+
+CHECK_SECONDS = 5
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -35,7 +42,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         if chosen.command == "openapi":
             return _openapi(chosen.output)
-        return _serve()
+        return _check() if chosen.command == "check" else _serve()
     except KeyboardInterrupt:
         return INTERRUPTED
 
@@ -48,6 +55,12 @@ def _parser() -> argparse.ArgumentParser:
         help="serve the API",
         description="Serve the API, by default on http://127.0.0.1:8000. All settings are "
         "environment variables: HOST, PORT, REDIS_URL, DATA_DIR, … (see the README).",
+    )
+    commands.add_parser(
+        "check",
+        help="ask whether the service is ready",
+        description="Ask the service that runs on this machine, at HOST and PORT, whether it is "
+        "ready: exit code 0 if it is, 1 if not.",
     )
     openapi = commands.add_parser(
         "openapi",
@@ -71,6 +84,23 @@ def _serve() -> int:
     except ServeError as error:
         return _fail(str(error), CANNOT_START)
     return 0
+
+
+def _check() -> int:
+    try:
+        settings = Settings.from_environment()
+    except SettingsError as error:
+        return _fail(str(error), WRONG_USAGE)
+    host = OWN_ADDRESSES.get(settings.host, settings.host)
+    connection = HTTPConnection(host, settings.port, timeout=CHECK_SECONDS)
+    try:
+        connection.request("GET", "/readyz")
+        status = connection.getresponse().status
+    except (OSError, HTTPException) as error:
+        return _fail(f"no answer at {host} port {settings.port}: {error}", CANNOT_START)
+    finally:
+        connection.close()
+    return 0 if status == HTTPStatus.OK else _fail(f"not ready: {status}", CANNOT_START)
 
 
 def _openapi(output: Path | None) -> int:

@@ -31,7 +31,7 @@ from redis.sentinel import Sentinel, SentinelConnectionPool
 
 from api.cluster import ClusterLink, Topology
 from api.link import Link, Replicas, SingleLink
-from api.settings import Settings
+from api.settings import Settings, SettingsError
 from api.waiting.subscription import Places
 
 SENTINEL_PORT = 26379
@@ -131,7 +131,7 @@ def _many_at_once(command: str, channels: Sequence[str]) -> list[tuple[str, ...]
 def connect(settings: Settings) -> tuple[Link, Places]:
     """The link to the store, and where news are heard; nothing is opened before it is needed."""
     if settings.redis_url is None:
-        raise RuntimeError(
+        raise SettingsError(
             "REDIS_URL is not set. Set it, or use `ludotheque serve`, "
             "which starts a server of its own."
         )

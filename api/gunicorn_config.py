@@ -10,6 +10,7 @@ import os
 from pathlib import Path
 from typing import Any
 
+from api import logs, tally
 from api.settings import Settings
 
 _settings = Settings.from_environment()
@@ -21,13 +22,15 @@ worker_class = "api.worker.Worker"
 # Each of them may be a long poll, at some 25 kB.
 worker_connections = 10_000
 loglevel = _settings.log_level
-# No access log: a stream's address holds a ticket.
+# The service's own lines of the log, in the same form as gunicorn's.
+logger_class = logs.LOGS[_settings.log_format]
+# Nor does gunicorn write of requests: `api.access` does, without queries, which hold tickets.
 accesslog = None
 
 # Seconds that an idle connection is kept, and that a request's line and headers may take.
 keepalive = 5
-# Seconds that requests in flight have to finish when the service stops.
-graceful_timeout = 10
+# Seconds that the master leaves workers to end by themselves: what they take, and a little more.
+graceful_timeout = _settings.stop_delay_seconds + _settings.grace_seconds + 2
 # The master imports nothing of the service, so that gevent patches before anything is loaded.
 preload_app = False
 
@@ -37,6 +40,30 @@ control_socket_disable = True
 worker_tmp_dir = "/dev/shm" if os.access(Path("/dev/shm"), os.W_OK | os.X_OK) else None
 
 
+def on_starting(server: Any) -> None:
+    """In the master, before there are workers: a place for their counts."""
+    if _settings.metrics == "on":
+        tally.begin()
+
+
+def pre_fork(server: Any, worker: Any) -> None:
+    """In the master: a number for the worker that is about to be made."""
+    worker.number = tally.free_number({each.number for each in server.WORKERS.values()})
+
+
 def post_fork(server: Any, worker: Any) -> None:
     """In a new worker: let it see what it was sent before it could listen (`api.worker`)."""
     worker.heard = server.SIG_QUEUE
+    worker.stop_delay = _settings.stop_delay_seconds
+    worker.grace = _settings.grace_seconds
+    tally.join(worker.number)
+
+
+def child_exit(server: Any, worker: Any) -> None:
+    """In the master: a worker has ended, however."""
+    tally.forget(worker.number)
+
+
+def on_exit(server: Any) -> None:
+    """In the master, at the end."""
+    tally.end()

@@ -215,6 +215,12 @@ class Indexes:
         }
         return len(taken) >= most
 
+    def lobby_sizes(self) -> dict[str, int]:
+        """How many public games there are, by status, as far as counting entries can tell."""
+        keys = [_key(Entry(lobby(), status)) for status in UNFINISHED]
+        sizes = self.link.ask([_command("ZCARD", key) for key in keys])
+        return dict(zip(UNFINISHED, sizes, strict=True))
+
     def page(
         self, owner: str, status: str, after: Position | None, limit: int, now: int
     ) -> tuple[list[Game], Position | None]:

@@ -119,8 +119,13 @@ class Application(BaseApplication):  # type: ignore[misc]
 
     def _announce(self, worker: Any) -> None:
         # The first worker of all: from now on requests are answered.
-        if worker.age == 1:
-            print(f"Ludothèque serves on {self._url} (Ctrl-C stops it)", flush=True)
+        if worker.age != 1:
+            return
+        message = f"Ludothèque serves on {self._url}"
+        if self._settings.log_format == "text":
+            print(f"{message} (Ctrl-C stops it)", flush=True)
+        else:
+            worker.log.info(message)
 
 
 class Master(Arbiter):  # type: ignore[misc]

@@ -93,9 +93,9 @@ def _redis_url() -> Kind:
         if url.scheme not in (*schemes, *several):
             raise ValueError(f"must be {bounds}")
         if url.scheme in several and not has_hosts:
-            raise ValueError("must name HOST:PORT, or several with commas between them")
+            raise ValueError("must be an address of HOST:PORT, or of several with commas")
         if url.scheme.endswith("+sentinel") and not url.path.strip("/"):
-            raise ValueError("must end with /NAME, the name of the master that Sentinels know")
+            raise ValueError("must be an address that ends with /NAME, the name of a master")
         return text
 
     return Kind(parse, bounds)
@@ -108,6 +108,17 @@ def _directory() -> Kind:
         if "\0" in text:
             raise ValueError(f"must be {bounds}")
         return Path(text).expanduser()
+
+    return Kind(parse, bounds)
+
+
+def _token() -> Kind:
+    bounds = "16 to 200 printable ASCII characters without spaces"
+
+    def parse(text: str) -> str:
+        if not (16 <= len(text) <= 200 and all("!" <= char <= "~" for char in text)):
+            raise ValueError(f"must be {bounds}")
+        return text
 
     return Kind(parse, bounds)
 
@@ -212,6 +223,33 @@ class Settings:
         "info",
         _choice("debug", "info", "warning", "error", "critical"),
         "The least severe message that is logged.",
+    )
+    log_format: str = _setting(
+        "text",
+        _choice("text", "json"),
+        "How a line of the log is written: for people, or as one JSON object.",
+    )
+    metrics: str = _setting(
+        "on",
+        _choice("on", "off"),
+        "Whether `/metrics` answers, with figures of the service's load for Prometheus.",
+    )
+    metrics_token: str | None = _setting(
+        None,
+        _token(),
+        "A bearer token that `/metrics` asks for. Unset: it answers anyone.",
+        secret=True,
+    )
+    stop_delay_seconds: int = _setting(
+        0,
+        _integer(0, 600),
+        "Seconds that the service goes on serving after it was told to stop, while `/readyz` "
+        "already answers 503: until load balancers have noticed.",
+    )
+    grace_seconds: int = _setting(
+        10,
+        _integer(1, 600),
+        "Seconds that requests in flight have to end when the service stops, after that delay.",
     )
     append_fsync: str = _setting(
         "always",

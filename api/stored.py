@@ -95,12 +95,20 @@ class Place(NamedTuple):
     times_left: int
 
 
+class Version(NamedTuple):
+    """A version, and the id of the commit that brought it; "" if that is not known."""
+
+    number: int
+    id: str
+
+
 class Game(Struct, frozen=True, kw_only=True):
     """A game but for its position.
 
     `answered` lists the seats that have moved in the present turn; `left` the last players who
     left before the start, so that they may be told so again; `indexed_at` is when the entries
-    of its indexes were last written.
+    of its indexes were last written. `version_id` is the id of the commit that brought the
+    version: a failover may lose changes, and the same number come again with another content.
     """
 
     format: int = FORMAT
@@ -116,6 +124,7 @@ class Game(Struct, frozen=True, kw_only=True):
     seats: tuple[SeatRecord, ...]
     left: tuple[str, ...] = ()
     version: int = 0
+    version_id: str = ""
     commit: str = ""
     turn: int | None = None
     turn_started_at: int | None = None
@@ -130,6 +139,11 @@ class Game(Struct, frozen=True, kw_only=True):
     finished_at: int | None = None
     updated_at: int
     indexed_at: int = 0
+
+    @property
+    def known_as(self) -> Version:
+        """The version, so that no other is taken for it."""
+        return Version(self.version, self.version_id)
 
     def seat_of(self, player_id: str | None) -> Seat | None:
         """The seat that this player plays, None without one."""
@@ -177,7 +191,8 @@ class Item(Struct, frozen=True, kw_only=True):
     """One thing that happened: who caused it, and its events as each audience is told them.
 
     `told` is what everybody is told; `told_to` what single seats (by their number as text) are
-    told instead. `move` is what was played, for the record alone.
+    told instead. `move` is what was played, for the record alone. The last item of a commit has
+    the game's `version_id`.
     """
 
     version: int
@@ -188,6 +203,7 @@ class Item(Struct, frozen=True, kw_only=True):
     move: Raw = NOT_A_MOVE
     told: Raw
     told_to: dict[str, Raw] = {}
+    version_id: str = ""
 
     def events(self, reader: Seat | None) -> Raw:
         """The events as this seat, or a spectator, is told them."""

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import math
 import os
 import queue
 import signal
@@ -30,8 +31,10 @@ from gunicorn.http import errors
 from gunicorn.workers.ggevent import GeventWorker
 
 from api import stopping
+from api.headers import DATA_POLICY, POLICY, SAFE_HEADERS
 from api.kinds import KINDS
 
+SAFE = "".join(f"{name}: {value}\r\n" for name, value in ((POLICY, DATA_POLICY), *SAFE_HEADERS))
 POLL_SECONDS = 0.25
 DRAIN_SECONDS = 0.02
 # How long, and how much, we go on reading from a client whose request was refused. Closing
@@ -100,7 +103,7 @@ def response(problem: Problem) -> bytes:
         f"Content-Length: {len(body)}\r\n"
         "Cache-Control: no-store\r\n"
         "Access-Control-Allow-Origin: *\r\n"
-        "\r\n"
+        f"{SAFE}\r\n"
     )
     return head.encode("ascii") + body
 
@@ -114,6 +117,11 @@ class Worker(GeventWorker):  # type: ignore[misc]
         super().__init__(*args, **kwargs)
         # The master's queue of signals, as it was forked: given by gunicorn's hook post_fork.
         self.heard: queue.SimpleQueue[int] | None = None
+        # How long it goes on serving when told to stop, and how long requests then have to end
+        # (seconds): given by that hook too.
+        self.stop_delay = 0.0
+        self.grace = float(self.cfg.graceful_timeout)
+        self._stops_at: float | None = None
         self._woken: Event | None = None
         self._servers: list[StreamServer] = []
         # The connection of each greenlet that serves one, and those between two requests.
@@ -139,8 +147,10 @@ class Worker(GeventWorker):  # type: ignore[misc]
                 yield self.heard.get_nowait()
 
     def handle_exit(self, sig: int, frame: Any) -> None:
-        """The master says stop."""
-        super().handle_exit(sig, frame)
+        """The master says stop: soon, and until then as before but for readiness."""
+        stopping.announce()
+        if self._stops_at is None:
+            self._stops_at = time.monotonic() + self.stop_delay
         if self._woken is not None:
             # Not here: a signal may interrupt the event's own code.
             gevent.spawn(self._woken.set)
@@ -156,15 +166,26 @@ class Worker(GeventWorker):  # type: ignore[misc]
         """Serve until told to stop, then until the requests in flight are answered."""
         self._woken = Event()
         self._servers = [self._serve(listener) for listener in self.sockets]
-        while self.alive:
+        gevent.get_hub().print_exception = self._log_uncaught
+        while self.alive and (left := self._time_left()) > 0:
             self.notify()
-            self._woken.wait(POLL_SECONDS)
+            # Only the order to stop wakes it; once that has come, it is the time that counts.
+            self._woken.wait(min(POLL_SECONDS, left))
+            self._woken.clear()
+        self.alive = False
         for server in self._servers:
             server.close()
         stopping.stop()
         for greenlet in list(self._idle):
             self._hang_up(greenlet)
         self._drain()
+
+    def _time_left(self) -> float:
+        return math.inf if self._stops_at is None else self._stops_at - time.monotonic()
+
+    def _log_uncaught(self, context: Any, kind: Any, value: Any, trace: Any) -> None:
+        """What ended a greenlet that nobody waits for, as gevent's hub would print it."""
+        self.log.error("a background task failed", exc_info=(kind, value, trace))
 
     def _serve(self, listener: Any) -> StreamServer:
         listener.setblocking(1)
@@ -177,7 +198,7 @@ class Worker(GeventWorker):  # type: ignore[misc]
         return server
 
     def _drain(self) -> None:
-        deadline = time.monotonic() + self.cfg.graceful_timeout
+        deadline = time.monotonic() + self.grace
         while any(len(server.pool) for server in self._servers):
             if time.monotonic() > deadline:
                 self.log.warning("Requests were cut off: they took too long (pid:%s)", self.pid)
@@ -216,8 +237,8 @@ class Worker(GeventWorker):  # type: ignore[misc]
         """Answer what gunicorn could not read, or what the application let through."""
         problem = problem_for(exc)
         if problem is FAILED:
-            # Without the address: a query may hold a ticket.
-            self.log.exception("Error handling a request: %s", getattr(req, "path", "not read"))
+            # Without the address: it may hold a ticket, or what was put there by mistake.
+            self.log.error("Error handling a request", exc_info=exc)
         else:
             # Without the error's text: it quotes the request, and a header may be a token.
             sender = addr[0] if addr else "a local client"

@@ -43,6 +43,8 @@ def start(directory: str) -> tuple[subprocess.Popen[str], int]:
         "DATA_DIR": f"{directory}/data",
         "WEB_CONCURRENCY": "1",
         "APPEND_FSYNC": "everysec",
+        # Nobody reads what it writes after it has started.
+        "LOG_LEVEL": "warning",
         "PYTHONPATH": str(ROOT),
     }
     environment.pop("REDIS_URL", None)

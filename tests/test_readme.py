@@ -8,14 +8,18 @@ from pathlib import Path
 
 import pytest
 
+from api.metrics import exposition
 from api.settings import describe
 from tests.server.service import ROOT, Service, clean_environment
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
+# What is marked `needs-docker` cannot be run here, where no engine for containers is;
+# tests/packaging/test_image.py tries what can be tried of it.
+UNTRIED = re.findall(r"```sh needs-docker\n(.*?)```", README, re.DOTALL)
 BLOCKS = re.findall(r"```sh\n(.*?)```", README, re.DOTALL)
 
 
-GAME_OF_TWO, GAME_ALONE = "# Picks a part", "TOKEN="
+GAME_OF_TWO, GAME_ALONE, SCRAPE = "# Picks a part", "TOKEN=", 'curl -sS "${API:-'
 
 
 def block(part: str) -> str:
@@ -42,7 +46,27 @@ def run(commands: str, url: str) -> str:
 
 def test_no_command_is_forgotten_here() -> None:
     parts = ["make serve", "make test", GAME_OF_TWO, GAME_ALONE, "python3 examples", "gunicorn"]
+    parts.append(SCRAPE)
     assert [BLOCKS.index(block(part)) for part in parts] == list(range(len(BLOCKS)))
+
+
+def test_nothing_but_docker_goes_untried() -> None:
+    assert len(UNTRIED) == 1
+    assert all(line.startswith("docker ") for block in UNTRIED for line in block.splitlines())
+    # There is no third kind of block.
+    assert README.count("```") == 2 * (len(BLOCKS) + len(UNTRIED))
+
+
+def test_every_metric_that_is_listed_is_there_and_the_other_way_round(service: Service) -> None:
+    listed = set(re.findall(r"^\| `(ludotheque_\w+)` \|", README, re.MULTILINE))
+    assert listed == described(exposition({}).decode())
+    # A real service leaves out what nothing was counted by yet.
+    told = described(run(block(SCRAPE), service.url))
+    assert {"ludotheque_commit_conflicts_total", "ludotheque_workers"} <= told <= listed
+
+
+def described(metrics: str) -> set[str]:
+    return set(re.findall(r"^# HELP (ludotheque_\w+) ", metrics, re.MULTILINE))
 
 
 def test_the_first_game_can_be_pasted(service: Service) -> None:

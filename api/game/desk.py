@@ -13,6 +13,7 @@ from random import SystemRandom
 
 from msgspec.structs import replace
 
+from api import metrics
 from api.accounts import Accounts, Credentials, Remembered
 from api.game.course import Course, is_due
 from api.indexes import Indexes
@@ -161,18 +162,20 @@ class Desk:
 
     def commit(self, before: Game | None, change: Change, now: int) -> Change | None:
         """Commit a change if the game still is what it was; None if it is not."""
-        game = replace(
-            change.game,
-            commit=secrets.token_hex(8),
-            version=change.items[-1].version if change.items else change.game.version,
-            updated_at=now,
-        )
+        commit = secrets.token_hex(8)
+        game = replace(change.game, commit=commit, updated_at=now)
+        if change.items:
+            last = replace(change.items[-1], version_id=commit)
+            game = replace(game, version=last.version, version_id=commit)
+            change = replace(change, items=(*change.items[:-1], last))
         if self.indexes.are_to_be_renewed(before, game, now):
             game = replace(game, indexed_at=now)
         change = replace(change, game=game)
         self.indexes.before_commit(before, game, now)
         if not self.store.commit(before, change, self.lives.of_game(game, now)):
+            metrics.commit_conflicted()
             return None
+        metrics.committed(before, game, change.items)
         self.indexes.after_commit(before, game, now)
         if newcomers := game.members() - (set() if before is None else before.members()):
             self.store.announce(newcomers)

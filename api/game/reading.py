@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from base64 import urlsafe_b64decode, urlsafe_b64encode
+from collections.abc import Sequence
 from hashlib import blake2b
 from typing import NamedTuple
 
@@ -30,7 +31,7 @@ from api.lives import COMMIT_MS
 from api.problems import FieldError, Problem
 from api.setup import find_ruleset, unknown_ruleset
 from api.store import Store, StoredGame
-from api.stored import ENDED, NOT_A_MOVE, PLAYING, Game, Item, digest, timestamp
+from api.stored import ENDED, NOT_A_MOVE, PLAYING, Game, Item, Version, digest, timestamp
 
 MAX_TURNS = 100
 """How many games listTurns returns at most."""
@@ -128,6 +129,24 @@ class Reader:
             return EventPage((), game.version, False, game.status, True)
         last = min(since + limit, game.version)
         items = self.store.items(game.id, since + 1, last) if last > since else []
+        return self.page(visit, items, last)
+
+    def events_after(self, visit: Visit, seen: Version, limit: int) -> EventPage | None:
+        """What happened after a version, None if that version is not what it was."""
+        game = visit.game
+        if seen.number > game.version:
+            return None
+        last = min(seen.number + limit, game.version)
+        items = self.store.items(game.id, max(seen.number, 1), last)
+        if seen.number > 0:
+            known, *items = items
+            if seen.id and known.version_id and known.version_id != seen.id:
+                return None
+        return self.page(visit, items, last)
+
+    def page(self, visit: Visit, items: Sequence[Item], last: int) -> EventPage:
+        """A part of what happened, up to a version, as the caller is told it."""
+        game = visit.game
         return EventPage(
             item_answers(items, visit.seat), last, last < game.version, game.status, False
         )

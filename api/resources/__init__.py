@@ -1,9 +1,13 @@
-"""The routes: one module a resource. A view reads as a contract and leaves the work to others."""
+"""The routes: one module a resource. A view reads as a contract and leaves the work to others.
 
-from api.resources import analysis, games, me, play, players, rulesets, service
+Those of `BLUEPRINTS` make up the document; `pages` is for people alone.
+"""
+
+from api.resources import analysis, games, me, metrics, play, players, rulesets, service
 
 BLUEPRINTS = (
     service.blueprint,
+    metrics.blueprint,
     rulesets.blueprint,
     players.blueprint,
     me.blueprint,

@@ -13,6 +13,7 @@ from msgspec import Raw, Struct
 from api.accounts import Credentials, read_credentials
 from api.answers import game_answer
 from api.game.desk import Visit
+from api.headers import DATA_POLICY, POLICY, SAFE_HEADERS
 from api.problems import RETRY_AFTER_SECONDS
 from api.services import Services
 from api.stored import raw, timestamp
@@ -100,8 +101,14 @@ def retry_later(response: Response) -> Response:
 
 
 def set_headers(response: Response) -> Response:
-    """What every answer says: the store's time if it was read, and not to be kept if unsaid."""
+    """What every answer says: the store's time if it was read, and not to be kept if unsaid.
+
+    To browsers it says to take it for nothing else than it is.
+    """
     response.headers.setdefault("Cache-Control", "no-store")
+    response.headers.setdefault(POLICY, DATA_POLICY)
+    for name, value in SAFE_HEADERS:
+        response.headers.add(name, value)
     if (now := g.get("server_time")) is not None:
         response.headers["Server-Time"] = timestamp(now)
     return response

@@ -1,15 +1,29 @@
-"""The service itself: is it alive, is it ready, its document, what its problems mean."""
+"""The service itself: what it is, is it alive and ready, its document, what its problems mean.
+
+Whoever prefers HTML is answered with a page by `getHome`, `listProblems` and `getProblem`. The
+document says nothing of that type: a client that is made from it would have to tell them apart.
+"""
 
 from __future__ import annotations
 
+from http import HTTPStatus
+
 from flask import Response, current_app, request
 
-from api.answers import HealthAnswer, ProblemAnswer
+from api import stopping
+from api.answers import HealthAnswer, HomeAnswer, ProblemAnswer, ProblemPage
 from api.kinds import KINDS
 from api.openapi import CONDITIONAL, IF_NONE_MATCH, NO_TOKEN, Blueprint
+from api.pages.rendering import BY_ACCEPT, page, wants_page
 from api.problems import Problem
 from api.resources.common import answer, services
-from api.schemas.service import HealthSchema, ProblemKindSchema
+from api.schemas.service import (
+    HealthSchema,
+    HomeSchema,
+    ProblemKindPageSchema,
+    ProblemKindSchema,
+)
+from engine.registry import RULESETS
 
 blueprint = Blueprint("service", __name__)
 
@@ -22,6 +36,29 @@ CODE = {
 }
 KEEPS_EVERYTHING = "noeviction"
 TAGGED = {"ETag": CONDITIONAL["ETag"], "Cache-Control": CONDITIONAL["Cache-Control"]}
+KEPT = {
+    "Cache-Control": {"description": "How long it may be kept.", "schema": {"type": "string"}},
+    "Vary": CONDITIONAL["Vary"],
+}
+PROBLEMS = tuple(ProblemAnswer(code, *kind) for code, kind in KINDS.items())
+PHRASES = {status.value: status.phrase for status in HTTPStatus}
+
+
+@blueprint.get("/")
+@blueprint.operation("getHome", security=NO_TOKEN, store=False)
+@blueprint.response(200, HomeSchema, headers=KEPT)
+def home() -> Response:
+    """What this service is, and where its parts are
+
+    A browser gets a page.
+    """
+    version = current_app.config["API_VERSION"]
+    if wants_page():
+        return page("home.html", rulesets=RULESETS.values(), version=version)
+    places = ("docs", "openapi.yaml", "openapi.json", "v1/rulesets", "problems")
+    root = request.script_root
+    home = HomeAnswer("Ludothèque", version, *(f"{root}/{place}" for place in places))
+    return answer(home, headers=BY_ACCEPT)
 
 
 @blueprint.get("/livez")
@@ -33,14 +70,18 @@ def livez() -> Response:
 
 
 @blueprint.get("/readyz")
-@blueprint.operation("getReadiness", "store_evicts", "store_read_only", security=NO_TOKEN)
+@blueprint.operation(
+    "getReadiness", "store_evicts", "store_read_only", "stopping", security=NO_TOKEN
+)
 @blueprint.response(200, HealthSchema)
 def readyz() -> Response:
     """Can the service do its work
 
-    503 while the store cannot be reached or written to, or if it may drop games when its memory is
-    full.
+    503 while the store cannot be reached or written to, if it may drop games when its memory is
+    full, and from the moment that the service was told to stop.
     """
+    if stopping.is_announced():
+        raise Problem("stopping")
     for policy, is_master in services().store.conditions():
         if policy not in (None, KEEPS_EVERYTHING):
             raise Problem("store_evicts", f"maxmemory-policy is {policy}, not {KEEPS_EVERYTHING}.")
@@ -49,15 +90,33 @@ def readyz() -> Response:
     return answer(HealthAnswer("ready"))
 
 
+@blueprint.get("/problems")
+@blueprint.operation("listProblems", security=NO_TOKEN, store=False)
+@blueprint.response(200, ProblemKindPageSchema, headers=KEPT)
+def list_problems() -> Response:
+    """List why requests fail, and what to do about it
+
+    A browser gets a page.
+    """
+    if wants_page():
+        return page("problems.html", problems=PROBLEMS, phrases=PHRASES)
+    return answer(ProblemPage(PROBLEMS), headers=BY_ACCEPT)
+
+
 @blueprint.get("/problems/<code>", parameters=[CODE])
 @blueprint.operation("getProblem", "problem_not_found", security=NO_TOKEN, store=False)
-@blueprint.response(200, ProblemKindSchema)
+@blueprint.response(200, ProblemKindSchema, headers=KEPT)
 def get_problem(code: str) -> Response:
-    """What a problem code means, and what to do about it"""
+    """What a problem code means, and what to do about it
+
+    A browser gets a page.
+    """
     if code not in KINDS:
         raise Problem("problem_not_found")
-    kind = KINDS[code]
-    return answer(ProblemAnswer(code, kind.status, kind.title, kind.advice))
+    problem = ProblemAnswer(code, *KINDS[code])
+    if wants_page():
+        return page("problem.html", problem=problem, phrases=PHRASES)
+    return answer(problem, headers=BY_ACCEPT)
 
 
 @blueprint.get("/openapi.json")

@@ -20,11 +20,13 @@ import gevent
 from gevent.event import AsyncResult, Event
 from redis import RedisError
 
+from api import metrics
 from api.game.course import is_due
 from api.game.desk import Desk
 from api.indexes import Indexes
 from api.store import GameMark, Look, Store, game_channel, player_channel
 from api.stored import Game
+from api.tracing import note_wait
 from api.waiting.subscription import Places, Subscriptions
 
 log = logging.getLogger("ludotheque")
@@ -123,13 +125,14 @@ class Topic:
 class GameTopic(Topic):
     """A game: the last look at it, its deadline's timer, whether it is being settled."""
 
-    __slots__ = ("is_settling", "look", "timer")
+    __slots__ = ("is_doubted", "is_settling", "look", "timer")
 
     def __init__(self, game_id: str) -> None:
         super().__init__(game_channel(game_id), game_id)
         self.look: Shared | None = None
         self.timer: Any = None
         self.is_settling = False
+        self.is_doubted = False
 
 
 class PlayerTopic(Topic):
@@ -210,6 +213,7 @@ class Hub:
         if not self._greenlets:
             tasks = (self._subscriptions.run, self._look_for_ever, self._recheck_for_ever)
             self._greenlets = [gevent.spawn(task) for task in tasks]
+        note_wait()
         waiter = Waiter(self)
         self.waiters.add(waiter)
         return waiter
@@ -223,6 +227,15 @@ class Hub:
         if topic.look is None and topic.ready.is_set():
             self._mark_stale(topic)
         return topic
+
+    def doubt(self, topic: GameTopic) -> None:
+        """The last look may be older than what somebody has seen, or the store has lost that.
+
+        If it is the same a while later, it is the latter.
+        """
+        if not topic.is_doubted:
+            topic.is_doubted = True
+            gevent.spawn_later(UNDER_WAY_MS / 1000, self._look_again, topic)
 
     def player(self, player_id: str) -> PlayerTopic:
         """The topic of a player."""
@@ -284,6 +297,10 @@ class Hub:
             topic.look = None
         self._stale[topic.channel] = topic
         self._has_stale.set()
+
+    def _look_again(self, topic: GameTopic) -> None:
+        topic.is_doubted = False
+        self._mark_stale(topic)
 
     # --- Looking ---------------------------------------------------------------------------
 
@@ -416,6 +433,7 @@ class Hub:
 
     def _failed(self, what: str, error: Exception) -> None:
         if isinstance(error, RedisError):
+            metrics.store_failed(error)
             log.warning("%s at games that are waited for failed: %s", what, type(error).__name__)
         else:
             log.error("%s at games that are waited for failed", what, exc_info=error)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 
+from api import metrics
+
 
 class Places:
     """Places to wait: so many in all, and so many for each player."""
@@ -24,11 +26,13 @@ class Places:
             return False
         self._taken_by[player_id] += 1
         self._taken += 1
+        metrics.wait_began()
         return True
 
     def give_back(self, player_id: str | None) -> None:
         """Give back a place that was taken."""
         self._taken -= 1
+        metrics.wait_ended()
         self._taken_by[player_id] -= 1
         if not self._taken_by[player_id]:
             del self._taken_by[player_id]

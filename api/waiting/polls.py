@@ -100,8 +100,10 @@ class Polls:
             waiter.watch(topic, wants)
             while (left := until - time.monotonic()) > 0 and not self.hub.is_stopping:
                 look = topic.look
-                if look and look.is_newer(visit.now, visit.game.version) and wants(look.game):
-                    return Polled(self._seen(visit, look.found), look)
+                if look and wants(look.game):
+                    if look.is_newer(visit.now, visit.game.version):
+                        return Polled(self._seen(visit, look.found), look)
+                    self.hub.doubt(topic)
                 waiter.wait(left)
             return Polled(self._finally(visit))
 

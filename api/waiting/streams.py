@@ -11,7 +11,7 @@ import re
 import secrets
 import time
 from collections.abc import Iterator
-from typing import Any, TypeGuard
+from typing import Any
 
 import gevent
 import msgspec
@@ -23,7 +23,7 @@ from api.game.desk import Visit, exists_for
 from api.game.reading import Reader
 from api.problems import Problem
 from api.store import Look, Ticket
-from api.stored import Game, digest, raw, timestamp
+from api.stored import Game, Version, digest, raw, timestamp
 from api.waiting.hub import PAUSE_SECONDS, Hub, Shared, Waiter
 from api.waiting.places import Places
 from api.waiting.polls import audience, is_over
@@ -130,7 +130,8 @@ class Stream:
         self._is_doubted = False
         self._first: Shared | None = Shared(Look(visit.now, visit.found))
         self._seen, has_end = _read_id(last_id)
-        self.is_done = has_end and is_over(visit.game) and self._seen == visit.game.version
+        is_same = self._seen is not None and self._seen.number == visit.game.version
+        self.is_done = has_end and is_over(visit.game) and is_same
 
     def take_place(self) -> None:
         """Take a place among those who wait. Raises `Problem` (``too_many_waiting``)."""
@@ -179,28 +180,38 @@ class Stream:
                 check_at = time.monotonic() + CHECK_SECONDS
             if self._is_doubted and not self._is_still_valid():
                 return
-            if _is_news(topic.look, last):
-                last = topic.look
-                yield last
-                ping_at = time.monotonic() + PING_SECONDS
-            elif time.monotonic() >= ping_at:
+            look = topic.look
+            if look is not None and look.mark != last.mark:
+                if look.is_newer(last.now, last.mark.version or 0):
+                    last = look
+                    yield last
+                    ping_at = time.monotonic() + PING_SECONDS
+                    continue
+                self.hub.doubt(topic)
+            if time.monotonic() >= ping_at:
                 yield None
                 ping_at = time.monotonic() + PING_SECONDS
             else:
                 waiter.wait(min(ping_at, check_at) - time.monotonic())
 
     def _news(self, shared: Shared, game: Game) -> Iterator[bytes]:
-        """What the reader lacks of this."""
-        if self._seen is None or self._seen > game.version:
-            yield self._snapshot(shared, game)
-            self._seen = game.version
-        while self._seen < game.version and not self.hub.is_stopping:
+        """What the reader lacks of this.
+
+        The game as a whole if it cannot go on from what the reader has: of which there was
+        nothing, or which a failover of the store has lost.
+        """
+        while not self.hub.is_stopping and not _has_all(self._seen, game):
             try:
-                self._seen, update = self._update(shared, self._seen)
+                update = None if self._seen is None else self._update(shared, self._seen)
             except RedisError:
                 gevent.sleep(PAUSE_SECONDS)
+                continue
+            if update is None:
+                self._seen = game.known_as
+                yield self._snapshot(shared, game)
             else:
-                yield update
+                self._seen, told = update
+                yield told
 
     def _visit(self, shared: Shared) -> Visit:
         assert shared.found is not None
@@ -209,16 +220,22 @@ class Stream:
     def _snapshot(self, shared: Shared, game: Game) -> bytes:
         return _event("snapshot", str(game.version), self._game(shared))
 
-    def _update(self, shared: Shared, since: int) -> tuple[int, bytes]:
-        """What came after a version, or the first part of it, and up to which version."""
+    def _update(self, shared: Shared, seen: Version) -> tuple[Version, bytes] | None:
+        """What came after a version, or the first part of it, and up to which version.
+
+        None if that version is not what it was.
+        """
         visit = self._visit(shared)
 
-        def make() -> tuple[int, bytes]:
-            page = self.reader.events(visit, since, ITEMS_AT_ONCE)
+        def make() -> tuple[Version, bytes] | None:
+            page = self.reader.events_after(visit, seen, ITEMS_AT_ONCE)
+            if page is None:
+                return None
             update = StreamUpdate(self._game(shared), page.items)
-            return page.version, _event("update", str(page.version), update)
+            last = Version(page.version, "") if page.more else visit.game.known_as
+            return last, _event("update", str(page.version), update)
 
-        return shared.once(("update", since, audience(visit)), make)
+        return shared.once(("update", seen, audience(visit)), make)
 
     def _game(self, shared: Shared) -> msgspec.Raw:
         visit = self._visit(shared)
@@ -252,16 +269,16 @@ class Stream:
         return True
 
 
-def _read_id(text: str | None) -> tuple[int | None, bool]:
+def _read_id(text: str | None) -> tuple[Version | None, bool]:
     """The version of an event's id, and whether it is that of the end."""
     match = None if text is None else _ID.fullmatch(text.strip())
-    return (None, False) if match is None else (int(match[1]), match[2] is not None)
+    return (None, False) if match is None else (Version(int(match[1]), ""), match[2] is not None)
 
 
-def _is_news(look: Shared | None, last: Shared) -> TypeGuard[Shared]:
-    if look is None or look.mark == last.mark:
+def _has_all(seen: Version | None, game: Game) -> bool:
+    if seen is None or seen.number != game.version:
         return False
-    return look.is_newer(last.now, last.mark.version or 0)
+    return "" in (seen.id, game.version_id) or seen.id == game.version_id
 
 
 def _end(game: Game) -> bytes:

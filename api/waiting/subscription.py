@@ -89,6 +89,7 @@ class Subscriptions:
         self._homeless: set[str] = set()
         self._lines: dict[str, Line] = {}
         self._changed = Event()
+        self._is_interrupted = False
 
     def want(self, channel: str) -> None:
         """Subscribe to a channel."""
@@ -116,7 +117,7 @@ class Subscriptions:
                 try:
                     self._find_places()
                 except (RedisError, OSError) as error:
-                    log.warning("notifications are interrupted: %s", type(error).__name__)
+                    self._note_interruption(error)
                     gevent.sleep(PAUSE_SECONDS)
                     self._refresh()
 
@@ -132,7 +133,7 @@ class Subscriptions:
     def _line(self, place: str) -> Line:
         line = self._lines.get(place)
         if line is None:
-            line = self._lines[place] = Line(self._places, place, self._heard, self._moved)
+            line = self._lines[place] = Line(self._places, place, self._note_heard, self._moved)
             gevent.spawn(self._keep, line)
         return line
 
@@ -141,7 +142,7 @@ class Subscriptions:
         try:
             line.hear()
         except (RedisError, OSError) as error:
-            log.warning("notifications are interrupted: %s", type(error).__name__)
+            self._note_interruption(error)
         except Exception:
             log.exception("notifications are interrupted")
         del self._lines[line.place]
@@ -149,6 +150,18 @@ class Subscriptions:
         gevent.sleep(PAUSE_SECONDS)
         self._refresh()
         self._find_again([each for each in line.wanted if self._at.get(each) == line.place])
+
+    def _note_interruption(self, error: Exception) -> None:
+        """Say so once, however often it is tried again until something is heard."""
+        if not self._is_interrupted:
+            log.warning("notifications are interrupted: %s", type(error).__name__)
+        self._is_interrupted = True
+
+    def _note_heard(self, channel: str, is_confirmation: bool) -> None:
+        if self._is_interrupted:
+            log.info("notifications are heard again")
+        self._is_interrupted = False
+        self._heard(channel, is_confirmation)
 
     def _moved(self, channel: str) -> None:
         """The place of a channel hears of it no more."""

@@ -411,7 +411,7 @@ def test_a_name_is_kept_as_people_read_it(stranger: Client, name: str, kept: str
 @pytest.mark.parametrize(
     ("method", "path", "code"),
     [
-        ("GET", "/", "not_found"),
+        ("GET", "/index.html", "not_found"),
         ("GET", "/v1", "not_found"),
         ("GET", "/v1/games/", "not_found"),
         ("GET", "/v2/games", "not_found"),
@@ -474,7 +474,8 @@ def test_every_problem_code_is_explained(stranger: Client) -> None:
     for code, kind in KINDS.items():
         explained = stranger.get(f"/problems/{code}")
         assert explained["status"] == kind.status
-        assert explained["advice"].endswith(".")
+        assert (explained["title"], explained["meaning"]) == (kind.title, kind.meaning)
+        assert explained["advice"] == kind.advice
 
 
 def test_players_of_a_private_game_alone_know_that_it_exists(

@@ -151,13 +151,16 @@ def _played(seat: SeatRecord, before: Game, move: Move, course: Course) -> tuple
 
 
 def _committed(change: Change, rng: Random) -> Change:
+    commit = f"{rng.getrandbits(64):016x}"
+    *items, last = change.items
     game = replace(
         change.game,
-        version=change.items[-1].version,
-        commit=f"{rng.getrandbits(64):016x}",
+        version=last.version,
+        commit=commit,
+        version_id=commit,
         indexed_at=change.game.created_at,
     )
-    return replace(change, game=game)
+    return replace(change, game=game, items=(*items, replace(last, version_id=commit)))
 
 
 def in_another_world(past: History, reader: Seat | None, state: Any, rng: Random) -> History:
@@ -409,6 +412,9 @@ def _header(name: str, value: str, *, is_planted: bool) -> str:
     if name == "Server-Time":
         assert re.fullmatch(TIME.decode(), value)
         return "<time>"
+    if name == "X-Request-ID":
+        assert re.fullmatch("[0-9a-f]{32}", value)
+        return "<new>"
     if name == "ETag" and not is_planted:
         return COMMIT.sub(r'"\2-<commit>-', value)
     return value

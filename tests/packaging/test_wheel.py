@@ -2,6 +2,7 @@
 everything that it allows, another directory. Nothing of the checkout may be needed.
 """
 
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -93,6 +94,17 @@ def test_the_installed_command_writes_the_published_document(python: Path, tmp_p
     command = python.with_name("ludotheque")
     run(command, "openapi", "--output", tmp_path / "openapi.yaml", cwd=tmp_path)
     assert (tmp_path / "openapi.yaml").read_bytes() == (ROOT / "openapi.yaml").read_bytes()
+
+
+def test_the_reference_comes_with_all_that_it_loads(service: Service) -> None:
+    page = requests.get(f"{service.url}/docs", timeout=MINUTE)
+    assert page.headers["Content-Type"].startswith("text/html")
+    loaded = re.findall(r'(?:href|src)="\./(assets/[^"]+)"', page.text)
+    assert {"assets/docs.js", "assets/swagger-ui-bundle.js"} <= set(loaded)
+    for path in loaded:
+        answer = requests.get(f"{service.url}/{path}", timeout=MINUTE)
+        assert answer.status_code == 200, path
+        assert answer.content
 
 
 def test_three_bots_play_a_game_to_its_end(service: Service, python: Path, tmp_path: Path) -> None:

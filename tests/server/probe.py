@@ -17,8 +17,13 @@ from api.commands import main
 Application = Callable[[dict[str, Any], Callable[..., Any]], Iterable[bytes]]
 
 
+def fail(secret: str) -> None:
+    raise RuntimeError(secret)
+
+
 def create_app(settings: Any) -> Application:
     # Not before gevent has patched, as in the service itself.
+    import gevent  # noqa: PLC0415
     import redis  # noqa: PLC0415
     from redis.backoff import ConstantBackoff  # noqa: PLC0415
     from redis.retry import Retry  # noqa: PLC0415
@@ -41,7 +46,11 @@ def create_app(settings: Any) -> Application:
                 time.sleep(float(query["seconds"]))
                 answer = store.incr("slow")
             case "/fail":
-                raise RuntimeError(query["secret"])
+                fail(query["secret"])
+                answer = ""
+            case "/background":
+                gevent.spawn(fail, query["secret"]).join()
+                answer = ""
             case "/settings":
                 answer = settings.redis_url
             case _:

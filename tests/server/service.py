@@ -114,7 +114,7 @@ class Service:
 
     @property
     def _announced(self) -> str | None:
-        found = re.search(r"serves on (http://\S+)", self.output)
+        found = re.search(r'serves on (http://[^\s"]+)', self.output)
         return found and found[1]
 
     @property

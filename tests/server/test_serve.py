@@ -195,7 +195,7 @@ def test_gunicorn_itself_runs_the_service_as_the_procfile_says(start: Start) -> 
 
         def serves() -> bool:
             assert process.poll() is None, process.stderr and process.stderr.read()
-            with contextlib.suppress(requests.ConnectionError):
+            with contextlib.suppress(requests.RequestException):
                 requests.get(f"http://127.0.0.1:{port}/livez", timeout=5)
                 return True
             return False
@@ -206,6 +206,12 @@ def test_gunicorn_itself_runs_the_service_as_the_procfile_says(start: Start) -> 
         ).json()
         with provider.store.client() as store:
             assert store.hget(f"player:{{{player['id']}}}", "name") == b"Ada"
+
+        def counts_in_both_workers() -> bool:
+            metrics = requests.get(f"http://127.0.0.1:{port}/metrics", timeout=5).text
+            return "\nludotheque_workers 2.0\n" in metrics
+
+        wait_until(counts_in_both_workers, "its workers count together")
         process.terminate()
         assert process.wait(30) == 0
     finally:

@@ -25,6 +25,11 @@ DEFAULTS = {
     "WAITERS": 8000,
     "WAITERS_PER_PLAYER": 100,
     "LOG_LEVEL": "info",
+    "LOG_FORMAT": "text",
+    "METRICS": "on",
+    "METRICS_TOKEN": None,
+    "STOP_DELAY_SECONDS": 0,
+    "GRACE_SECONDS": 10,
     "APPEND_FSYNC": "always",
 }
 
@@ -55,6 +60,11 @@ GIVEN = [
     ("WAITERS", "0", 0),
     ("WAITERS_PER_PLAYER", "7", 7),
     ("LOG_LEVEL", "Debug", "debug"),
+    ("LOG_FORMAT", "JSON", "json"),
+    ("METRICS", "off", "off"),
+    ("METRICS_TOKEN", "0123456789abcdef", "0123456789abcdef"),
+    ("STOP_DELAY_SECONDS", "600", 600),
+    ("GRACE_SECONDS", "1", 1),
     ("APPEND_FSYNC", "everysec", "everysec"),
 ]
 
@@ -87,6 +97,12 @@ BAD = [
     ("WAITERS", "9001"),
     ("WAITERS_PER_PLAYER", "-1"),
     ("LOG_LEVEL", "verbose"),
+    ("LOG_FORMAT", "xml"),
+    ("METRICS", "yes"),
+    ("METRICS_TOKEN", "too-short"),
+    ("METRICS_TOKEN", "with a space in it"),
+    ("STOP_DELAY_SECONDS", "601"),
+    ("GRACE_SECONDS", "0"),
     ("APPEND_FSYNC", "no"),
 ]
 
@@ -132,6 +148,14 @@ def test_the_password_in_the_address_of_the_store_is_never_shown() -> None:
     assert "swordfish" not in repr(settings)
     with pytest.raises(SettingsError) as refusal:
         Settings.from_environment({"REDIS_URL": "http://:swordfish@cache"})
+    assert "swordfish" not in str(refusal.value)
+
+
+def test_the_token_for_the_metrics_is_never_shown() -> None:
+    settings = Settings.from_environment({"METRICS_TOKEN": "swordfish-swordfish"})
+    assert "swordfish" not in repr(settings)
+    with pytest.raises(SettingsError) as refusal:
+        Settings.from_environment({"METRICS_TOKEN": "swordfish"})
     assert "swordfish" not in str(refusal.value)
 
 

@@ -5,6 +5,7 @@ import signal
 
 import pytest
 
+from api.headers import DATA_POLICY, POLICY, SAFE_HEADERS
 from api.kinds import KINDS
 from api.worker import FAILED, PROBLEMS, Problem
 from tests.server.conftest import Start
@@ -75,6 +76,8 @@ def test_every_refusal_is_a_problem(
     assert headers["content-length"] == str(len(body))
     assert headers["connection"] == "close"
     assert headers["access-control-allow-origin"] == "*"
+    for name, value in ((POLICY, DATA_POLICY), *SAFE_HEADERS):
+        assert headers[name.lower()] == value
     assert TOKEN.encode() not in body
 
 

@@ -1,0 +1,210 @@
+"""What is counted and measured, for Prometheus: one function for each thing that can happen.
+
+Callers say what happened; names, labels and how the workers' counts are put together are this
+module's business. No label holds anything that a stranger chose, so there is a bounded number of
+them. A commit that was made is counted at most once; one whose answer got lost may be missing.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from functools import cache
+
+from prometheus_client import (
+    CollectorRegistry,
+    Counter,
+    Gauge,
+    Histogram,
+    disable_created_metrics,
+    generate_latest,
+    values,
+)
+from prometheus_client.core import GaugeMetricFamily
+from prometheus_client.multiprocess import MultiProcessCollector
+from prometheus_client.registry import Collector
+from redis.exceptions import ConnectionError as RedisConnectionError
+from redis.exceptions import RedisError
+from redis.exceptions import TimeoutError as RedisTimeoutError
+
+from api import tally, tracing
+from api.stored import CANCELLED, FINISHED, NOT_A_MOVE, Game, Item
+
+CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
+METHODS = {"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"}
+
+_directory = tally.directory()
+if _directory is not None:
+    # Where the library looks for it, and how it tells workers apart: not by their process id.
+    os.environ["PROMETHEUS_MULTIPROC_DIR"] = str(_directory)
+    values.ValueClass = values.MultiProcessValue(tally.number)  # type: ignore[no-untyped-call]
+
+# When a count began is known to nobody who counts with others.
+disable_created_metrics()  # type: ignore[no-untyped-call]
+_registry = CollectorRegistry()
+
+_REQUESTS = Counter(
+    "ludotheque_requests",
+    "Requests answered, by method, route and status.",
+    ("method", "route", "status"),
+    registry=_registry,
+)
+_REQUEST_SECONDS = Histogram(
+    "ludotheque_request_duration_seconds",
+    "How long requests took that waited for nothing, by method and route.",
+    ("method", "route"),
+    buckets=(0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5),
+    registry=_registry,
+)
+_WAIT_SECONDS = Histogram(
+    "ludotheque_wait_duration_seconds",
+    "How long requests took that waited for something to happen: polls and streams, by route.",
+    ("route",),
+    buckets=(0.1, 0.5, 1, 5, 10, 20, 30, 60, 300, 1800, 7200),
+    registry=_registry,
+)
+_WAITERS = Gauge(
+    "ludotheque_waiters",
+    "Polls and streams that wait now.",
+    multiprocess_mode="livesum",
+    registry=_registry,
+)
+_WORKERS = Gauge(
+    "ludotheque_workers",
+    "Worker processes.",
+    multiprocess_mode="livesum",
+    registry=_registry,
+)
+_MOVES = Counter(
+    "ludotheque_moves",
+    "Moves committed, by ruleset and by whom: player, house or clock.",
+    ("ruleset", "by"),
+    registry=_registry,
+)
+_GAMES = Counter(
+    "ludotheque_games",
+    "What became of games, by ruleset: created, started, finished, cancelled.",
+    ("ruleset", "event"),
+    registry=_registry,
+)
+_CONFLICTS = Counter(
+    "ludotheque_commit_conflicts",
+    "Commits that another request came before, and that were decided again.",
+    registry=_registry,
+)
+_STORE_ERRORS = Counter(
+    "ludotheque_store_errors",
+    "Failures of the store, by kind: connection, timeout or other.",
+    ("kind",),
+    registry=_registry,
+)
+_RATE_LIMITED = Counter(
+    "ludotheque_rate_limited",
+    "Requests refused since there were too many, by limit.",
+    ("limit",),
+    registry=_registry,
+)
+
+for _kind in ("connection", "timeout", "other"):
+    _STORE_ERRORS.labels(_kind)  # so that they are there, at zero, before the first
+
+# The children are kept: looking one up takes longer than counting.
+_request_counter = cache(_REQUESTS.labels)
+_request_seconds = cache(_REQUEST_SECONDS.labels)
+_wait_seconds = cache(_WAIT_SECONDS.labels)
+_moves = cache(_MOVES.labels)
+_games = cache(_GAMES.labels)
+
+
+def worker_started() -> None:
+    """This worker is there."""
+    _WORKERS.set(1)
+
+
+def request_answered(trace: tracing.Trace, status: int, seconds: float) -> None:
+    """A request was answered, to the last byte."""
+    method = trace.method if trace.method in METHODS else "other"
+    _request_counter(method, trace.route, status).inc()
+    if trace.waited:
+        _wait_seconds(trace.route).observe(seconds)
+    else:
+        _request_seconds(method, trace.route).observe(seconds)
+
+
+def committed(before: Game | None, after: Game, items: Iterable[Item]) -> None:
+    """A change of a game was committed."""
+    for item in items:
+        if item.move != NOT_A_MOVE:
+            _moves(after.ruleset, str(item.by)).inc()
+    if before is None:
+        _games(after.ruleset, "created").inc()
+    if after.started_at is not None and (before is None or before.started_at is None):
+        _games(after.ruleset, "started").inc()
+    if after.status in (FINISHED, CANCELLED) and (before is None or before.status != after.status):
+        _games(after.ruleset, after.status).inc()
+
+
+def commit_conflicted() -> None:
+    """Another request came before a commit."""
+    _CONFLICTS.inc()
+
+
+def store_failed(error: RedisError) -> None:
+    """The store failed."""
+    if isinstance(error, RedisTimeoutError):
+        kind = "timeout"
+    elif isinstance(error, RedisConnectionError):
+        kind = "connection"
+    else:
+        kind = "other"
+    _STORE_ERRORS.labels(kind).inc()
+
+
+def rate_limited(limit: str) -> None:
+    """A request was refused by this limit: one of a few names of ours."""
+    _RATE_LIMITED.labels(limit).inc()
+
+
+def wait_began() -> None:
+    """A poll or a stream has taken a place."""
+    _WAITERS.inc()
+
+
+def wait_ended() -> None:
+    """A poll or a stream has given its place back."""
+    _WAITERS.dec()
+
+
+class _Lobby(Collector):
+    """The games in the lobby, as they were just counted."""
+
+    def __init__(self, games: dict[str, int]) -> None:
+        self.games = games
+
+    def collect(self) -> Iterable[GaugeMetricFamily]:
+        family = GaugeMetricFamily(
+            "ludotheque_lobby_games",
+            "Public games in the store, by status, with some that have just changed or expired. "
+            "The same from every instance: take the maximum, not the sum.",
+            labels=("status",),
+        )
+        for status, number in self.games.items():
+            family.add_metric((status,), number)
+        yield family
+
+
+def exposition(lobby: dict[str, int] | None) -> bytes:
+    """All that was counted, by all workers, in Prometheus' text format.
+
+    `lobby` says how many public games there are by status, None if that could not be told.
+    """
+    registry = _registry
+    if _directory is not None:
+        registry = CollectorRegistry()
+        MultiProcessCollector(registry, str(_directory))  # type: ignore[no-untyped-call]
+    text = generate_latest(registry)
+    if lobby is None:
+        return text
+    counted = CollectorRegistry()
+    counted.register(_Lobby(lobby))
+    return text + generate_latest(counted)

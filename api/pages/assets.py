@@ -1,0 +1,54 @@
+"""The files that pages load: our own, and those of Swagger UI.
+
+Swagger UI comes with the package flask-swagger-ui, whose blueprint is not used: its page has
+inline scripts. Only the files named here can be asked for. Each is read once, on its first use,
+and kept compressed as well.
+"""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+from functools import cache
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+from typing import NamedTuple
+
+OWN = ("docs.css", "docs.js", "icon.svg", "page.css")
+SWAGGER_UI = ("swagger-ui-bundle.js", "swagger-ui.css")
+TYPES = {
+    "css": "text/css; charset=utf-8",
+    "js": "text/javascript; charset=utf-8",
+    "svg": "image/svg+xml",
+}
+
+
+class Asset(NamedTuple):
+    """A file as it is sent, plain and compressed."""
+
+    content_type: str
+    tag: str
+    plain: bytes
+    gzipped: bytes
+
+
+def find(name: str) -> Asset | None:
+    """An asset by its name, None if there is none of this name."""
+    return _load(name) if name in OWN or name in SWAGGER_UI else None
+
+
+@cache
+def _load(name: str) -> Asset:
+    directory = files("api") / "pages" / "static" if name in OWN else swagger_ui()
+    plain = (directory / name).read_bytes()
+    return Asset(
+        content_type=TYPES[name.rpartition(".")[2]],
+        tag=hashlib.sha256(plain).hexdigest()[:32],
+        plain=plain,
+        gzipped=gzip.compress(plain, 6, mtime=0),
+    )
+
+
+def swagger_ui() -> Traversable:
+    """The directory of Swagger UI's files."""
+    return files("flask_swagger_ui") / "dist"

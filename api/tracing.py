@@ -1,0 +1,68 @@
+"""The request that is being answered here and now: its id, and what is known of it.
+
+Whoever learns something of the request notes it here; the log and the metrics read it. Each
+greenlet has its own, and none inherits that of the one which started it. It imports nothing of
+the service, so that the master can load it early.
+"""
+
+from __future__ import annotations
+
+import re
+import secrets
+from contextvars import ContextVar
+
+_ID = re.compile(r"[A-Za-z0-9._:=+/@-]{1,128}")
+
+UNMATCHED = "unmatched"
+"""The route of a request for which there is none."""
+
+
+class Trace:
+    """A request: its id, its method, its route as the document writes it, who sent it.
+
+    `waited` tells whether it waited for something to happen, so that its time says nothing of
+    how fast we are.
+    """
+
+    __slots__ = ("game", "id", "method", "player", "route", "waited")
+
+    def __init__(self, id_: str, method: str) -> None:
+        self.id = id_
+        self.method = method
+        self.route = UNMATCHED
+        self.game: str | None = None
+        self.player: str | None = None
+        self.waited = False
+
+
+_current: ContextVar[Trace | None] = ContextVar("trace", default=None)
+
+
+def current() -> Trace | None:
+    """The request that is being answered, None outside of one."""
+    return _current.get()
+
+
+def begin(given_id: str | None, method: str) -> Trace:
+    """A request begins. Its id is the one that the caller gave, if that is harmless."""
+    is_usable = given_id is not None and _ID.fullmatch(given_id)
+    trace = Trace(given_id if given_id and is_usable else secrets.token_hex(16), method)
+    _current.set(trace)
+    return trace
+
+
+def end() -> None:
+    """What is logged from now on belongs to no request."""
+    _current.set(None)
+
+
+def note_player(player_id: str) -> None:
+    """Whose request it is, proven by a token."""
+    if (trace := _current.get()) is not None:
+        trace.player = player_id
+
+
+def note_wait() -> None:
+    """The request waits for something to happen."""
+    if (trace := _current.get()) is not None:
+        trace.waited = True

@@ -1,0 +1,267 @@
+"""What browsers get: pages by Accept, the files that they load, and headers that bind them."""
+
+import html
+import re
+from http import HTTPStatus
+from typing import Any
+from urllib.parse import urljoin
+
+import pytest
+import requests
+
+from api.answers import ProblemAnswer
+from api.kinds import KINDS
+from api.pages import assets, rendering
+from tests.api.client import Client, seated
+
+BROWSER = "text/html,application/xhtml+xml,application/xml;q=0.9,image/webp,*/*;q=0.8"
+BY_ACCEPT = ["/", "/problems", "/problems/busy"]
+PAGES = [*BY_ACCEPT, "/docs"]
+ASSETS = [*assets.OWN, *assets.SWAGGER_UI]
+
+
+def see(stranger: Client, path: str, **headers: str) -> requests.Response:
+    """An answer for people, of which the document says nothing."""
+    with stranger.unchecked():
+        return stranger.request("GET", path, headers={"Accept": BROWSER, **headers})
+
+
+def links(page: str) -> list[str]:
+    return re.findall(r'(?:href|src)="([^"]*)"', page)
+
+
+def directives(response: requests.Response) -> dict[str, list[str]]:
+    policy = response.headers["Content-Security-Policy"]
+    return {name: sources for name, *sources in map(str.split, policy.split(";"))}
+
+
+# --- Page or JSON --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("path", BY_ACCEPT)
+@pytest.mark.parametrize(
+    "accept", [BROWSER, "text/html", "text/*", "text/html, application/json;q=0.9", "TEXT/HTML"]
+)
+def test_who_prefers_html_gets_a_page(stranger: Client, path: str, accept: str) -> None:
+    page = see(stranger, path, Accept=accept)
+    assert page.status_code == 200
+    assert page.headers["Content-Type"] == "text/html; charset=utf-8"
+    assert page.headers["Vary"] == "Accept"
+    assert page.text.startswith("<!doctype html>")
+
+
+@pytest.mark.parametrize("path", BY_ACCEPT)
+@pytest.mark.parametrize(
+    "accept",
+    [
+        None,
+        "",
+        "*/*",
+        "application/json",
+        "application/json, text/html",
+        "text/html, application/json",
+        "text/html;q=0.1, */*",
+        "text/html;q=0",
+        "image/png",
+        "nonsense",
+    ],
+)
+def test_everybody_else_gets_json(stranger: Client, path: str, accept: str | None) -> None:
+    # None: no such header at all.
+    answer = stranger.request("GET", path, headers={"Accept": accept})  # type: ignore[dict-item]
+    assert answer.status_code == 200
+    assert answer.headers["Content-Type"] == "application/json"
+    assert answer.headers["Vary"] == "Accept"
+
+
+def test_the_service_says_where_its_parts_are(stranger: Client) -> None:
+    home = stranger.get("/")
+    assert home.pop("name") == "Ludothèque"
+    assert home.pop("version") == stranger.get("/openapi.json")["info"]["version"]
+    for path in home.values():
+        with stranger.unchecked():
+            assert stranger.request("GET", path).status_code == 200, path
+
+
+def test_all_problems_are_listed_as_each_is_explained(stranger: Client) -> None:
+    items = stranger.get("/problems")["items"]
+    assert [item["code"] for item in items] == list(KINDS)
+    for item in items:
+        assert item == stranger.get(f"/problems/{item['code']}")
+
+
+@pytest.mark.parametrize("code", KINDS)
+def test_a_problem_has_a_page_that_explains_it(stranger: Client, code: str) -> None:
+    page = html.unescape(see(stranger, f"/problems/{code}").text)
+    kind = KINDS[code]
+    for part in (code, kind.title, kind.meaning, kind.advice, HTTPStatus(kind.status).phrase):
+        assert part in page
+    assert f'"./problems/{code}"' in see(stranger, "/problems").text
+
+
+def test_problems_are_explained_in_sentences() -> None:
+    for code, kind in KINDS.items():
+        assert not kind.title.endswith("."), code
+        for text in (kind.meaning, kind.advice):
+            assert re.fullmatch(r"[A-Z].*\.", text), code
+
+
+def test_an_unknown_problem_is_a_problem_for_browsers_too(stranger: Client) -> None:
+    page = see(stranger, "/problems/<script>alert(1)</script>")
+    assert page.status_code == 404
+    assert page.headers["Content-Type"] == "application/problem+json"
+
+
+# --- Pages ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("path", PAGES)
+def test_every_link_of_a_page_leads_somewhere(stranger: Client, path: str) -> None:
+    found = links(see(stranger, path).text)
+    assert found
+    for link in found:
+        assert not link.startswith("/"), f"{link} is wrong below a prefix"
+        assert see(stranger, urljoin(path, link).partition("#")[0]).status_code == 200, link
+
+
+@pytest.mark.parametrize("path", PAGES)
+def test_a_page_says_its_language_and_title_and_follows_the_scheme(
+    stranger: Client, path: str
+) -> None:
+    page = see(stranger, path).text
+    assert '<html lang="en">' in page
+    assert re.search(r"<title>[^<]*Ludothèque</title>", page)
+    assert page.count("<main") == 1
+    assert '<meta name="color-scheme" content="light dark">' in page
+
+
+@pytest.mark.parametrize("path", BY_ACCEPT)
+def test_a_page_of_text_has_one_heading_and_may_run_nothing(stranger: Client, path: str) -> None:
+    page = see(stranger, path)
+    assert page.text.count("<h1>") == 1
+    assert "<script" not in page.text
+    assert "script-src" not in directives(page)
+    assert directives(page)["default-src"] == ["'none'"]
+
+
+def test_the_reference_may_load_from_its_own_server_alone(stranger: Client) -> None:
+    allowed = directives(see(stranger, "/docs"))
+    assert allowed.pop("img-src") == ["'self'", "data:"]
+    for name in ("script-src", "style-src", "connect-src"):
+        assert allowed.pop(name) == ["'self'"]
+    assert set(allowed) == {"default-src", "base-uri", "form-action", "frame-ancestors"}
+    assert all(sources == ["'none'"] for sources in allowed.values())
+
+
+@pytest.mark.parametrize("path", PAGES)
+def test_no_page_has_inline_scripts_or_styles(stranger: Client, path: str) -> None:
+    page = see(stranger, path).text
+    assert not re.search(r"<style|\sstyle=|\son[a-z]+=|javascript:", page)
+    assert all(re.search(r"\ssrc=", tag) for tag in re.findall(r"<script[^>]*>", page))
+
+
+def test_what_is_put_into_a_page_stays_text() -> None:
+    hostile = ProblemAnswer("a", 409, "<b>&\"'", "<script>alert(1)</script>", "<i>")
+    template = rendering._templates.get_template("problem.html")
+    page = template.render(root="../", problem=hostile, phrases={409: "Conflict"})
+    assert "&lt;b&gt;&amp;" in page
+    assert not re.search(r"<(script|b|i)>", page)
+
+
+# --- What pages load -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ASSETS)
+def test_an_asset_comes_compressed_or_not_and_is_not_sent_twice(
+    stranger: Client, name: str
+) -> None:
+    path = f"/assets/{name}"
+    plain = see(stranger, path, **{"Accept-Encoding": "identity"})
+    packed = see(stranger, path, **{"Accept-Encoding": "gzip"})
+    assert "Content-Encoding" not in plain.headers
+    assert packed.headers["Content-Encoding"] == "gzip"
+    assert plain.content == packed.content  # which the client has unpacked
+    assert plain.headers["ETag"] != packed.headers["ETag"]
+    for answer in (plain, packed):
+        assert answer.headers["Content-Type"] == assets.TYPES[name.rpartition(".")[2]]
+        assert answer.headers["Vary"] == "Accept-Encoding"
+        known = {
+            "If-None-Match": answer.headers["ETag"],
+            "Accept-Encoding": answer.headers.get("Content-Encoding", "identity"),
+        }
+        again = see(stranger, path, **known)
+        assert (again.status_code, again.content) == (304, b"")
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "",
+        "none.css",
+        "docs.html",
+        "LICENSE",
+        "..%2F..%2Fkinds.py",
+        "%2Fetc%2Fpasswd",
+    ],
+)
+def test_no_other_file_can_be_had(stranger: Client, name: str) -> None:
+    with stranger.unchecked():
+        stranger.refused("not_found", "GET", f"/assets/{name}")
+
+
+# --- Every answer --------------------------------------------------------------------------
+
+
+def is_safe(response: requests.Response) -> None:
+    assert response.headers["X-Content-Type-Options"] == "nosniff"
+    assert response.headers["Referrer-Policy"] == "no-referrer"
+    assert response.headers["Cross-Origin-Resource-Policy"] == "cross-origin"
+    policy = directives(response)
+    assert policy["default-src"] == ["'none'"]
+    assert policy["frame-ancestors"] == ["'none'"]
+    assert not re.search(r"[0-9]", response.headers.get("Server", ""))
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "status"),
+    [
+        *[("GET", path, 200) for path in PAGES],
+        *[("GET", f"/assets/{name}", 200) for name in ASSETS],
+        ("GET", "/livez", 200),
+        ("GET", "/v1/rulesets", 200),
+        ("GET", "/openapi.yaml", 200),
+        ("HEAD", "/v1/games", 200),
+        ("OPTIONS", "/v1/games", 200),
+        ("GET", "/v1/me", 401),
+        ("GET", "/nowhere", 404),
+        ("PUT", "/v1/games", 405),
+        ("POST", "/v1/players", 415),
+        ("GET", "/v1/games?limit=0", 422),
+    ],
+)
+def test_every_answer_tells_browsers_to_be_careful(
+    stranger: Client, method: str, path: str, status: int
+) -> None:
+    with stranger.unchecked():
+        answer = stranger.request(method, path, headers={"Accept": BROWSER})
+    assert answer.status_code == status
+    is_safe(answer)
+
+
+def test_what_has_not_changed_and_what_streams_is_safe_as_well(ada: Client, bob: Client) -> None:
+    path = f"/v1/games/{seated([ada, bob])['id']}"
+    known = {"If-None-Match": ada.request("GET", path).headers["ETag"]}
+    unchanged = ada.request("GET", path, headers=known)
+    assert unchanged.status_code == 304
+    is_safe(unchanged)
+    headers: dict[str, Any] = {"Authorization": f"Bearer {ada.token}"}
+    with requests.get(
+        f"{ada.url}{path}/stream", headers=headers, stream=True, timeout=30
+    ) as opened:
+        assert opened.headers["Content-Type"].startswith("text/event-stream")
+        is_safe(opened)
+
+
+def test_a_data_answer_may_load_nothing_as_a_page(stranger: Client) -> None:
+    answer = stranger.request("GET", "/v1/rulesets")
+    assert directives(answer) == {"default-src": ["'none'"], "frame-ancestors": ["'none'"]}

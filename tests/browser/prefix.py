@@ -1,0 +1,48 @@
+"""A proxy before a service that shows it below a prefix, as a site with many parts does."""
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+import requests
+
+# What concerns one connection only, and what `requests` undoes.
+HOP_BY_HOP = {"connection", "keep-alive", "transfer-encoding", "content-encoding", "content-length"}
+
+
+@contextmanager
+def below_prefix(url: str, prefix: str) -> Iterator[str]:
+    """Where the service at `url` is found below a prefix. Nothing else is found there."""
+
+    class Proxy(BaseHTTPRequestHandler):
+        def forward(self) -> None:
+            if not self.path.startswith(f"{prefix}/"):
+                self.send_error(404)
+                return
+            body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+            answer = requests.request(
+                self.command,
+                url + self.path.removeprefix(prefix),
+                data=body,
+                headers={name: value for name, value in self.headers.items() if name != "Host"},
+                timeout=30,
+            )
+            self.send_response(answer.status_code)
+            for name, value in answer.headers.items():
+                if name.lower() not in HOP_BY_HOP:
+                    self.send_header(name, value)
+            self.send_header("Content-Length", str(len(answer.content)))
+            self.end_headers()
+            self.wfile.write(answer.content)
+
+        do_GET = do_POST = forward  # noqa: N815
+
+        def log_message(self, *_: Any) -> None:
+            """Nothing."""
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Proxy) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}{prefix}"
+        server.shutdown()

@@ -1,0 +1,314 @@
+"""The log: a line for each request, ids that tie lines together, and no secret in any of them."""
+
+import json
+import logging
+import signal
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+import requests
+
+from api.logs import JsonFormatter, TextFormatter, describe, reason
+from api.settings import SettingsError
+from tests.conftest import start_service, stop_service
+from tests.server.conftest import Start
+from tests.server.service import Service, wait_until
+
+SECRET = "sw0rdf1sh"
+NAMES = ("Ada", "Bob")
+
+
+def lines(service: Service) -> list[dict[str, Any]]:
+    """The whole log so far, as JSON."""
+    return [json.loads(line) for line in service.lines]
+
+
+def answered(service: Service, request_id: str) -> dict[str, Any]:
+    """The line that tells of this request's answer."""
+
+    def find() -> list[dict[str, Any]]:
+        return [
+            line
+            for line in lines(service)
+            if line.get("request_id") == request_id and line["message"] == "answered"
+        ]
+
+    (line,) = wait_until(find, f"request {request_id} is in the log")
+    return dict(line)
+
+
+def ask(service: Service, method: str, path: str, **more: Any) -> requests.Response:
+    return requests.request(method, service.url + path, timeout=30, **more)
+
+
+def authorized(token: str, **headers: str) -> dict[str, str]:
+    return {"Authorization": f"Bearer {token}", **headers}
+
+
+def seat_two(service: Service) -> tuple[list[dict[str, str]], str]:
+    """Two players with their tokens, and the id of their game."""
+    players = [
+        ask(service, "POST", "/v1/players", json={"name": name, "kind": "bot"}).json()
+        for name in NAMES
+    ]
+    tokens = [authorized(player["token"]) for player in players]
+    body = {"ruleset": "parade", "seat_count": 2}
+    game = ask(service, "POST", "/v1/games", json=body, headers=tokens[0]).json()
+    ask(service, "POST", f"/v1/games/{game['id']}/seats", json={}, headers=tokens[1])
+    return players, game["id"]
+
+
+@pytest.fixture(scope="module")
+def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+    """One for all tests that only look at what it logs."""
+    running = start_service(str(tmp_path_factory.mktemp("service")), LOG_FORMAT="json")
+    try:
+        yield running.await_ready()
+    finally:
+        stop_service(running)
+
+
+def test_every_line_is_one_json_object_from_the_first_to_the_last(start: Start) -> None:
+    service = start(own=True, LOG_FORMAT="json")
+    ask(service, "GET", "/v1/rulesets")
+    service.signal(signal.SIGTERM)
+    assert service.exit_code() == 0
+    for line in lines(service):
+        assert {"time", "level", "logger", "pid", "message"} <= set(line)
+    messages = [line["message"] for line in lines(service)]
+    assert any("serves on" in message for message in messages)
+    assert any("Shutting down" in message for message in messages)
+
+
+def test_a_request_is_one_line_with_its_route_status_time_and_player(service: Service) -> None:
+    players, game_id = seat_two(service)
+    headers = authorized(players[0]["token"])
+    answer = ask(service, "GET", f"/v1/games/{game_id}", headers=headers)
+    line = answered(service, answer.headers["X-Request-ID"])
+    assert line["level"] == "info"
+    assert line["method"] == "GET"
+    assert line["route"] == "/v1/games/{game_id}"
+    assert line["game"] == game_id
+    assert line["player"] == players[0]["id"]
+    assert line["status"] == 200
+    assert 0 < line["seconds"] < 30
+
+
+@pytest.mark.parametrize("given", ["a", "Root=1-67891233-abcdef012345678912345678", "x" * 128])
+def test_a_harmless_id_of_the_caller_is_kept(service: Service, given: str) -> None:
+    answer = ask(service, "GET", "/v1/rulesets", headers={"X-Request-ID": given})
+    assert answer.headers["X-Request-ID"] == given
+    assert answered(service, given)["status"] == 200
+
+
+@pytest.mark.parametrize("given", ["", "x" * 129, "a b", 'a"b', "a\tb", "é", "{}", "a;b"])
+def test_any_other_id_is_replaced_by_one_of_ours(service: Service, given: str) -> None:
+    headers = {"X-Request-ID": given.encode("latin-1")}
+    answer = ask(service, "GET", "/v1/rulesets", headers=headers)
+    own = answer.headers["X-Request-ID"]
+    assert len(own) == 32
+    assert own != ask(service, "GET", "/v1/rulesets", headers=headers).headers["X-Request-ID"]
+    assert answered(service, own)["status"] == 200
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "status"),
+    [
+        ("GET", f"/nowhere/{SECRET}", 404),
+        ("GET", f"/v1/games/{SECRET}", 404),
+        ("PUT", "/v1/games", 405),
+        ("OPTIONS", "/v1/games", 200),
+        ("POST", "/v1/players", 415),
+    ],
+)
+def test_a_refusal_has_an_id_and_a_line_too(
+    service: Service, method: str, path: str, status: int
+) -> None:
+    answer = ask(service, method, path, data=b"{}" if method == "POST" else None)
+    assert answer.status_code == status
+    assert answered(service, answer.headers["X-Request-ID"])["status"] == status
+    assert SECRET not in service.output
+
+
+def test_a_stream_is_logged_when_it_ends_and_its_ticket_never(service: Service) -> None:
+    players, game_id = seat_two(service)
+    headers = authorized(players[0]["token"])
+    made = ask(service, "POST", f"/v1/games/{game_id}/stream-tickets", json={}, headers=headers)
+    ticket = made.json()["ticket"]
+    url = f"{service.url}/v1/games/{game_id}/stream?ticket={ticket}"
+    with requests.get(url, stream=True, timeout=30, headers={"X-Request-ID": "stream"}) as stream:
+        assert next(stream.iter_lines()) == b"retry: 1000"
+        assert "stream" not in [line.get("request_id") for line in lines(service)]
+    # The server notices that nobody reads as soon as it has something to write.
+    for player in players:
+        ask(
+            service,
+            "DELETE",
+            f"/v1/games/{game_id}/seats/me",
+            headers=authorized(player["token"]),
+        )
+    line = answered(service, "stream")
+    assert (line["route"], line["status"]) == ("/v1/games/{game_id}/stream", 200)
+    assert ticket not in service.output
+
+
+def test_neither_tokens_nor_queries_nor_bodies_get_into_the_log(start: Start) -> None:
+    service = start(own=True, LOG_FORMAT="json", LOG_LEVEL="debug")
+    players, game_id = seat_two(service)
+    headers = authorized(players[0]["token"])
+    ask(service, "GET", f"/v1/games?cursor={SECRET}", headers=headers)
+    ask(service, "GET", "/v1/me", headers=authorized(SECRET))
+    ask(service, "POST", "/v1/games", data=f'{{"{SECRET}', headers=headers)
+    ask(service, "POST", f"/v1/games/{game_id}/moves", json={"turn": SECRET}, headers=headers)
+    renewed = ask(service, "POST", "/v1/me/token", json={}, headers=headers).json()["token"]
+    service.signal(signal.SIGTERM)
+    assert service.exit_code() == 0
+    for secret in (SECRET, renewed, *(player["token"] for player in players), "Ada"):
+        assert secret not in service.output
+    assert sum(line["message"] == "answered" for line in lines(service)) >= 9
+
+
+@pytest.mark.parametrize("form", ["json", "text"])
+@pytest.mark.parametrize("field", ["game", "state"])
+def test_a_game_that_cannot_be_read_is_told_of_without_what_is_in_it(
+    start: Start, form: str, field: str
+) -> None:
+    service = start(own=True, LOG_FORMAT=form)
+    players, game_id = seat_two(service)
+    with service.store.client() as store:
+        key = f"game:{{{game_id}}}"
+        stored = store.hget(key, field)
+        assert isinstance(stored, bytes)
+        # A value where another type belongs: decoders quote such values in their messages.
+        store.hset(key, field, json.dumps(dict.fromkeys(json.loads(stored), SECRET)))
+    headers = authorized(players[0]["token"], **{"X-Request-ID": "poisoned"})
+    answer = ask(service, "GET", f"/v1/games/{game_id}", headers=headers)
+    assert answer.status_code == 500
+    assert SECRET not in answer.text
+    told = wait_until(lambda: "a request failed" in service.output and service.output, "it is told")
+    service.signal(signal.SIGTERM)
+    service.exit_code()
+    assert "msgspec.ValidationError" in told
+    assert "api/store.py:" in told or "api/positions.py:" in told
+    assert SECRET not in service.output
+    if form == "json":
+        (failure,) = (line for line in lines(service) if line["message"] == "a request failed")
+        assert failure["request_id"] == "poisoned"
+        assert failure["route"] == "/v1/games/{game_id}"
+        assert failure["error"][0]["type"] == "msgspec.ValidationError"
+
+
+def test_what_the_application_lets_through_is_logged_without_its_message(start: Start) -> None:
+    service = start(LOG_FORMAT="json")
+    assert requests.get(f"{service.url}/fail?secret={SECRET}", timeout=30).status_code == 500
+    service.signal(signal.SIGTERM)
+    service.exit_code()
+    (failure,) = (line for line in lines(service) if line["level"] == "error")
+    assert failure["error"][0]["type"] == "builtins.RuntimeError"
+    assert failure["error"][0]["at"][-1].endswith(" fail")
+    assert SECRET not in service.output
+
+
+def test_what_ends_a_background_task_is_logged_without_its_message(start: Start) -> None:
+    service = start(LOG_FORMAT="json")
+    service.get("/background", secret=SECRET)
+    service.signal(signal.SIGTERM)
+    service.exit_code()
+    (failure,) = (line for line in lines(service) if line["level"] == "error")
+    assert failure["message"] == "a background task failed"
+    assert failure["error"][0]["type"] == "builtins.RuntimeError"
+    assert SECRET not in service.output
+
+
+def test_a_store_that_is_away_is_told_of_without_its_password(start: Start) -> None:
+    service = start(own=True, LOG_FORMAT="json", REDIS_URL=f"redis://u:{SECRET}@127.0.0.1:1/0")
+    assert ask(service, "GET", "/readyz").status_code == 503
+    service.signal(signal.SIGTERM)
+    service.exit_code()
+    (failure,) = (line for line in lines(service) if line["level"] == "error")
+    assert failure["message"] == (
+        "the store failed: ConnectionError, from ConnectionRefusedError: Connection refused"
+    )
+    assert failure["route"] == "/readyz"
+    assert SECRET not in service.output
+
+
+def test_probes_that_succeed_are_logged_for_debugging_only(service: Service) -> None:
+    probes = [ask(service, "GET", path) for path in ("/livez", "/readyz", "/metrics")]
+    assert [probe.status_code for probe in probes] == [200, 200, 200]
+    answered(service, ask(service, "GET", "/v1/rulesets").headers["X-Request-ID"])
+    assert not any("/livez" in line or "/readyz" in line for line in service.lines)
+
+
+def test_text_is_for_people_and_says_the_same(start: Start) -> None:
+    service = start(own=True)
+    answer = ask(service, "GET", "/v1/rulesets", headers={"X-Request-ID": "mine"})
+    assert answer.status_code == 200
+    line = wait_until(
+        lambda: [each for each in service.lines if "request_id=mine" in each], "it is logged"
+    )[0]
+    assert "[INFO] answered request_id=mine method=GET route=/v1/rulesets status=200" in line
+
+
+def test_no_request_lends_its_id_to_what_goes_on_in_the_background(start: Start) -> None:
+    """The tasks that wake who waits are started by the first request that does."""
+    service = start(own=True, LOG_FORMAT="json", WEB_CONCURRENCY=1)
+    players, game_id = seat_two(service)
+    path = f"/v1/games/{game_id}/events?since=99999&wait=1"
+    ask(service, "GET", path, headers=authorized(players[0]["token"]))
+    path = "/v1/me/turns?wait=3"
+    waiting = ask(service, "GET", path, headers=authorized(players[0]["token"])).json()
+    if waiting["items"]:
+        path += f"&since={waiting['cursor']}"
+        ask(service, "GET", path, headers=authorized(players[0]["token"]))
+    service.kill_valkey()
+
+    def background() -> list[dict[str, Any]]:
+        told = ("notifications are interrupted", "games that are waited for failed")
+        return [line for line in lines(service) if any(part in line["message"] for part in told)]
+
+    for line in wait_until(background, "the background tells of the store's end"):
+        assert "request_id" not in line
+
+
+# --- The form of a line, as such ---------------------------------------------------------------
+
+
+def record(error: BaseException | None = None) -> logging.LogRecord:
+    exc_info = None if error is None else (type(error), error, error.__traceback__)
+    return logging.LogRecord("ludotheque", logging.ERROR, __file__, 1, "failed\nso", (), exc_info)
+
+
+def failure() -> Exception:
+    try:
+        try:
+            raise KeyError(SECRET)
+        except KeyError as error:
+            raise ValueError(SECRET) from error
+    except ValueError as error:
+        return error
+
+
+@pytest.mark.parametrize("formatter", [JsonFormatter(), TextFormatter()])
+def test_an_exception_is_its_type_its_places_and_its_causes(formatter: logging.Formatter) -> None:
+    line = formatter.format(record(failure()))
+    assert "builtins.ValueError" in line
+    assert "builtins.KeyError" in line
+    assert "tests/server/test_logs.py:" in line
+    assert "failure" in line
+    assert SECRET not in line
+
+
+def test_a_json_line_is_one_line_whatever_is_in_it() -> None:
+    line = JsonFormatter().format(record(failure()))
+    assert "\n" not in line
+    assert json.loads(line)["message"] == "failed\nso"
+
+
+def test_what_a_message_may_tell_is_told() -> None:
+    assert describe(SettingsError("PORT must be a number"))[0]["message"] == "PORT must be a number"
+    assert reason(OSError(28, "No space left on device", SECRET)) == (
+        "OSError: No space left on device"
+    )
+    assert reason(RuntimeError(SECRET)) == "RuntimeError"

@@ -1,0 +1,294 @@
+"""The metrics: right whichever worker is asked, through the death of workers, and bounded."""
+
+import contextlib
+import os
+import signal
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+import requests
+from prometheus_client.parser import text_string_to_metric_families
+
+from api import tally
+from tests.server.conftest import Start
+from tests.server.service import Service, is_alive, wait_until
+from tests.server.test_logs import ask, authorized, seat_two
+
+Samples = dict[tuple[str, tuple[tuple[str, str], ...]], float]
+
+GET_GAME = {"method": "GET", "route": "/v1/games/{game_id}"}
+TOKEN = "a-token-of-the-host"
+
+
+def scrape(service: Service) -> Samples:
+    answer = ask(service, "GET", "/metrics")
+    assert answer.status_code == 200, answer.text
+    assert answer.headers["Content-Type"] == "text/plain; version=0.0.4; charset=utf-8"
+    return {
+        (sample.name, tuple(sorted(sample.labels.items()))): sample.value
+        for family in text_string_to_metric_families(answer.text)
+        for sample in family.samples
+    }
+
+
+def value(samples: Samples, name: str, **labels: str) -> float:
+    """A sample's value; 0 if there is none yet."""
+    return samples.get((f"ludotheque_{name}", tuple(sorted(labels.items()))), 0)
+
+
+def worker_pids(service: Service) -> list[int]:
+    """The pids of its workers, which are those that write the files of the metrics."""
+    children = Path(f"/proc/{service.process.pid}/task/{service.process.pid}/children").read_text()
+    return [
+        int(pid)
+        for pid in children.split()
+        if b"keeper" not in Path(f"/proc/{pid}/cmdline").read_bytes()
+    ]
+
+
+def own_directory(service: Service) -> Path:
+    """Where the workers of this service keep their counts."""
+    for line in Path(f"/proc/{worker_pids(service)[0]}/maps").read_text().splitlines():
+        if f"/{tally.PREFIX}" in line:
+            return Path(line[line.index("/") :]).parent
+    raise AssertionError("no file of counts is mapped")
+
+
+def play_on(service: Service, players: list[dict[str, str]], game_id: str) -> tuple[Any, Any]:
+    """The next seat's first legal move: the request for it, and its answer."""
+    for player in players:
+        headers = authorized(player["token"])
+        game = ask(service, "GET", f"/v1/games/{game_id}", headers=headers).json()
+        if game["legal_moves"]:
+            body = {"turn": game["turn"], "move": game["legal_moves"][0]}
+            path = f"/v1/games/{game_id}/moves"
+            answer = ask(service, "POST", path, json=body, headers=headers)
+            assert answer.status_code == 200, answer.text
+            return (path, body, headers), answer.json()
+    raise AssertionError("nobody can move")
+
+
+@pytest.fixture
+def service(start: Start) -> Service:
+    return start(own=True)
+
+
+def test_whichever_worker_is_asked_tells_of_all(start: Start) -> None:
+    service = start(own=True, WEB_CONCURRENCY=3)
+    wait_until(lambda: value(scrape(service), "workers") == 3, "all workers count")
+    _, game_id = seat_two(service)
+    for _ in range(30):
+        assert ask(service, "GET", f"/v1/games/{game_id}").status_code == 200
+    own_counts = {
+        value(scrape(service), "requests_total", **GET_GAME, status="200") for _ in range(15)
+    }
+    assert own_counts == {30}
+    samples = scrape(service)
+    assert value(samples, "request_duration_seconds_count", **GET_GAME) == 30
+    assert value(samples, "request_duration_seconds_bucket", **GET_GAME, le="+Inf") == 30
+
+
+def test_moves_and_games_are_counted_once_by_ruleset_and_by_whom(service: Service) -> None:
+    players, game_id = seat_two(service)
+    (path, body, headers), _ = play_on(service, players, game_id)
+    for _ in range(3):
+        again = ask(service, "POST", path, json=body, headers=headers)
+        assert again.status_code == 200
+    assert ask(service, "POST", path, json=body | {"turn": 99}, headers=headers).status_code == 409
+    samples = scrape(service)
+    assert value(samples, "moves_total", ruleset="parade", by="player") == 1
+    assert value(samples, "games_total", ruleset="parade", event="created") == 1
+    assert value(samples, "games_total", ruleset="parade", event="started") == 1
+    assert value(samples, "lobby_games", status="playing") == 1
+
+    while play_on(service, players, game_id)[1]["game"]["status"] == "playing":
+        pass
+    record = ask(service, "GET", f"/v1/games/{game_id}/record").json()
+    samples = scrape(service)
+    assert value(samples, "moves_total", ruleset="parade", by="player") == len(record["moves"])
+    assert value(samples, "games_total", ruleset="parade", event="finished") == 1
+    assert value(samples, "games_total", ruleset="parade", event="cancelled") == 0
+    assert value(samples, "lobby_games", status="playing") == 0
+
+
+def test_moves_of_the_house_and_cancelled_games_are_counted_as_such(service: Service) -> None:
+    player = ask(service, "POST", "/v1/players", json={"name": "Ada", "kind": "human"}).json()
+    headers = authorized(player["token"])
+    body = {"ruleset": "tea-time", "seat_count": 2, "house": ["random"]}
+    game = ask(service, "POST", "/v1/games", json=body, headers=headers).json()
+    play_on(service, [player], game["id"])
+    ask(service, "DELETE", f"/v1/games/{game['id']}/seats/me", headers=headers)
+    record = ask(service, "GET", f"/v1/games/{game['id']}/record", headers=headers).json()
+    by = [move["by"] for move in record["moves"]]
+    samples = scrape(service)
+    assert value(samples, "moves_total", ruleset="tea-time", by="player") == by.count("player") == 1
+    assert value(samples, "moves_total", ruleset="tea-time", by="house") == by.count("house") > 0
+    assert value(samples, "games_total", ruleset="tea-time", event="cancelled") == 1
+
+
+def test_a_dead_worker_keeps_its_counts_but_waits_no_more(start: Start) -> None:
+    service = start(own=True, WEB_CONCURRENCY=2)
+    wait_until(lambda: value(scrape(service), "workers") == 2, "both workers count")
+    _, game_id = seat_two(service)
+    for _ in range(20):
+        ask(service, "GET", f"/v1/games/{game_id}")
+    files = set(own_directory(service).glob("*.db"))
+    for _ in range(3):
+        polls = [threading.Thread(target=poll, args=(service, game_id)) for _ in range(6)]
+        for thread in polls:
+            thread.start()
+        wait_until(lambda: value(scrape(service), "waiters") == 6, "all wait")
+        before = value(scrape(service), "requests_total", **GET_GAME, status="200")
+        for pid in worker_pids(service):
+            os.kill(pid, signal.SIGKILL)
+            wait_until(lambda pid=pid: not is_alive(pid), "it is dead")
+        for thread in polls:
+            thread.join()
+
+        def all_are_new() -> Samples | None:
+            samples = persistent_scrape(service)
+            present = value(samples, "workers"), value(samples, "waiters")
+            return samples if present == (2, 0) else None
+
+        samples = wait_until(all_are_new, "the dead are replaced, and wait no more")
+        assert value(samples, "requests_total", **GET_GAME, status="200") == before
+    assert set(own_directory(service).glob("*.db")) == files
+
+
+def poll(service: Service, game_id: str) -> None:
+    with contextlib.suppress(requests.ConnectionError):
+        version = ask(service, "GET", f"/v1/games/{game_id}").json()["version"]
+        ask(service, "GET", f"/v1/games/{game_id}/events?wait=25&since={version}")
+
+
+def persistent_scrape(service: Service) -> Samples:
+    while True:
+        with contextlib.suppress(requests.ConnectionError):
+            return scrape(service)
+        time.sleep(0.05)
+
+
+def test_those_who_wait_are_measured_apart(service: Service) -> None:
+    _, game_id = seat_two(service)
+    route = "/v1/games/{game_id}/events"
+    version = ask(service, "GET", f"/v1/games/{game_id}").json()["version"]
+    ask(service, "GET", f"/v1/games/{game_id}/events?since={version}&wait=1")
+    ask(service, "GET", f"/v1/games/{game_id}/events?since={version}")
+    ask(service, "GET", f"/v1/games/{game_id}/events?since=0&wait=1")
+    samples = scrape(service)
+    assert value(samples, "wait_duration_seconds_count", route=route) == 1
+    assert value(samples, "wait_duration_seconds_sum", route=route) >= 0.9
+    assert value(samples, "request_duration_seconds_count", method="GET", route=route) == 2
+    assert value(samples, "requests_total", method="GET", route=route, status="200") == 3
+
+
+def test_strangers_cannot_make_up_labels_or_put_secrets_there(service: Service) -> None:
+    for number in range(50):
+        ask(service, "GET", f"/nowhere/{number}")
+        ask(service, "GET", f"/v1/games/{number}")
+        ask(service, f"BREW{number}", "/v1/games")
+    samples = scrape(service)
+    assert value(samples, "requests_total", method="GET", route="unmatched", status="404") == 50
+    assert value(samples, "requests_total", **GET_GAME, status="404") == 50
+    assert value(samples, "requests_total", method="other", route="unmatched", status="405") == 50
+    assert len([name for name, _ in samples if name == "ludotheque_requests_total"]) <= 5
+
+
+def test_conflicts_are_counted(service: Service) -> None:
+    """Many at once join one game: of those that were decided on the same state, one is first."""
+    host = ask(service, "POST", "/v1/players", json={"name": "Eve", "kind": "bot"}).json()
+    body = {"ruleset": "parade", "seat_count": 6}
+
+    def join(path: str, headers: dict[str, str], barrier: threading.Barrier) -> None:
+        with requests.Session() as session:
+            session.get(f"{service.url}/livez", timeout=30)
+            barrier.wait()
+            session.post(service.url + path, json={}, headers=headers, timeout=30)
+
+    def compete() -> bool:
+        game = ask(service, "POST", "/v1/games", json=body, headers=authorized(host["token"]))
+        path = f"/v1/games/{game.json()['id']}/seats"
+        names = ({"name": f"P{number}", "kind": "bot"} for number in range(5))
+        tokens = [ask(service, "POST", "/v1/players", json=name).json()["token"] for name in names]
+        barrier = threading.Barrier(len(tokens))
+        joins = [
+            threading.Thread(target=join, args=(path, authorized(token), barrier))
+            for token in tokens
+        ]
+        for thread in joins:
+            thread.start()
+        for thread in joins:
+            thread.join()
+        return value(scrape(service), "commit_conflicts_total") > 0
+
+    wait_until(compete, "two were in each other's way")
+
+
+def test_a_store_that_is_away_is_counted_and_hides_nothing_else(start: Start) -> None:
+    service = start(own=True, REDIS_URL="redis://127.0.0.1:1/0")
+    assert ask(service, "GET", "/readyz").status_code == 503
+    samples = scrape(service)
+    assert value(samples, "store_errors_total", kind="connection") >= 1
+    assert value(samples, "requests_total", method="GET", route="/readyz", status="503") == 1
+    assert not any(name == "ludotheque_lobby_games" for name, _ in samples)
+
+
+def test_the_directory_of_the_counts_is_private_and_goes_with_the_service(
+    service: Service,
+) -> None:
+    directory = own_directory(service)
+    assert directory.stat().st_mode & 0o077 == 0
+    service.signal(signal.SIGTERM)
+    assert service.exit_code() == 0
+    assert not directory.exists()
+
+
+def test_the_counts_of_a_killed_service_are_removed_by_the_next_one(start: Start) -> None:
+    first = start(own=True)
+    orphaned = own_directory(first)
+    living = start(own=True, DATA_DIR=first.store.directory.parent.with_name("other"))
+    kept = own_directory(living)
+    followers = worker_pids(first)
+    first.signal(signal.SIGKILL)
+    first.process.wait()
+    wait_until(lambda: not any(is_alive(pid) for pid in followers), "its workers follow")
+    long_ago = time.time() - 2 * tally.NEW_SECONDS
+    for directory in (orphaned, kept):
+        os.utime(directory, (long_ago, long_ago))
+    second = start(own=True)
+    assert not orphaned.exists()
+    assert kept.exists()
+    assert value(scrape(second), "requests_total", method="GET", route="/v1/me", status="200") == 0
+
+
+def test_metrics_can_be_switched_off(start: Start) -> None:
+    service = start(own=True, METRICS="off")
+    answer = ask(service, "GET", "/metrics")
+    assert (answer.status_code, answer.json()["code"]) == (404, "not_found")
+    assert ask(service, "GET", "/v1/rulesets").status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("header", "status"),
+    [
+        (None, 401),
+        ("Bearer no-token-of-the-host", 401),
+        (f"Basic {TOKEN}", 401),
+        ("Bearer é", 401),
+        (f"Bearer {TOKEN}", 200),
+    ],
+)
+def test_metrics_can_ask_for_a_token(guarded: Service, header: str | None, status: int) -> None:
+    headers = {} if header is None else {"Authorization": header.encode()}
+    answer = ask(guarded, "GET", "/metrics", headers=headers)
+    assert answer.status_code == status
+    assert (status == 401) == ("WWW-Authenticate" in answer.headers)
+    assert TOKEN not in answer.text
+
+
+@pytest.fixture
+def guarded(start: Start) -> Service:
+    return start(own=True, METRICS_TOKEN=TOKEN)

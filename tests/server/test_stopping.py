@@ -1,0 +1,162 @@
+"""The probes, and a stop as a load balancer sees it: first not ready, then no more connections."""
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+
+import pytest
+import requests
+
+from tests.server.conftest import Start
+from tests.server.service import ROOT, Service, clean_environment, wait_until
+from tests.server.test_logs import ask, authorized, seat_two
+
+
+def wait_for_news(service: Service, game_id: str, answers: list[requests.Response]) -> None:
+    version = ask(service, "GET", f"/v1/games/{game_id}").json()["version"]
+    path = f"/v1/games/{game_id}/events?since={version}&wait=25"
+    answers.append(ask(service, "GET", path))
+
+
+def waiters(service: Service) -> str:
+    text = ask(service, "GET", "/metrics").text
+    (line,) = (each for each in text.splitlines() if each.startswith("ludotheque_waiters "))
+    return line.partition(" ")[2]
+
+
+def test_a_stop_is_seen_by_readiness_first_and_meanwhile_everything_is_served(
+    start: Start,
+) -> None:
+    service = start(own=True, STOP_DELAY_SECONDS=4)
+    players, game_id = seat_two(service)
+    answers: list[requests.Response] = []
+    poll = threading.Thread(target=wait_for_news, args=(service, game_id, answers))
+    poll.start()
+    wait_until(lambda: waiters(service) == "1.0", "it waits")
+    assert ask(service, "GET", "/readyz").status_code == 200
+
+    service.signal(signal.SIGTERM)
+    # Both workers, whichever answers: ten times in a row.
+    wait_until(
+        lambda: {ask(service, "GET", "/readyz").status_code for _ in range(10)} == {503},
+        "no worker is ready",
+    )
+    refused = ask(service, "GET", "/readyz")
+    assert refused.json()["code"] == "stopping"
+    assert "Retry-After" in refused.headers
+    assert ask(service, "GET", "/livez").status_code == 200
+    assert not answers
+    # A player who has not heard of it plays on, as does one with news to wait for.
+    headers = [authorized(player["token"]) for player in players]
+    mover = next(
+        each
+        for each in headers
+        if ask(service, "GET", f"/v1/games/{game_id}", headers=each).json()["legal_moves"]
+    )
+    game = ask(service, "GET", f"/v1/games/{game_id}", headers=mover).json()
+    body = {"turn": game["turn"], "move": game["legal_moves"][0]}
+    played = ask(service, "POST", f"/v1/games/{game_id}/moves", json=body, headers=mover)
+    assert played.status_code == 200
+    poll.join()
+    assert answers[0].json()["version"] == played.json()["game"]["version"]
+
+    late = threading.Thread(target=wait_for_news, args=(service, game_id, answers))
+    late.start()
+    assert service.exit_code() == 0
+    late.join()
+    # It was answered, not cut off, though it would have waited for far longer.
+    assert (answers[1].status_code, answers[1].json()["items"]) == (200, [])
+    assert "cut off" not in service.output
+    assert "SIGKILL" not in service.output
+
+
+@pytest.mark.parametrize("delay", [0, 1])
+def test_a_request_that_never_ends_does_not_keep_the_service(start: Start, delay: int) -> None:
+    service = start(STOP_DELAY_SECONDS=delay, GRACE_SECONDS=1)
+    request = threading.Thread(target=endless, args=(service,))
+    request.start()
+    service.workers()
+    service.signal(signal.SIGTERM)
+    assert service.exit_code() == 0
+    request.join()
+    assert "cut off" in service.output
+    # The worker ended by itself: the master had to kill nobody.
+    assert "SIGKILL" not in service.output
+
+
+def endless(service: Service) -> None:
+    with pytest.raises(requests.ConnectionError):
+        service.get("/slow", seconds=3600)
+
+
+def test_a_second_ctrl_c_does_not_wait_for_load_balancers(start: Start) -> None:
+    service = start(STOP_DELAY_SECONDS=600)
+    service.press_ctrl_c()
+    wait_until(lambda: "Handling signal: int" in service.output, "the first was heard")
+    service.press_ctrl_c()
+    assert service.exit_code() == 0
+
+
+def test_without_a_delay_waits_are_answered_at_once(start: Start) -> None:
+    service = start(own=True)
+    _, game_id = seat_two(service)
+    answers: list[requests.Response] = []
+    poll = threading.Thread(target=wait_for_news, args=(service, game_id, answers))
+    poll.start()
+    wait_until(lambda: waiters(service) == "1.0", "it waits")
+    service.signal(signal.SIGTERM)
+    assert service.exit_code() == 0
+    poll.join()
+    assert answers[0].json()["items"] == []
+
+
+def test_liveness_asks_nothing_of_the_store(start: Start) -> None:
+    service = start(own=True)
+    valkey = wait_until(lambda: service.store.pid, "the store runs")
+    with service.store.client() as store:
+        before = store.info("commandstats")
+        for _ in range(5):
+            assert ask(service, "GET", "/livez").json() == {"status": "alive"}
+        after = store.info("commandstats")
+    changed = {
+        name
+        for name in after
+        if name not in before or before[name]["calls"] != after[name]["calls"]
+    }
+    assert changed <= {"cmdstat_info"}
+    os.kill(valkey, signal.SIGSTOP)
+    try:
+        assert ask(service, "GET", "/livez").status_code == 200
+        refused = ask(service, "GET", "/readyz")
+        assert (refused.status_code, refused.json()["code"]) == (503, "store_unavailable")
+    finally:
+        os.kill(valkey, signal.SIGCONT)
+    wait_until(lambda: ask(service, "GET", "/readyz").status_code == 200, "it is ready again")
+
+
+def check(**settings: str) -> "subprocess.CompletedProcess[str]":
+    return subprocess.run(
+        [sys.executable, "-P", "-m", "api.commands", "check"],
+        env=clean_environment() | {"PYTHONPATH": str(ROOT)} | settings,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def test_the_command_check_tells_whether_the_service_is_ready(start: Start) -> None:
+    service = start(own=True, HOST="0.0.0.0")
+    port = str(service.port)
+    assert check(PORT=port, HOST="0.0.0.0").returncode == 0
+    with service.store.client() as store:
+        store.config_set("maxmemory-policy", "allkeys-lru")
+    told = check(PORT=port)
+    assert (told.returncode, told.stderr) == (1, "ludotheque: not ready: 503\n")
+    service.signal(signal.SIGTERM)
+    service.exit_code()
+    told = check(PORT=port)
+    assert told.returncode == 1
+    assert told.stderr.startswith(f"ludotheque: no answer at 127.0.0.1 port {port}: ")
+    assert check(PORT="eighty").returncode == 2

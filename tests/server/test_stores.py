@@ -1,0 +1,187 @@
+"""The service on stores of several servers: a cluster, and a master that Sentinels watch."""
+
+import contextlib
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import requests
+
+from tests.conftest import start_service, stop_service
+from tests.server.service import Service
+from tests.server.stores import SERVERS, Cluster, Watched, binary, ended
+
+pytestmark = pytest.mark.slow
+
+
+@contextlib.contextmanager
+def serving(directory: Path, url: str, **settings: str) -> Iterator[Service]:
+    running = start_service(str(directory), REDIS_URL=url, **settings)
+    try:
+        yield running.await_ready()
+    finally:
+        stop_service(running)
+
+
+class Person:
+    def __init__(self, service: Service, name: str) -> None:
+        self.url = service.url
+        player = self.call("POST", "/v1/players", json={"name": name, "kind": "bot"})
+        self.headers = {"Authorization": f"Bearer {player['token']}"}
+
+    def call(self, method: str, path: str, **options: Any) -> Any:
+        headers = getattr(self, "headers", {}) | options.pop("headers", {})
+        answer = requests.request(method, self.url + path, headers=headers, timeout=60, **options)
+        assert answer.ok, answer.text
+        return answer.json()
+
+
+def sit_down(service: Service) -> tuple[Person, Person, str]:
+    """Two people at a table of Parade that has begun."""
+    ada, bob = Person(service, "Ada"), Person(service, "Bob")
+    body = {"ruleset": "parade", "seat_count": 2}
+    game_id: str = ada.call("POST", "/v1/games", json=body)["id"]
+    bob.call("POST", f"/v1/games/{game_id}/seats")
+    return ada, bob, game_id
+
+
+def play_to_the_end(game_id: str, *people: Person) -> list[int]:
+    """Whoever is to move moves; the versions of the games that were acknowledged."""
+    versions = []
+    for person in people:
+        person.call("GET", "/v1/me/turns")
+    while True:
+        waiting = [
+            (person, game)
+            for person in people
+            for game in person.call("GET", "/v1/me/turns")["items"]
+        ]
+        if not waiting:
+            return versions
+        for person, game in waiting:
+            body = {"turn": game["turn"], "move": game["legal_moves"][0]}
+            played = person.call("POST", f"/v1/games/{game_id}/moves", json=body)
+            versions.append(played["game"]["version"])
+
+
+@pytest.fixture(scope="module", params=SERVERS)
+def cluster(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Any:
+    with ended(Cluster(binary(request.param), tmp_path_factory.mktemp("cluster"))) as store:
+        yield store
+
+
+@pytest.fixture(scope="module", params=SERVERS)
+def watched(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Any:
+    with ended(Watched(binary(request.param), tmp_path_factory.mktemp("watched"))) as store:
+        yield store
+
+
+def check_a_whole_game_with_somebody_who_waits(service: Service) -> None:
+    ada, bob, game_id = sit_down(service)
+    heard: list[dict[str, Any]] = []
+
+    def listen() -> None:
+        version = 0
+        while not heard or heard[-1]["status"] == "playing":
+            path = f"/v1/games/{game_id}/events?since={version}&wait=20"
+            heard.append(bob.call("GET", path))
+            version = heard[-1]["version"]
+
+    listener = threading.Thread(target=listen)
+    listener.start()
+    versions = play_to_the_end(game_id, ada, bob)
+    listener.join(30)
+    items = [item for page in heard for item in page["items"]]
+    assert [item["version"] for item in items] == list(range(1, versions[-1] + 1))
+    assert len(heard) > len(versions) / 2, "whoever waits is told of moves as they come"
+    record = ada.call("GET", f"/v1/games/{game_id}/record")
+    assert ada.call("POST", "/v1/analysis", json=record)["result"] == record["result"]
+    assert [each["id"] for each in ada.call("GET", "/v1/me/games")["items"]] == [game_id]
+
+
+def test_a_cluster_keeps_games_and_tells_those_who_wait(cluster: Cluster, tmp_path: Path) -> None:
+    with serving(tmp_path, cluster.url, WAIT_REPLICAS="1") as service:
+        for _ in range(5):  # their keys are spread over the nodes
+            check_a_whole_game_with_somebody_who_waits(service)
+
+
+def test_a_watched_master_keeps_games_and_tells_those_who_wait(
+    watched: Watched, tmp_path: Path
+) -> None:
+    with serving(tmp_path, watched.url, WAIT_REPLICAS="2") as service:
+        check_a_whole_game_with_somebody_who_waits(service)
+
+
+def until_answered(act: Callable[[], requests.Response], patience: float = 30) -> requests.Response:
+    """The first answer that is no 503: what a client that tries again gets."""
+    deadline = time.monotonic() + patience
+    while (answer := act()).status_code == 503:
+        assert time.monotonic() < deadline, answer.text
+        assert answer.headers["Retry-After"]
+        time.sleep(0.1)
+    return answer
+
+
+def test_what_a_failover_loses_is_never_taken_for_what_replaces_it(tmp_path: Path) -> None:
+    """The replica lags, the master dies: a version comes again with another content."""
+    with (
+        ended(Watched(binary("valkey"), tmp_path / "store")) as store,
+        serving(tmp_path / "service", store.url) as service,
+    ):
+        ada, bob, game_id = sit_down(service)
+        path = f"{service.url}/v1/games/{game_id}"
+        stream = requests.get(path + "/stream", headers=bob.headers, stream=True, timeout=60)
+        told = _events(stream)
+        assert next(told)[0] == "snapshot"
+        for each in store.servers:
+            if each is not store.master:
+                each.freeze()
+        # What is written from now on reaches no replica.
+        store.master.client().execute_command("CLIENT", "KILL", "TYPE", "replica")
+        players = (ada, bob)
+        mover = _mover(players, game_id)
+        game = players[mover].call("GET", f"/v1/games/{game_id}")
+        lost = {"turn": game["turn"], "move": game["legal_moves"][0]}
+        players[mover].call("POST", f"/v1/games/{game_id}/moves", json=lost)
+        assert next(told)[0] == "update"
+        seen = requests.get(path, headers=bob.headers, timeout=10)
+
+        dead = store.master
+        dead.kill()
+        for each in store.servers:
+            if each is not dead:
+                each.thaw()
+        other = {"turn": game["turn"], "move": game["legal_moves"][1]}
+        answer = until_answered(
+            lambda: requests.post(
+                path + "/moves", headers=players[mover].headers, json=other, timeout=30
+            )
+        )
+        assert answer.status_code == 200
+        assert answer.json()["game"]["version"] == seen.json()["version"]
+
+        known = bob.headers | {"If-None-Match": seen.headers["ETag"]}
+        assert requests.get(path, headers=known, timeout=10).status_code == 200
+        kind, data = next(told)
+        assert kind == "snapshot"
+        assert data["table"] == bob.call("GET", f"/v1/games/{game_id}")["table"]
+        stream.close()
+
+
+def _mover(players: tuple[Person, ...], game_id: str) -> int:
+    (seat,) = players[0].call("GET", f"/v1/games/{game_id}")["to_move"]
+    assert isinstance(seat, int)
+    return seat
+
+
+def _events(stream: requests.Response) -> Iterator[tuple[str, Any]]:
+    kind = ""
+    for line in stream.iter_lines(chunk_size=1):
+        name, _, value = line.decode().partition(": ")
+        if name == "event":
+            kind = value
+        elif name == "data":
+            yield kind, requests.models.complexjson.loads(value)
