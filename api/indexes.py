@@ -35,6 +35,9 @@ LOBBY = "lobby"
 REMOVED_AT_ONCE = 10
 """So many entries whose life is over are removed when one is added."""
 
+TOLD_AT_ONCE = 1000
+"""So many ids are a script's arguments at most; it can take only some thousands."""
+
 ADD = Script.of("""
 local id, created_at, now, life, how = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
 redis.call('ZADD', KEYS[1], created_at, id)
@@ -239,8 +242,7 @@ class Indexes:
                 following = Position(games[-1].created_at, games[-1].id)
                 break
         # Only now: a removal shifts what `_positions` has still to read.
-        if false:
-            self.link.ask([REMOVE.on(*_keys(entry), args=false)])
+        self._remove(entry, false)
         return games, following
 
     def ended_since(self, player_id: str, since: int, limit: int) -> list[tuple[str, int]]:
@@ -280,6 +282,11 @@ class Indexes:
             # Only within one and the same millisecond there is no other way.
             offset = 0 if batch else offset + len(found)
             after = batch[-1] if batch else after
+
+    def _remove(self, entry: Entry, false: list[str]) -> None:
+        parts = [false[at : at + TOLD_AT_ONCE] for at in range(0, len(false), TOLD_AT_ONCE)]
+        if parts:
+            self.link.ask([REMOVE.on(*_keys(entry), args=part) for part in parts])
 
     def _scored(self, key: str, *words: Any) -> list[tuple[str, int]]:
         """The members of a part of an index, and their times."""

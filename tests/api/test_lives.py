@@ -395,6 +395,18 @@ def test_a_page_of_ten_thousand_games_costs_no_more_than_one_of_a_few(
     assert seen == ids[::-1]
 
 
+def test_ten_thousand_entries_without_a_game_are_read_past_and_removed(
+    address: str, database: redis.Redis
+) -> None:
+    (ada,) = callers(address, 1)
+    open_games = key(Entry(lobby(), OPEN))
+    long_ago = int(time.time() * 1000) - 2 * lives.COMMIT_MS
+    database.zadd(open_games, {f"{n:032x}": long_ago - n for n in range(10_000)})
+    game_id = ada.create()
+    assert ada.listed("/v1/games?status=open&limit=100") == [game_id]
+    assert database.zrange(open_games, 0, -1) == [game_id.encode()]
+
+
 def plant_open_games(database: redis.Redis, number: int) -> list[str]:
     """The ids of so many public games, as the store keeps them, oldest first."""
     ids = [f"{n:032x}" for n in range(number)]

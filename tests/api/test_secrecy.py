@@ -8,7 +8,8 @@ every way there is. Headers are compared too: which there are, in which order, a
 
 Left out: the house's replies, which are made by chance and from what the house's seats see, so
 they differ between any two games; and how long an answer takes. What only the end reveals (the
-record) is asked for until then.
+record) is asked for until then. `SECRECY_GAMES` says how many games of each kind the slow test
+plays.
 """
 
 from __future__ import annotations
