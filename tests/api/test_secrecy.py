@@ -15,6 +15,7 @@ plays.
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from random import Random
@@ -25,7 +26,7 @@ import pytest
 
 from api.happenings import BY_PLAYER
 from api.stored import PRIVATE
-from engine.ruleset import IllegalMove, Move, Seat
+from engine.ruleset import IllegalMove, Move, Seat, same_decision
 from tests.api.worlds import (
     Answer,
     History,
@@ -47,6 +48,8 @@ from tests.server.service import PATIENCE
 
 MANY_GAMES = int(os.environ.get("SECRECY_GAMES", "5"))
 TRIES = 300
+SOME_SECONDS = 0.1
+"""Enough, mostly, for a request to wait; that it need not is no matter."""
 IN_QUESTION = 4
 """So many moves of a kind are asked about."""
 
@@ -130,7 +133,7 @@ def check_game(worlds: Worlds, case: Case, seed: int, steps: int) -> None:
         if not steps_there_are:
             return
         step = one_of_any_type(steps_there_are, rng)
-        turn = check_step(worlds, past, caller, step)
+        turn = check_step(worlds, past, reader, states[0], step)
         states = step.states
         compare(worlds, caller, questions(past, reader, states, turn, rng), is_planted=False)
 
@@ -154,14 +157,17 @@ def plant(worlds: Worlds, past: History, other: History) -> None:
         world.plant(planted, now)
 
 
-def check_step(worlds: Worlds, past: History, caller: Person, step: JointStep) -> int:
+def check_step(
+    worlds: Worlds, past: History, reader: Seat | None, before: Any, step: JointStep
+) -> int:
     """A seat moves in both worlds while the reader waits; the turn after it."""
+    caller = past.spectator if reader is None else past.persons[reader]
     mover = past.persons[step.seat]
     games = [ask(world, caller, get(past)) for world in worlds]
     version, turn = (plain_body(games[0])[name] for name in ("version", "turn"))
     events = get(past, f"/events?since={version}&wait=20")
     stream = Question("GET", path(past, "/stream"), None, (("Last-Event-ID", str(version)),))
-    with ThreadPoolExecutor(6) as threads:
+    with ThreadPoolExecutor(8) as threads:
         waiting = {
             "listEvents": [threads.submit(ask, world, caller, events) for world in worlds],
             "getGame": [
@@ -172,6 +178,11 @@ def check_step(worlds: Worlds, past: History, caller: Person, step: JointStep) -
                 threads.submit(listen, world, caller, stream, has_update) for world in worlds
             ],
         }
+        if comes_to_move(past.case, reader, before, step):
+            waiting["listTurns"] = [
+                threads.submit(ask, world, caller, until_news(world, caller)) for world in worlds
+            ]
+        time.sleep(SOME_SECONDS)
         played = [
             ask(world, mover, Question("POST", path(past, "/moves"), {"turn": turn, "move": move}))
             for world, move in zip(worlds, step.moves, strict=True)
@@ -183,6 +194,19 @@ def check_step(worlds: Worlds, past: History, caller: Person, step: JointStep) -
             told = [each.result(PATIENCE) for each in pair]
             check_same(f"{what}, waiting", told, is_planted=False)
     return int(plain_body(played[0])["game"]["turn"] or 0)
+
+
+def comes_to_move(case: Case, reader: Seat | None, before: Any, step: JointStep) -> bool:
+    """Whether a step opens a new turn of the reader's."""
+    to_move = case.ruleset.to_move
+    after = to_move(step.states[0])
+    is_new = not same_decision(to_move(before), step.seat, after)
+    return is_new and reader in after and reader != step.seat
+
+
+def until_news(world: World, caller: Person) -> Question:
+    cursor = plain_body(ask(world, caller, Question("GET", "/v1/me/turns")))["cursor"]
+    return Question("GET", f"/v1/me/turns?wait=20&since={cursor}")
 
 
 def until_changed(past: History, game: Answer) -> Question:
