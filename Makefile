@@ -56,7 +56,7 @@ lock: $(VENV)/.dev ## Pin the newest dependencies that pyproject.toml allows
 
 LOCK = $(BIN)/uv pip compile pyproject.toml --quiet --universal --python-version 3.11 \
 	--generate-hashes --no-emit-index-url --no-emit-find-links --no-annotate \
-	--no-config --custom-compile-command 'make lock'
+	--no-config --fork-strategy fewest --custom-compile-command 'make lock'
 
 # The environment, and what has been installed into it. The development lock holds everything
 # that the other one does, in the same versions.

@@ -86,6 +86,11 @@ LINKS: dict[str, dict[str, Any]] = {
     ),
     "ListMoreGames": _link("listGames", "The next page.", {"cursor": "$response.body#/next"}),
     "ListMoreOfMyGames": _link("listMyGames", "The next page.", {"cursor": "$response.body#/next"}),
+    "StreamEvents": _link(
+        "streamEvents",
+        "Open the stream.",
+        {**SAME_GAME, "ticket": "$response.body#/ticket"},
+    ),
     "Analyse": _link("analyse", "Replay it.", body="$response.body"),
     "GetRuleset": _link(
         "getRuleset", "One of them.", {"ruleset": "$response.body#/items/0/ruleset"}
@@ -122,6 +127,7 @@ _BY_OPERATION: dict[str, dict[int, tuple[str, ...]]] = {
     "listGames": {200: ("ListMoreGames",)},
     "listMyGames": {200: ("ListMoreOfMyGames",)},
     "listRulesets": {200: ("GetRuleset",)},
+    "createStreamTicket": {201: ("StreamEvents",)},
     "getRecord": {200: ("Analyse",)},
 }
 

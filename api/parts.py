@@ -147,6 +147,7 @@ EVERYWHERE_ALIKE = frozenset(
         "missing_token",
         "newer_format",
         "not_replicated",
+        "too_many_requests",
         "precondition_failed",
         "store_unavailable",
         "unsupported_media_type",
@@ -207,6 +208,9 @@ class Shared:
         if not codes or not EVERYWHERE_ALIKE.issuperset(codes):
             return part
         name = "Or".join(code.title().replace("_", "") for code in codes)
+        if "RateLimit" not in part.get("headers", {}):
+            # What is limited says so in its refusals too.
+            name = f"Unlimited{name}"
         return self._refer("responses", name, part)
 
     def _named(self, kind: str, known: dict[str, Part], part: Part) -> Part:

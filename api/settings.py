@@ -193,7 +193,23 @@ class Settings:
     player_days: float = _setting(
         90.0,
         _number(0.01, 3650),
-        "Days that a player is kept, counted from the last use of its token.",
+        "Days that a player is kept, counted from the last use of its token; never less than the "
+        "games that it is in.",
+    )
+    unused_player_minutes: float = _setting(
+        60.0,
+        _number(1, 60),
+        "Minutes that a new player is kept which is in no game.",
+    )
+    ticket_hours: float = _setting(
+        12.0,
+        _number(0.01, 720),
+        "Hours that a ticket for a stream can be used.",
+    )
+    idempotency_hours: float = _setting(
+        24.0,
+        _number(24, 720),
+        "Hours that an Idempotency-Key stands for the game that it created.",
     )
     redis_timeout_seconds: float = _setting(
         2.0,

@@ -26,7 +26,8 @@ from api.answers import (
 from api.game.course import is_due
 from api.game.desk import Desk, Visit
 from api.happenings import BY_CLOCK
-from api.indexes import ALL, COMMIT_MS, Indexes, Position, lobby, places
+from api.indexes import ALL, Indexes, Position, lobby, places
+from api.lives import COMMIT_MS
 from api.problems import FieldError, Problem
 from api.setup import find_ruleset, unknown_ruleset
 from api.store import Store, StoredGame

@@ -95,7 +95,7 @@ class Tables:
         new_game = self._new_game(host, body)
         if key is not None:
             mine = Creation(new_game.id, asked)
-            first = self.store.remember_creation(host.id, key, mine)
+            first = self.store.remember_creation(host.id, key, mine, self.desk.lives.request)
             found = self._created(host, first, asked)
             if found is not None:
                 return found, False
@@ -138,7 +138,6 @@ class Tables:
         seat = game.seat_of(host.id)
         if seat is not None:
             course.tell(BY_PLAYER, seat, SeatTaken(seat, host))
-        self.desk.accounts.keep(host.id, now)
         change = self.desk.commit(None, self._start_if_full(course), now)
         if change is not None:
             return Visit(now, host, StoredGame(change.game, change.state)), True
@@ -235,11 +234,7 @@ class Tables:
             self._check_room(caller.id, visit.now)
             return self._sit_down(game, _choose_seat(game, caller, seat), caller, visit.now)
 
-        visit, items = self.desk.change(
-            credentials, game_id, decide, if_match=if_match, admit=invited
-        )
-        if items and visit.caller is not None:
-            self.desk.accounts.keep(visit.caller.id, visit.now)
+        visit, _ = self.desk.change(credentials, game_id, decide, if_match=if_match, admit=invited)
         return visit
 
     def _sit_down(self, game: Game, seat: Seat, player: Player, now: int) -> Change:

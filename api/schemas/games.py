@@ -34,7 +34,7 @@ from api.schemas.unions import OptionsSchema, ResultSchema
 from api.stored import GameStatus, Visibility
 from api.waiting import MAX_WAIT_SECONDS
 
-MAX_TURNS_CURSOR = 5000
+MAX_TURNS_CURSOR = 3000
 """More than the marks of all games that a cursor remembers."""
 
 # --- Bodies and queries ------------------------------------------------------------------

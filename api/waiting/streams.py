@@ -21,7 +21,6 @@ from api.accounts import Credentials, Remembered
 from api.answers import StreamEnd, StreamUpdate, TicketAnswer, game_answer
 from api.game.desk import Visit, exists_for
 from api.game.reading import Reader
-from api.lives import TICKET_MS
 from api.problems import Problem
 from api.store import Look, Ticket
 from api.stored import Game, Version, digest, raw, timestamp
@@ -65,8 +64,9 @@ class Streams:
         ticket = secrets.token_urlsafe(32)
         place = visit.game.place_of(visit.reader)
         holder = Ticket(game_id, credentials.player_id, credentials.secret_hash, place)
-        self.store.add_ticket(digest(ticket), holder)
-        return visit.now, TicketAnswer(ticket, timestamp(visit.now + TICKET_MS))
+        life_ms = self.desk.lives.ticket
+        self.store.add_ticket(digest(ticket), holder, life_ms)
+        return visit.now, TicketAnswer(ticket, timestamp(visit.now + life_ms))
 
     def open(
         self,

@@ -20,7 +20,7 @@ from api.limits.policies import FAILURES, PLAYERS, POLICIES, READS, read_policie
 from api.settings import Settings
 from tests.api.client import Client, seated
 from tests.api.conftest import new_player
-from tests.api.document import METHODS, document
+from tests.api.document import METHODS, document, resolved
 from tests.conftest import start_service, stop_service
 from tests.server.service import ROOT, Service
 
@@ -86,9 +86,11 @@ def test_every_operation_but_those_of_the_service_documents_its_limits() -> None
         for method in METHODS & methods.keys():
             responses = methods[method]["responses"]
             is_limited = path.startswith("/v1/")
-            assert ("`too_many_requests`" in str(responses.get("429"))) == is_limited, path
+            refusal = resolved(responses.get("429", {"description": ""}))["description"]
+            assert ("`too_many_requests`" in refusal) == is_limited, path
             for response in responses.values() if is_limited else ():
-                assert {"RateLimit", "RateLimit-Policy"} <= response["headers"].keys(), path
+                named = resolved(response)["headers"].keys()
+                assert {"RateLimit", "RateLimit-Policy"} <= named, path
 
 
 def test_the_readme_lists_every_limit_with_its_default() -> None:

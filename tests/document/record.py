@@ -13,7 +13,14 @@ from contextlib import contextmanager
 from api.examples import RECORDED
 from tests.conftest import start_service, stop_service
 from tests.document.recorder import Caller, Recorder
-from tests.document.scenarios import SCENARIOS, a_crowded_service
+from tests.document.scenarios import (
+    SCENARIOS,
+    a_crowded_service,
+    a_service_of_few_words,
+    a_service_that_stops,
+    a_service_without_metrics,
+    a_service_without_replicas,
+)
 from tests.server.service import Service
 
 
@@ -25,6 +32,14 @@ def main() -> None:
             scenario(Caller(recorder, service.url))
     with running(WAITERS="0", LOG_LEVEL="critical") as service:
         a_crowded_service(service, Caller(recorder, service.url))
+    with running(WAIT_REPLICAS="1", REDIS_TIMEOUT_SECONDS="0.2") as service:
+        a_service_without_replicas(Caller(recorder, service.url))
+    with running(RATE_LIMITS="reads=1/hour") as service:
+        a_service_of_few_words(Caller(recorder, service.url))
+    with running(METRICS_TOKEN="known-to-few-people", STOP_DELAY_SECONDS="5") as service:
+        a_service_that_stops(service, Caller(recorder, service.url))
+    with running(METRICS="off") as service:
+        a_service_without_metrics(Caller(recorder, service.url))
     RECORDED.write_text(recorder.text(), encoding="utf-8")
 
 

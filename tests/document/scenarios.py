@@ -13,6 +13,8 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+import requests
+
 from tests.document.recorder import Caller
 from tests.server.service import Service, wait_until
 
@@ -20,8 +22,10 @@ KIB = 1024
 
 
 def the_service_itself(stranger: Caller) -> None:
+    stranger.send("GET", "/", show=("home", "What a program is told."))
     stranger.send("GET", "/livez", show=("alive", "The process answers."))
     stranger.send("GET", "/readyz", show=("ready", "The store answers too."))
+    stranger.send("GET", "/problems", show=("problems", "All problems that there are."))
     stranger.send("GET", "/problems/stale_turn", show=("stale_turn", "What `stale_turn` means."))
     stranger.refused("problem_not_found", "GET", "/problems/bad_weather")
 
@@ -372,12 +376,46 @@ def a_crowded_service(service: Service, stranger: Caller) -> None:
         ada.refused("internal_error", "GET", f"/v1/games/{game_id}")
         store.config_set("maxmemory-policy", "allkeys-lru")
         stranger.refused("store_evicts", "GET", "/readyz")
+        store.config_set("maxmemory-policy", "noeviction")
+        store.replicaof("127.0.0.1", 1)
+        stranger.refused("store_read_only", "GET", "/readyz")
+        store.replicaof("NO", "ONE")
     pid = wait_until(lambda: service.store.pid, "the store runs")
     os.kill(pid, signal.SIGSTOP)
     try:
         ada.refused("store_unavailable", "GET", "/v1/me")
     finally:
         os.kill(pid, signal.SIGCONT)
+
+
+def a_service_without_replicas(stranger: Caller) -> None:
+    """One that waits for what is not there."""
+    body = {"name": "Ada", "kind": "human"}
+    stranger.refused("not_replicated", "POST", "/v1/players", body)
+
+
+def a_service_of_few_words(stranger: Caller) -> None:
+    """One that lets nobody ask for much."""
+    stranger.send("GET", "/v1/rulesets")
+    stranger.refused("too_many_requests", "GET", "/v1/rulesets")
+
+
+def a_service_that_stops(service: Service, stranger: Caller) -> None:
+    """One whose load balancer has still to hear of it; and who asks for its metrics."""
+    stranger.refused("missing_token", "GET", "/metrics")
+    wrong = Caller(stranger.recorder, stranger.url, "of-another-service")
+    wrong.refused("invalid_token", "GET", "/metrics")
+    service.signal(signal.SIGTERM)
+    wait_until(
+        lambda: requests.get(f"{stranger.url}/readyz", timeout=10).status_code == 503,
+        "it says that it stops",
+    )
+    stranger.refused("stopping", "GET", "/readyz")
+
+
+def a_service_without_metrics(stranger: Caller) -> None:
+    """One that keeps them to itself."""
+    stranger.refused("not_found", "GET", "/metrics")
 
 
 SCENARIOS: tuple[Callable[[Caller], None], ...] = (
