@@ -13,7 +13,7 @@ from typing import cast
 
 from flask import Flask, Response, current_app, g, request
 
-from api import callers
+from api import callers, metrics
 from api.accounts import Accounts, read_credentials
 from api.callers import Proxies
 from api.limits.limiter import Limiter, Standing
@@ -193,6 +193,7 @@ def _show(standing: Standing) -> None:
 
 def _too_many(standing: Standing) -> Problem:
     policy = standing.policy
+    metrics.rate_limited(policy.name)
     detail = f"The limit of {policy} for {policy.name!r} is used up for {standing.reset} s."
     return Problem("too_many_requests", detail, headers={"Retry-After": str(standing.reset)})
 
