@@ -133,6 +133,9 @@ class Crowd:
 
     `may_lose`: the store may lose what it has acknowledged. Then a game that is not what it was
     is given up, and nothing is said of it but that it is consistent.
+
+    `may_replace`: the store may lose what it has not acknowledged, but shown already. A stream
+    says so; of who polls with a number of what was replaced it is only counted.
     """
 
     def __init__(
@@ -142,6 +145,7 @@ class Crowd:
         *,
         seed: int = 1,
         may_lose: bool = False,
+        may_replace: bool = False,
         rulesets: Sequence[tuple[str, int]] = RULESETS,
         listening: bool = True,
         each_move: Callable[[Table, Caller], None] = lambda table, player: None,
@@ -154,6 +158,7 @@ class Crowd:
         self.disturbed = 0
         self.last_move = time.monotonic()
         self.may_lose = may_lose
+        self.may_replace = may_replace or may_lose
         self._rulesets = rulesets
         self._listening = listening
         self._each_move = each_move
@@ -208,6 +213,7 @@ class Crowd:
         while True:
             game = table.players[0].get(table.path)
             if game["status"] != "playing":
+                table.is_finished = True
                 return
             seat = rng.choice(game["to_move"])
             own = table.players[seat].get(table.path)
@@ -240,15 +246,30 @@ class Crowd:
         found = audit(self.tables)
         found.tell(report, may_lose=self.may_lose)
         report.at_least("(moves that make the load real)", found.moves, least_moves)
-        faults = [each.fault(self.may_lose) for each in self.listeners]
-        faults = [] if self.may_lose else [each for each in faults if each]
         if self._listening:
-            report.tell("games heard by long polls and streams", len(self.listeners))
-            report.none("listeners who missed something", len(faults), faults[:3])
+            self._tell_listeners(report)
         if self.may_lose:
             report.tell("games given up by players who lost something", self.disturbed)
         report.none("players who could not go on", len(self.failures), self.failures[:2])
         tell_answers(report, self.tally, slowest)
+
+
+    def _tell_listeners(self, report: Report) -> None:
+        for each in self.listeners:
+            each.is_done = each.is_done or not each.table.is_finished
+        heard = [each for each in self.listeners if each.table.is_finished]
+        polls = [each.fault(self.may_replace) for each in heard if not each.by_stream]
+        streams = [each.fault(self.may_replace) for each in heard if each.by_stream]
+        missed_polls, missed_streams = list(filter(None, polls)), list(filter(None, streams))
+        report.tell("games heard by long polls", len(polls))
+        if self.may_replace:
+            report.tell("  of which some had what was replaced", len(missed_polls))
+            again = sum(each.starts_again for each in heard)
+            report.tell("times that listeners were told to start again", again)
+        else:
+            report.none("  of which some missed something", len(missed_polls), missed_polls[:2])
+        report.tell("games heard by streams", len(streams))
+        report.none("  of which some missed something", len(missed_streams), missed_streams[:2])
 
 
 def tell_answers(report: Report, tally: Tally, slowest: float) -> None:

@@ -240,6 +240,7 @@ class Watch:
             ("reads", self.reads, reads),
             ("writes", self.writes, writes),
             ("/livez", self.alive, {200}),
+            ("/readyz", self.ready, {200, 503}),
         ):
             for status in sorted(counts):
                 report.tell(f"{name} meanwhile answered with {status}", counts[status])

@@ -38,6 +38,7 @@ class Table:
 
     game_id: str
     players: list[Caller]
+    is_finished: bool = False
     acknowledged: list[Acknowledged] = field(default_factory=list)
     lock: threading.Lock = field(default_factory=threading.Lock)
 

@@ -81,6 +81,7 @@ class Machines:
         """Stop all of them."""
         for each in reversed(self.services):
             stop_service(each)
+            wait_until(lambda each=each: each.store.pid is None, "its store has ended")
 
 
 def workers(service: Service) -> set[int]:
@@ -97,7 +98,8 @@ def workers(service: Service) -> set[int]:
 @contextlib.contextmanager
 def machines(number: int = 2, **settings: str) -> Iterator[Machines]:
     """So many machines for a while, in a directory of their own."""
-    with tempfile.TemporaryDirectory(prefix="proof") as directory:
+    # A keeper may be ending still: what it leaves behind is nobody's.
+    with tempfile.TemporaryDirectory(prefix="proof", ignore_cleanup_errors=True) as directory:
         running = Machines(directory, number, settings)
         try:
             yield running

@@ -88,6 +88,11 @@ def overlap(one: Answer, other: Answer) -> bool:
     return one.sent < other.came and other.sent < one.came
 
 
+def _tell_overlaps(report: Report, effort: Effort, counts: Counter[str], least: int) -> None:
+    what = "  under way while another was"
+    report.at_least(what, counts["overlaps"], effort.times(least, 10 * least))
+
+
 def conflicting_moves(report: Report, effort: Effort) -> None:
     """Different legal moves for one seat and turn; where several seats are to move, for all."""
     with machines(2, APPEND_FSYNC="everysec") as running:
@@ -104,9 +109,7 @@ def conflicting_moves(report: Report, effort: Effort) -> None:
         report.tell("turns at which several moves were sent at once", counts["turns"])
         report.tell("  several seats' at once among them", counts["secret"])
         report.at_least("moves in conflict", counts["conflicts"], effort.times(100, 1000))
-        report.at_least(
-            "  under way while the other was", counts["overlaps"], effort.times(50, 500)
-        )
+        _tell_overlaps(report, effort, counts, 50)
         report.none("two accepted of one seat", counts["two"])
         report.none("none accepted of a seat", counts["none"])
         report.none("refused in any other way than as too late", counts["odd"], counts)
@@ -172,9 +175,7 @@ def retried_moves(report: Report, effort: Effort) -> None:
             tables.append(field.seat(ruleset, seats))
             _play_with_retries(field, tables[-1], counts)
         report.at_least("moves sent twice or three times", counts["again"], effort.times(60, 600))
-        report.at_least(
-            "  under way while the other was", counts["overlaps"], effort.times(30, 300)
-        )
+        _tell_overlaps(report, effort, counts, 30)
         report.none("not acknowledged each time", counts["refused"])
         report.none("acknowledged with other items than the first time", counts["differ"])
         audit(tables).tell(report)
@@ -219,9 +220,7 @@ def last_seats(report: Report, effort: Effort) -> None:
             _fill(field, people, field.rng.randint(2, 6), counts)
         report.tell("tables", counts["tables"])
         report.at_least("requests for a seat in conflict", counts["full"], effort.times(80, 800))
-        report.at_least(
-            "  under way while another's was", counts["overlaps"], effort.times(40, 400)
-        )
+        _tell_overlaps(report, effort, counts, 40)
         report.none("seats given to two", counts["oversold"])
         report.none("players with two seats", counts["two seats"])
         report.none("answers that the game contradicts", counts["contradicted"])
@@ -402,7 +401,7 @@ def one_creation(report: Report, effort: Effort) -> None:
                 host.persist("DELETE", f"/v1/games/{each}")
         report.tell("keys", counts["keys"])
         report.at_least("requests with a key in use", counts["conflicts"], effort.times(100, 1000))
-        report.at_least("  under way while it was", counts["overlaps"], effort.times(50, 500))
+        _tell_overlaps(report, effort, counts, 50)
         report.none("further games", counts["games"])
         report.none("keys without exactly one 201", counts["not one 201"])
         report.none("other answers than 200 and 201", counts["odd"], field.tally.refusals)
