@@ -253,7 +253,6 @@ class Crowd:
         report.none("players who could not go on", len(self.failures), self.failures[:2])
         tell_answers(report, self.tally, slowest)
 
-
     def _tell_listeners(self, report: Report) -> None:
         for each in self.listeners:
             each.is_done = each.is_done or not each.table.is_finished

@@ -56,6 +56,11 @@ def tell(
     """All figures of one kind of fault."""
     report.tell(what, len(recoveries))
     report.at_most("longest until play went on (s)", round(max(recoveries), 2), RECOVERY)
+    tell_play(report, running, crowd)
+
+
+def tell_play(report: Report, running: Machines, crowd: Crowd) -> None:
+    """What became of all that was played."""
     crowd.tell(report, slowest=SLOWEST, least_moves=LEAST_MOVES)
     lost, errors = running.lost_workers(), running.tracebacks()
     report.none("workers that died by themselves", len(lost), lost[:3])

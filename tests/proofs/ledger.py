@@ -78,7 +78,9 @@ class Audit:
             self._look(table, seat, game, told)
         for move in table.acknowledged:
             told = items[move.key[0]]
-            if any(told[each["version"] - 1 : each["version"]] != [each] for each in move.items):
+            if not move.items or any(
+                told[each["version"] - 1 : each["version"]] != [each] for each in move.items
+            ):
                 self.lost.append(f"{table.game_id}: items of {move}")
         if games[0]["status"] == "finished":
             self.finished += 1
