@@ -14,11 +14,11 @@ import threading
 import time
 import traceback
 import uuid
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from http.client import HTTPException
 from typing import Any
 
-from tests.proofs.caller import PAUSE, Caller, GaveUp, Tally, new_player
+from tests.proofs.caller import PAUSE, Caller, Tally, new_player
 from tests.proofs.ledger import Table, audit
 from tests.proofs.report import Report
 
@@ -70,7 +70,12 @@ class Listener:
 
     def _poll(self) -> None:
         path = f"{self.table.path}/events?since={self.version}&wait=20"
-        page = self.caller.get(path, wait=20)
+        try:
+            page = self.caller.get(path, wait=20)
+        except LookupError:
+            # Of a master that has been replaced, or the game is lost.
+            time.sleep(PAUSE)
+            return
         if page["reset"]:
             self.items.clear()
             self.starts_again += 1
@@ -148,7 +153,6 @@ class Crowd:
         may_replace: bool = False,
         rulesets: Sequence[tuple[str, int]] = RULESETS,
         listening: bool = True,
-        each_move: Callable[[Table, Caller], None] = lambda table, player: None,
     ) -> None:
         self.urls = urls
         self.tally = Tally()
@@ -156,12 +160,11 @@ class Crowd:
         self.listeners: list[Listener] = []
         self.failures: list[str] = []
         self.disturbed = 0
-        self.last_move = time.monotonic()
+        self.old_answers = 0
         self.may_lose = may_lose
         self.may_replace = may_replace or may_lose
         self._rulesets = rulesets
         self._listening = listening
-        self._each_move = each_move
         self._is_ending = threading.Event()
         self._threads = [
             threading.Thread(target=self._sit, args=(number, random.Random(f"{seed} {number}")))
@@ -187,7 +190,7 @@ class Crowd:
                 ruleset, seats = self._rulesets[count % len(self._rulesets)]
                 try:
                     self._play(self._open(rng, ruleset, seats, count), rng)
-                except (Disturbed, LookupError):
+                except Disturbed:
                     if not self.may_lose:
                         raise
                     self.disturbed += 1
@@ -198,12 +201,10 @@ class Crowd:
         players = [new_player(self.urls, self.tally, rng) for _ in range(seats)]
         body = {"ruleset": ruleset, "seat_count": seats}
         key = {"Idempotency-Key": str(uuid.UUID(int=rng.getrandbits(128)))}
-        created = players[0].persist("POST", "/v1/games", body, headers=key)
-        _expect(created.status in (200, 201), created)
-        table = Table(created.body["id"], players)
+        created = self._insist(players[0], "POST", "/v1/games", body, headers=key)
+        table = Table(created["id"], players)
         for each in players[1:]:
-            joined = each.persist("POST", f"{table.path}/seats", {})
-            _expect(joined.status == 200, joined)
+            self._insist(each, "POST", f"{table.path}/seats", {})
         self.tables.append(table)
         if self._listening:
             self.listeners.append(Listener(table, by_stream=count % 2 == 0))
@@ -211,21 +212,45 @@ class Crowd:
 
     def _play(self, table: Table, rng: random.Random) -> None:
         while True:
-            game = table.players[0].get(table.path)
+            game = self._insist(table.players[0], "GET", table.path)
+            if self._is_old(table, game):
+                continue
             if game["status"] != "playing":
                 table.is_finished = True
                 return
             seat = rng.choice(game["to_move"])
-            own = table.players[seat].get(table.path)
-            if seat not in own["to_move"]:
+            own = self._insist(table.players[seat], "GET", table.path)
+            if self._is_old(table, own) or seat not in own["to_move"]:
                 continue
             move = rng.choice(own["legal_moves"])
             body = {"turn": own["turn"], "move": move}
-            answer = table.players[seat].persist("POST", f"{table.path}/moves", body)
-            _expect(answer.status == 200, answer)
-            table.note(seat, own["turn"], move, answer.body["items"])
-            self.last_move = time.monotonic()
-            self._each_move(table, table.players[seat])
+            answer = self._insist(table.players[seat], "POST", f"{table.path}/moves", body)
+            table.note(seat, own["turn"], move, answer["items"])
+
+    def _is_old(self, table: Table, game: Any) -> bool:
+        """Whether this is a game without what was acknowledged before."""
+        if self.may_lose or game["version"] >= table.version:
+            return False
+        if not self.may_replace:
+            raise Disturbed(f"{table.game_id}: version {game['version']} after {table.version}")
+        self.old_answers += 1
+        time.sleep(PAUSE)
+        return True
+
+    def _insist(self, caller: Caller, method: str, path: str, body: Any = None, **how: Any) -> Any:
+        """The JSON of an answer that has to come, as each request is decided on what is known.
+
+        A master that was replaced, and does not know it yet, may refuse what its successor takes.
+        """
+        until = time.monotonic() + (PATIENCE if self.may_replace and not self.may_lose else 0)
+        while True:
+            answer = caller.persist(method, path, body, **how)
+            if answer.status in (200, 201):
+                return answer.body
+            if time.monotonic() >= until:
+                raise Disturbed(f"{method} {path}: {answer.status}: {answer.data[:500]!r}")
+            self.old_answers += 1
+            time.sleep(PAUSE)
 
     @property
     def moves(self) -> int:
@@ -265,6 +290,7 @@ class Crowd:
             report.tell("  of which some had what was replaced", len(missed_polls))
             again = sum(each.starts_again for each in heard)
             report.tell("times that listeners were told to start again", again)
+            report.tell("answers of masters that had been replaced", self.old_answers)
         else:
             report.none("  of which some missed something", len(missed_polls), missed_polls[:2])
         report.tell("games heard by streams", len(streams))
@@ -279,11 +305,3 @@ def tell_answers(report: Report, tally: Tally, slowest: float) -> None:
     report.none("5xx other than 503", len(tally.errors), tally.errors[:3])
     report.none("503 that is no proper problem", len(tally.bare), tally.bare[:3])
     report.at_most("slowest request (s)", round(tally.slowest, 2), slowest)
-
-
-def _expect(is_so: bool, answer: Any) -> None:
-    if not is_so:
-        raise Disturbed(f"{answer.status}: {answer.data[:500]!r}")
-
-
-__all__ = ["Crowd", "GaveUp", "Listener", "tell_answers"]

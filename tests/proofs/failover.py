@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import json
 import random
 import statistics
 import subprocess
@@ -205,7 +206,7 @@ class Onlooker:
         mistaken: list[str] = []
         versions: dict[tuple[str, int], set[str]] = {}
         for (path, tag), data in self._known.items():
-            version = int(tag.strip('W/"').partition("-")[0])
+            version = json.loads(data)["version"]
             versions.setdefault((path, version), set()).add(tag)
             answer = self._caller.persist("GET", path, headers={"If-None-Match": tag})
             if answer.status == 304:

@@ -38,6 +38,8 @@ class Table:
 
     game_id: str
     players: list[Caller]
+    version: int = 0
+    """The last one that was acknowledged."""
     is_finished: bool = False
     acknowledged: list[Acknowledged] = field(default_factory=list)
     lock: threading.Lock = field(default_factory=threading.Lock)
@@ -50,6 +52,7 @@ class Table:
     def note(self, seat: int, turn: int, move: Any, items: list[Any]) -> None:
         """A move was acknowledged."""
         with self.lock:
+            self.version = max([self.version, *(each["version"] for each in items)])
             self.acknowledged.append(Acknowledged(key_of(seat, turn, move), items))
 
 

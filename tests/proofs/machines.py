@@ -28,6 +28,7 @@ class Machines:
         self, directory: str, number: int = 2, settings: Mapping[str, str] | None = None
     ) -> None:
         self.services: list[Service] = []
+        self.past: list[Service] = []
         self.killed: set[int] = set()
         self._directory = directory
         self._settings = dict(settings or {})
@@ -47,6 +48,14 @@ class Machines:
         self.services.append(start_service(place, **settings))
         return self.services[-1].await_ready()
 
+    def restart(self, ended: Service) -> Service:
+        """Start one again that has ended, at the same address."""
+        at = self.services.index(ended)
+        place = str(Path(self._directory) / f"machine{at}")
+        self.past.append(ended)
+        self.services[at] = start_service(place, **self._settings | {"PORT": str(ended.port)})
+        return self.services[at].await_ready()
+
     @property
     def urls(self) -> list[str]:
         """Where they serve."""
@@ -64,7 +73,7 @@ class Machines:
         """What the services say of workers that died, and that nobody here has killed."""
         return [
             line
-            for each in self.services
+            for each in self.services + self.past
             for line in each.lines
             if (found := LOST_WORKER.search(line)) and int(found[1] or found[2]) not in self.killed
         ]
@@ -73,7 +82,7 @@ class Machines:
         """Errors that nobody has thought of, as the services have logged them."""
         return [
             each.output[at.start() : at.start() + 1500]
-            for each in self.services
+            for each in self.services + self.past
             for at in re.finditer("Traceback", each.output)
         ]
 
