@@ -120,6 +120,12 @@ class Caller:
         """The same player on connections of its own, for another thread."""
         return Caller(self.urls, self.tally, random.Random(self.rng.random()), self.token, self.id)
 
+    def close(self) -> None:
+        """Close its connections."""
+        for connection, _ in self._connections.values():
+            connection.close()
+        self._connections.clear()
+
     def connect(self, machine: int | None = None) -> tuple[str, HTTPConnection]:
         """A connection to one of the machines, open if it can be."""
         url = self.rng.choice(self.urls) if machine is None else self.urls[machine % len(self.urls)]

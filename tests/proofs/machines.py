@@ -11,7 +11,7 @@ import tempfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from tests.conftest import start_service, stop_service
+from tests.conftest import UNLIMITED, start_service, stop_service
 from tests.server.service import Service, wait_until
 
 REDIS_TIMEOUT_SECONDS = 2.0
@@ -31,7 +31,7 @@ class Machines:
         self.past: list[Service] = []
         self.killed: set[int] = set()
         self._directory = directory
-        self._settings = dict(settings or {})
+        self._settings = UNLIMITED | dict(settings or {})
         try:
             for _ in range(number):
                 self.add()
