@@ -244,7 +244,7 @@ def resharding(report: Report, effort: Effort) -> None:
                     "the game goes on",
                 )
                 recoveries.append(time.monotonic() - begun)
-        report.at_least("(slots moved)", len(recoveries), effort.times(3, 30))
+        report.at_least("(slots moved)", len(recoveries), effort.least(0.3))
         tell(report, on, crowd, "slots of games in play moved", recoveries)
 
 

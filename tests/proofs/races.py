@@ -90,7 +90,7 @@ def overlap(one: Answer, other: Answer) -> bool:
 
 def _tell_overlaps(report: Report, effort: Effort, counts: Counter[str], least: int) -> None:
     what = "  under way while another was"
-    report.at_least(what, counts["overlaps"], effort.times(least, 10 * least))
+    report.at_least(what, counts["overlaps"], effort.least(least))
 
 
 def conflicting_moves(report: Report, effort: Effort) -> None:
@@ -108,8 +108,8 @@ def conflicting_moves(report: Report, effort: Effort) -> None:
             _play_with_conflicts(field, tables[-1], counts)
         report.tell("turns at which several moves were sent at once", counts["turns"])
         report.tell("  several seats' at once among them", counts["secret"])
-        report.at_least("moves in conflict", counts["conflicts"], effort.times(100, 1000))
-        _tell_overlaps(report, effort, counts, 50)
+        report.at_least("moves in conflict", counts["conflicts"], effort.least(10))
+        _tell_overlaps(report, effort, counts, 5)
         report.none("two accepted of one seat", counts["two"])
         report.none("none accepted of a seat", counts["none"])
         report.none("refused in any other way than as too late", counts["odd"], counts)
@@ -174,8 +174,8 @@ def retried_moves(report: Report, effort: Effort) -> None:
                 break
             tables.append(field.seat(ruleset, seats))
             _play_with_retries(field, tables[-1], counts)
-        report.at_least("moves sent twice or three times", counts["again"], effort.times(60, 600))
-        _tell_overlaps(report, effort, counts, 30)
+        report.at_least("moves sent twice or three times", counts["again"], effort.least(5))
+        _tell_overlaps(report, effort, counts, 3)
         report.none("not acknowledged each time", counts["refused"])
         report.none("acknowledged with other items than the first time", counts["differ"])
         audit(tables).tell(report)
@@ -219,8 +219,8 @@ def last_seats(report: Report, effort: Effort) -> None:
         while time.monotonic() < until:
             _fill(field, people, field.rng.randint(2, 6), counts)
         report.tell("tables", counts["tables"])
-        report.at_least("requests for a seat in conflict", counts["full"], effort.times(80, 800))
-        _tell_overlaps(report, effort, counts, 40)
+        report.at_least("requests for a seat in conflict", counts["full"], effort.least(10))
+        _tell_overlaps(report, effort, counts, 4)
         report.none("seats given to two", counts["oversold"])
         report.none("players with two seats", counts["two seats"])
         report.none("answers that the game contradicts", counts["contradicted"])
@@ -284,7 +284,7 @@ def parting(report: Report, effort: Effort) -> None:
             wrong += [fault] if fault else []
         for outcome in OUTCOMES:
             report.tell(f"games {outcome}", counts[outcome])
-        report.at_least("games", counts.total(), effort.times(20, 300))
+        report.at_least("games", counts.total(), effort.least(3))
         report.none("outcomes that are not allowed", len(wrong), wrong[:3])
         tell_answers(report, field.tally, SLOWEST)
 
@@ -400,8 +400,8 @@ def one_creation(report: Report, effort: Effort) -> None:
             for each in ids:
                 host.persist("DELETE", f"/v1/games/{each}")
         report.tell("keys", counts["keys"])
-        report.at_least("requests with a key in use", counts["conflicts"], effort.times(100, 1000))
-        _tell_overlaps(report, effort, counts, 50)
+        report.at_least("requests with a key in use", counts["conflicts"], effort.least(10))
+        _tell_overlaps(report, effort, counts, 5)
         report.none("further games", counts["games"])
         report.none("keys without exactly one 201", counts["not one 201"])
         report.none("other answers than 200 and 201", counts["odd"], field.tally.refusals)

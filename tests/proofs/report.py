@@ -24,6 +24,10 @@ class Effort(NamedTuple):
         """A number of repetitions."""
         return quick if self.is_quick else long
 
+    def least(self, each_second: float) -> int:
+        """A number that is reached at this rate, which slow machines reach too."""
+        return max(round(each_second * self.seconds), 1)
+
 
 QUICK = Effort(QUICK_SECONDS, is_quick=True)
 
