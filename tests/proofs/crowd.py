@@ -268,8 +268,8 @@ class Crowd:
 
     def tell(self, report: Report, *, slowest: float, least_moves: int) -> None:
         """Everything about it, after it has come to its end."""
-        found = audit(self.tables)
-        found.tell(report, may_lose=self.may_lose)
+        found = audit(self.tables, may_lose=self.may_lose)
+        found.tell(report)
         report.at_least("(moves that make the load real)", found.moves, least_moves)
         if self._listening:
             self._tell_listeners(report)

@@ -47,12 +47,14 @@ def expired_games(report: Report, effort: Effort) -> None:
             expire(client)
             resident.append(max(map(resident_mb, workers(running.services[0]))))
         kinds = Counter(kind_of(key) for key in client.scan_iter(count=1000))
+        for_ever = [key for key in client.scan_iter(count=1000) if client.pttl(key) < 0]
         lingering = sum(client.zcard(key) for key in client.scan_iter("index:*"))
         report.at_least("games created, played and expired", games, QUICK_GAMES)
         report.at_least("requests", tally.requests, games * 5)
         report.none("keys of games left", kinds["game"])
         report.none("keys of players left", kinds["player"])
         report.none("keys of any other kind but indexes left", _others(kinds), kinds)
+        report.none("keys that are kept for ever", len(for_ever), for_ever[:3])
         report.tell("indexes left (they expire later by themselves)", kinds["index"])
         report.tell("entries in them", lingering)
         grown = (client.info("memory")["used_memory"] - at_start) / 2**20
