@@ -8,7 +8,7 @@ BIN    := $(VENV)/bin
 PIP     = $(PYTHON) -m pip --python $(BIN)/python --disable-pip-version-check --quiet
 
 .DEFAULT_GOAL := help
-.PHONY: help serve test test-slow fuzz bench lint format openapi examples release lock
+.PHONY: help serve test test-slow fuzz prove bench lint format openapi examples release lock
 
 help: ## Show this help
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
@@ -25,6 +25,9 @@ test-slow: $(VENV)/.dev ## Run the tests that take long
 fuzz: $(VENV)/.dev ## Send wrong requests for long (REQUESTS=100000, SECONDS=1800, SEED=…)
 	@$(BIN)/python -m tests.fuzz.raw --requests $(or $(REQUESTS),100000) $(if $(SEED),--seed $(SEED))
 	@$(BIN)/python -m tests.fuzz.by_document --seconds $(or $(SECONDS),1800) $(if $(SEED),--seed $(SEED))
+
+prove: $(VENV)/.dev ## Count what is lost under load, races and failures (ARGS="--quick ...")
+	@$(BIN)/python -m tests.proofs $(ARGS)
 
 bench: $(VENV)/.runtime ## Measure the rules, the house, and how many can wait how well
 	@$(BIN)/python -m bench.engine

@@ -83,10 +83,14 @@ return 1
 )
 
 TOUCH = Script.of("""
+if redis.call('HGET', KEYS[1], 'commit') ~= ARGV[1] then
+  return 0
+end
 local life = redis.call('PTTL', KEYS[1])
 if life > 0 then
   redis.call('PEXPIRE', KEYS[1], life)
 end
+return 1
 """)
 
 ADD_PLAYER = Script.of("""
@@ -321,13 +325,15 @@ class Store:
         keys = (_game_key(game.id), _items_key(game.id), _played_key(game.id))
         return bool(self._durably(COMMIT.on(*keys, args=args)))
 
-    def confirm(self, game_id: str) -> None:
-        """Make sure that what is known of a game is not lost, before it is said again.
+    def confirm(self, game: Game) -> bool:
+        """Make sure that a game as it was read is not lost, before it is said again; tell whether.
 
-        An earlier answer may have been that it was not replicated.
+        An earlier answer may have been that it was not replicated. False if it is another by now:
+        it may have been read where the master was until then.
         """
-        if self.link.waits_for_replicas:
-            self._durably(TOUCH.on(_game_key(game_id)))
+        if not self.link.waits_for_replicas:
+            return True
+        return bool(self._durably(TOUCH.on(_game_key(game.id), args=(game.commit,))))
 
     def items(self, game_id: str, first: int, last: int) -> list[Item]:
         """What happened, from one version to another, both included."""

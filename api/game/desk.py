@@ -151,8 +151,9 @@ class Desk:
                 raise Problem("precondition_failed")
             decided = decide(visit)
             if decided is None:
-                self.store.confirm(game_id)
-                return visit, ()
+                if self.store.confirm(visit.game):
+                    return visit, ()
+                continue
             change = self.commit(visit.game, decided, visit.now)
             if change is not None:
                 state = visit.found.state if change.state is None else change.state

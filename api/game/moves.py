@@ -105,6 +105,9 @@ class Moves:
         if visit.played is not None:
             first, last = msgspec.json.decode(visit.played, type=tuple[int, int])
             items = tuple(self.store.items(game_id, first, last))
+            if len(items) <= last - first:
+                # Between the two reads the store has lost it, with the master that it had.
+                raise Problem("busy")
             if visit.game.version < last:
                 # The commit fell between the reads of the game and of what was played in it.
                 visit = self.desk.visit(credentials, game_id)

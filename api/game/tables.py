@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from api.accounts import Credentials, new_id
 from api.game.course import Course
-from api.game.desk import Desk, Visit, whatever_it_is
+from api.game.desk import ATTEMPTS, Desk, Visit, whatever_it_is
 from api.happenings import (
     BY_PLAYER,
     GameCancelled,
@@ -106,11 +106,17 @@ class Tables:
         """The game of an earlier request with the same key, None if it got no further."""
         if creation.digest != asked:
             raise Problem("idempotency_key_reused")
-        reading = self.store.read(None, creation.game_id)
-        if reading.found is None:
-            return None
-        self.store.confirm(creation.game_id)
-        return Visit(reading.now, host, reading.found)
+        return self._found(host, creation.game_id)
+
+    def _found(self, host: Player, game_id: str) -> Visit | None:
+        """A game of the host's that may be there already, and then is not lost."""
+        for _ in range(ATTEMPTS):
+            reading = self.store.read(None, game_id)
+            if reading.found is None:
+                return None
+            if self.store.confirm(reading.found.game):
+                return Visit(reading.now, host, reading.found)
+        raise Problem("busy")
 
     def _new_game(self, host: Player, body: NewGame) -> Game:
         ruleset, options = read_setup(body)
@@ -142,11 +148,10 @@ class Tables:
         if change is not None:
             return Visit(now, host, StoredGame(change.game, change.state)), True
         # The same request at the same time, on another connection, came first.
-        found = self.store.read(None, game.id).found
+        found = self._found(host, game.id)
         if found is None:
             raise Problem("busy")
-        self.store.confirm(game.id)
-        return Visit(now, host, found), False
+        return found, False
 
     def _reserve(self, body: NewGame) -> tuple[SeatRecord, ...]:
         ids = body.get("players", ())
