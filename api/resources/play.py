@@ -153,7 +153,9 @@ def create_stream_ticket(game_id: str) -> Response:
     description="Server-Sent Events.",
     headers=SERVER_TIME,
 )
-@blueprint.alt_response(204, description="The game has ended, and you have everything.")
+@blueprint.alt_response(
+    204, description="The game has ended, and you have everything.", headers=SERVER_TIME
+)
 def stream_events(query: dict[str, Any], game_id: str) -> Response:
     """Be told what happens in a game, as it happens
 

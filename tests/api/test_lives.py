@@ -129,6 +129,7 @@ def test_at_last_nothing_is_left_of_anything(
         unused_player_minutes=1 / 60,
         ticket_hours=1 / 3600,
         idempotency_hours=1 / 3600,
+        rate_limits=(),  # counts of the last hour live for an hour
     )
     ada.create()
     ada.cancel(ada.create())
@@ -403,7 +404,8 @@ def test_ten_thousand_entries_without_a_game_are_read_past_and_removed(
     long_ago = int(time.time() * 1000) - 2 * lives.COMMIT_MS
     database.zadd(open_games, {f"{n:032x}": long_ago - n for n in range(10_000)})
     game_id = ada.create()
-    assert ada.listed("/v1/games?status=open&limit=100") == [game_id]
+    for _ in range(6):  # a page goes through so many entries and no more
+        assert ada.listed("/v1/games?status=open&limit=100") == [game_id]
     assert database.zrange(open_games, 0, -1) == [game_id.encode()]
 
 
