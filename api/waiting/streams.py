@@ -231,6 +231,7 @@ class Stream:
             if page is None:
                 return None
             update = StreamUpdate(self._game(shared), page.items)
+            # In the middle of what one commit brought, a version has no id.
             last = Version(page.version, "") if page.more else visit.game.known_as
             return last, _event("update", str(page.version), update)
 
