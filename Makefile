@@ -8,7 +8,7 @@ BIN    := $(VENV)/bin
 PIP     = $(PYTHON) -m pip --python $(BIN)/python --disable-pip-version-check --quiet
 
 .DEFAULT_GOAL := help
-.PHONY: help serve test test-slow bench lint format openapi lock
+.PHONY: help serve test test-slow fuzz prove bench lint format openapi examples release lock
 
 help: ## Show this help
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
@@ -21,6 +21,13 @@ test: $(VENV)/.dev ## Run the tests (ARGS="..." is passed to pytest)
 
 test-slow: $(VENV)/.dev ## Run the tests that take long
 	@$(BIN)/python -m pytest -m slow $(ARGS)
+
+fuzz: $(VENV)/.dev ## Send wrong requests for long (REQUESTS=100000, SECONDS=1800, SEED=…)
+	@$(BIN)/python -m tests.fuzz.raw --requests $(or $(REQUESTS),100000) $(if $(SEED),--seed $(SEED))
+	@$(BIN)/python -m tests.fuzz.by_document --seconds $(or $(SECONDS),1800) $(if $(SEED),--seed $(SEED))
+
+prove: $(VENV)/.dev ## Count what is lost under load, races and failures (ARGS="--quick ...")
+	@$(BIN)/python -m tests.proofs $(ARGS)
 
 bench: $(VENV)/.runtime ## Measure the rules, the house, and how many can wait how well
 	@$(BIN)/python -m bench.engine
@@ -39,13 +46,20 @@ format: $(VENV)/.dev ## Format the code and mend what ruff can mend
 openapi: $(VENV)/.runtime ## Write openapi.yaml from the code
 	@$(BIN)/ludotheque openapi --output openapi.yaml
 
+examples: $(VENV)/.dev ## Record the document's examples from a real server, then write openapi.yaml
+	@$(BIN)/python -m tests.document.record
+	@$(BIN)/ludotheque openapi --output openapi.yaml
+
+release: $(VENV)/.dev openapi ## Keep openapi.yaml as the released document, if it breaks nothing
+	@$(BIN)/python -m tests.document.compatibility --release
+
 lock: $(VENV)/.dev ## Pin the newest dependencies that pyproject.toml allows
 	@$(LOCK) --upgrade --output-file requirements.lock
 	@$(LOCK) --upgrade --group dev --constraint requirements.lock --output-file requirements-dev.lock
 
 LOCK = $(BIN)/uv pip compile pyproject.toml --quiet --universal --python-version 3.11 \
 	--generate-hashes --no-emit-index-url --no-emit-find-links --no-annotate \
-	--no-config --custom-compile-command 'make lock'
+	--no-config --fork-strategy fewest --custom-compile-command 'make lock'
 
 # The environment, and what has been installed into it. The development lock holds everything
 # that the other one does, in the same versions.

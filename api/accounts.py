@@ -20,7 +20,7 @@ from typing import NamedTuple
 from redis import ResponseError
 
 from api.answers import PlayerAnswer, TokenAnswer
-from api.lives import OLD_TOKEN_MS, SEEN_MS, UNUSED_PLAYER_MS, Lives
+from api.lives import OLD_TOKEN_MS, SEEN_MS, Lives
 from api.problems import Problem
 from api.store import Reading, Store, TokenOffer
 from api.stored import Account, Player, digest
@@ -81,7 +81,7 @@ class Accounts:
         """A new player with its token."""
         player = Player(new_id(), name, kind)
         secret = secrets.token_urlsafe(32)
-        self.store.add_player(player, digest(secret), UNUSED_PLAYER_MS)
+        self.store.add_player(player, digest(secret), self.lives.unused_player)
         return PlayerAnswer(player.id, name, kind, f"{player.id}.{secret}")
 
     def rotate_token(self, credentials: Credentials | None) -> TokenAnswer:
@@ -123,10 +123,6 @@ class Accounts:
         note_player(account.player.id)
         return account.player
 
-    def keep(self, player_id: str, now: int) -> None:
-        """This player is in a game now, and is kept for as long as players are."""
-        self.store.keep_player(player_id, now, self.lives.player)
-
     def _renew(self, account: Account, now: int) -> None:
         # A store that takes no changes, as its memory is full, can still be read.
         with contextlib.suppress(ResponseError):
@@ -137,7 +133,7 @@ class Accounts:
         if now - account.seen_at >= SEEN_MS:
             self.store.see_player(account.player.id, now)
         if account.kept_at and now - account.kept_at > self.lives.renewal:
-            self.keep(account.player.id, now)
+            self.store.keep_player(account.player.id, now, self.lives.player)
 
 
 def _next_secret(credentials: Credentials, nonce: bytes) -> str:

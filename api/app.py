@@ -12,6 +12,8 @@ from redis import RedisError
 
 from api import metrics
 from api.access import HEADER, Access, note_route
+from api.callers import Proxies
+from api.limits.gate import Gate
 from api.link import NotReplicated
 from api.logs import SERVICE, reason
 from api.openapi import Api, as_yaml, make_api, make_document
@@ -27,6 +29,8 @@ log = logging.getLogger(SERVICE)
 EXPOSED_HEADERS = (
     "ETag",
     "Location",
+    "RateLimit",
+    "RateLimit-Policy",
     "Retry-After",
     "Server-Time",
     "WWW-Authenticate",
@@ -48,7 +52,8 @@ def create_app(settings: Settings | None = None) -> Flask:
     settings = settings or Settings.from_environment()
     app.config["METRICS"] = settings.metrics == "on"
     app.config["METRICS_TOKEN"] = settings.metrics_token
-    app.extensions["ludotheque"] = make_services(settings)
+    services = make_services(settings)
+    app.extensions["ludotheque"] = services
     app.wsgi_app = Access(app.wsgi_app)  # type: ignore[method-assign]
     app.before_request(note_route)
     app.after_request(set_headers)
@@ -57,6 +62,9 @@ def create_app(settings: Settings | None = None) -> Flask:
     app.register_error_handler(NewerFormat, newer_format)
     app.register_error_handler(Exception, internal_error)
     CORS(app, expose_headers=EXPOSED_HEADERS, max_age=DAY_SECONDS, send_wildcard=True)
+    # After the others: what it makes of an answer then gets their headers too.
+    proxies = Proxies(settings.trusted_proxies or ())
+    Gate(services.limiter, proxies, services.accounts).install(app)
     app.register_blueprint(pages.blueprint)
     document = make_document(publish(app))
     app.extensions["document"] = {

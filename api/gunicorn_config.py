@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from api import logs, tally
+from api.callers import Proxies
 from api.settings import Settings
 
 _settings = Settings.from_environment()
@@ -29,6 +30,8 @@ accesslog = None
 
 # Seconds that an idle connection is kept, and that a request's line and headers may take.
 keepalive = 5
+# Whose X-Forwarded-Proto is believed: the same who are believed in X-Forwarded-For.
+forwarded_allow_ips = ",".join(map(str, _settings.trusted_proxies or ()))
 # Seconds that the master leaves workers to end by themselves: what they take, and a little more.
 graceful_timeout = _settings.stop_delay_seconds + _settings.grace_seconds + 2
 # The master imports nothing of the service, so that gevent patches before anything is loaded.
@@ -56,6 +59,8 @@ def post_fork(server: Any, worker: Any) -> None:
     worker.heard = server.SIG_QUEUE
     worker.stop_delay = _settings.stop_delay_seconds
     worker.grace = _settings.grace_seconds
+    worker.proxies = Proxies(_settings.trusted_proxies or ())
+    worker.connections_per_address = _settings.connections_per_address
     tally.join(worker.number)
 
 

@@ -2,13 +2,21 @@
 
 An index is a hint, the game is the truth. An entry is written before the commit that makes it
 true; whoever reads one that the game contradicts skips it, and removes it only when no commit
-can make it true any more. So an index never lacks a game, whatever fails in between. A game that
-goes on writes its entries again now and then, so that no index expires before its games.
+can make it true any more. So an index never lacks a game, whatever fails in between.
 
-An index is a sorted set of game ids by the time of their creation: of the lobby, of one
-ruleset's lobby, of all games that concern a player, and of those that take one of its places. A
-further one, of a player's ended games by the time of their end, tells a bot what ended since it
-last asked.
+An entry has a life, longer than its game's; a game that goes on renews its entries now and then,
+and the lives of those who play it. Whoever adds an entry removes some whose life is over, more
+than are added, so an index holds little that has gone, though nobody reads it. It expires with
+its last entry.
+
+| key | holds |
+| --- | --- |
+| `index:{OWNER}:STATUS` | sorted set: game ids by the time of their creation |
+| `index:{OWNER}:STATUS:until` | sorted set: the same ids by when their life is over |
+| `index:{PLAYER}:ended` | sorted set: a player's ended games by the time of their end |
+
+An owner is the lobby, one ruleset's lobby, a player (all games that concern it), or a player's
+places (those that take one). The last one tells a bot what ended since it last asked.
 """
 
 from __future__ import annotations
@@ -16,16 +24,49 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-from api.link import Command, Link
-from api.lives import Lives
-from api.store import Store
+from api.link import Command, Link, Script
+from api.lives import COMMIT_MS, Lives
+from api.store import Store, keeping
 from api.stored import CANCELLED, ENDED, FINISHED, OPEN, PLAYING, PUBLIC, UNFINISHED, Game
 
 ALL = "all"
 LOBBY = "lobby"
 
-COMMIT_MS = 60_000
-"""Longer than a commit can be under way: an older entry without a game will never have one."""
+MOST_READS = 20
+"""So often an index is read for one page. If all was false until then, the page is short."""
+
+REMOVED_AT_ONCE = 10
+"""So many entries whose life is over are removed when one is added."""
+
+TOLD_AT_ONCE = 1000
+"""So many ids are a script's arguments at most; it can take only some thousands."""
+
+ADD = Script.of("""
+local id, created_at, now, life, how = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
+redis.call('ZADD', KEYS[1], created_at, id)
+redis.call('ZADD', KEYS[2], how, now + life, id)
+local over = redis.call('ZRANGE', KEYS[2], '-inf', '(' .. now, 'BYSCORE', 'LIMIT', 0, ARGV[6])
+for _, key in ipairs(KEYS) do
+  if #over > 0 then
+    redis.call('ZREM', key, unpack(over))
+  end
+end
+local last = redis.call('ZRANGE', KEYS[2], 0, 0, 'REV', 'WITHSCORES')
+for _, key in ipairs(KEYS) do
+  redis.call('PEXPIRE', key, last[2] - now)
+end
+""")
+
+REMOVE = Script.of("""
+for _, key in ipairs(KEYS) do
+  redis.call('ZREM', key, unpack(ARGV))
+end
+""")
+
+LONGER = "GT"
+"""An entry that has a longer life keeps it: the commit may fail, and the game go on as it was."""
+
+EXACTLY = "CH"
 
 _PROGRESS: dict[str, int] = {OPEN: 0, PLAYING: 1, FINISHED: 2, CANCELLED: 2}
 
@@ -70,6 +111,11 @@ def owners(game: Game) -> set[str]:
     return in_lobby | game.members()
 
 
+def _company(game: Game | None) -> set[str]:
+    """Those who are kept as long as a game is: who host it or have a seat."""
+    return set() if game is None else game.players() | {game.host.id}
+
+
 def is_true(entry: Entry, game: Game | None) -> bool:
     """Whether the game is what the entry says."""
     return game is not None and entry in entries(game)
@@ -100,37 +146,64 @@ class Indexes:
         self.store = store
         self.lives = lives
 
-    def are_old(self, game: Game, now: int) -> bool:
-        """Whether a game's entries should be written again, so that they live on."""
-        return now - game.indexed_at > self.lives.renewal
+    def are_to_be_renewed(self, before: Game | None, after: Game, now: int) -> bool:
+        """Whether all of a game's entries are to be written: at each stage, and now and then."""
+        is_new = before is None or before.status != after.status
+        return is_new or now - after.indexed_at > self.lives.renewal
 
     def before_commit(self, before: Game | None, after: Game, now: int) -> None:
-        """Write the entries that a commit is about to make true; all of them if it is time."""
-        renewed = before is None or after.indexed_at != before.indexed_at
-        new = sorted(entries(after) - (set() if renewed else entries(before)))
-        ends = before is not None and before.status not in ENDED and after.status in ENDED
-        if not new:
-            return
-        commands = []
-        for entry in new:
-            commands.append(_command("ZADD", _key(entry), after.created_at, after.id))
-            commands.append(_command("PEXPIRE", _key(entry), self.lives.index))
-        for player_id in sorted(after.members()) if ends else ():
-            key = _ended_key(player_id)
-            commands.append(_command("ZADD", key, now, after.id))
-            commands.append(_command("ZREMRANGEBYSCORE", key, "-inf", now - self.lives.ended))
-            commands.append(_command("PEXPIRE", key, self.lives.ended))
-        self.link.ask(commands)
+        """Write the entries that a commit is about to make true; all of them if it is time.
+
+        Whoever plays is kept as long as they are.
+        """
+        old = before
+        if before is not None and after.indexed_at != before.indexed_at:
+            old = None
+        commands = [
+            self._adding(entry, after, now, LONGER)
+            for entry in sorted(entries(after) - entries(old))
+        ]
+        life_ms = max(self.lives.player, self.lives.of_entries(after))
+        commands += [
+            keeping(player_id, now, life_ms)
+            for player_id in sorted(_company(after) - _company(old))
+        ]
+        if before is not None and before.status not in ENDED and after.status in ENDED:
+            for player_id in sorted(after.members()):
+                commands += self._adding_ended(player_id, after, now)
+        if commands:
+            self.link.ask(commands)
+
+    def _adding(self, entry: Entry, game: Game, now: int, how: str) -> Command:
+        life_ms = self.lives.of_entries(game)
+        args = (game.id, game.created_at, now, life_ms, how, REMOVED_AT_ONCE)
+        return ADD.on(*_keys(entry), args=args)
+
+    def _adding_ended(self, player_id: str, game: Game, now: int) -> list[Command]:
+        key = _ended_key(player_id)
+        return [
+            _command("ZADD", key, now, game.id),
+            _command("ZREMRANGEBYSCORE", key, "-inf", now - self.lives.ended),
+            _command("PEXPIRE", key, self.lives.ended),
+        ]
 
     def after_commit(self, before: Game | None, after: Game, now: int) -> None:
-        """Remove the entries that a commit made false for good."""
+        """Remove the entries that a commit made false for good.
+
+        What lists a game that has ended needs to live no longer than it does.
+        """
         position = Position(after.created_at, after.id)
-        old = [
-            entry
+        commands = [
+            REMOVE.on(*_keys(entry), args=(after.id,))
             for entry in sorted(entries(before) - entries(after))
             if not can_become_true(entry, position, after, now)
         ]
-        self._remove([(entry, after.id) for entry in old])
+        if before is not None and before.status not in ENDED and after.status in ENDED:
+            commands += [
+                self._adding(entry, after, now, EXACTLY) for entry in sorted(entries(after))
+            ]
+        if commands:
+            self.link.ask(commands)
 
     def has_places(self, player_id: str, most: int, now: int) -> bool:
         """Whether a player hosts or sits in so many games that have not ended.
@@ -157,22 +230,29 @@ class Indexes:
     def page(
         self, owner: str, status: str, after: Position | None, limit: int, now: int
     ) -> tuple[list[Game], Position | None]:
-        """Some games of an index, newest first, and where the next page begins, if there is one."""
+        """Some games of an index, newest first, and where the next page begins, if there is one.
+
+        There may be fewer than asked for, even none, and a next page all the same.
+        """
         entry = Entry(owner, status)
         games: list[Game] = []
-        false: list[tuple[Entry, str]] = []
+        false: list[str] = []
         following = None
-        for position, game in self._positions(entry, after, limit + 1):
+        most = MOST_READS * (limit + 1)
+        for number, (position, game) in enumerate(self._positions(entry, after, limit + 1), 1):
             if game is None or not is_true(entry, game):
                 if not can_become_true(entry, position, game, now):
-                    false.append((entry, position.game_id))
+                    false.append(position.game_id)
             elif len(games) < limit:
                 games.append(game)
             else:
                 following = Position(games[-1].created_at, games[-1].id)
                 break
+            if number == most:
+                following = position
+                break
         # Only now: a removal shifts what `_positions` has still to read.
-        self._remove(false)
+        self._remove(entry, false)
         return games, following
 
     def ended_since(self, player_id: str, since: int, limit: int) -> list[tuple[str, int]]:
@@ -213,10 +293,10 @@ class Indexes:
             offset = 0 if batch else offset + len(found)
             after = batch[-1] if batch else after
 
-    def _remove(self, false: list[tuple[Entry, str]]) -> None:
-        if not false:
-            return
-        self.link.ask([_command("ZREM", _key(entry), game_id) for entry, game_id in false])
+    def _remove(self, entry: Entry, false: list[str]) -> None:
+        parts = [false[at : at + TOLD_AT_ONCE] for at in range(0, len(false), TOLD_AT_ONCE)]
+        if parts:
+            self.link.ask([REMOVE.on(*_keys(entry), args=part) for part in parts])
 
     def _scored(self, key: str, *words: Any) -> list[tuple[str, int]]:
         """The members of a part of an index, and their times."""
@@ -231,6 +311,10 @@ def _command(name: str, key: str, *words: Any) -> Command:
 
 def _key(entry: Entry) -> str:
     return f"index:{{{entry.owner}}}:{entry.status}"
+
+
+def _keys(entry: Entry) -> tuple[str, str]:
+    return _key(entry), f"{_key(entry)}:until"
 
 
 def _ended_key(player_id: str) -> str:

@@ -261,6 +261,12 @@ KINDS: dict[str, Kind] = {
         "Use a new random key for each new request, and the same one only to repeat a request as it was.",
     ),
     # 429
+    "too_many_requests": Kind(
+        429,
+        "Too many requests",
+        "The token or the address has used up a limit for now. A legal move is never too many.",
+        "Try again after Retry-After seconds. The header RateLimit says how much of which limit is left, RateLimit-Policy what they are.",
+    ),
     "too_many_waiting": Kind(
         429,
         "Too many are waiting already",

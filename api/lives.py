@@ -5,12 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from api.settings import Settings
+from api.stored import ENDED, PLAYING, Game
 
-HOUR_MS = 60 * 60 * 1000
+MINUTE_MS = 60 * 1000
+HOUR_MS = 60 * MINUTE_MS
 DAY_MS = 24 * HOUR_MS
-
-UNUSED_PLAYER_MS = HOUR_MS
-"""A player who was never in a game."""
 
 OLD_TOKEN_MS = 10 * 60 * 1000
 """A token after a new one was issued, at most."""
@@ -22,37 +21,55 @@ A poll is sent again after 25 seconds, a stream checked every 30: so that whoeve
 of within half a minute.
 """
 
-REQUEST_MS = DAY_MS
-"""An Idempotency-Key."""
-
-
-TICKET_MS = 12 * HOUR_MS
-"""A ticket for a stream."""
+COMMIT_MS = 60_000
+"""Longer than a commit can be under way."""
 
 
 @dataclass(frozen=True, slots=True)
 class Lives:
-    """What the settings say: players from their last use on, games from their last change on."""
+    """What the settings say: players from their last use on, games from their last change on.
+
+    `unused_player` is for one who was never in a game, `request` for an Idempotency-Key, `ticket`
+    for a stream's.
+    """
 
     player: int
+    unused_player: int
     unfinished: int
     ended: int
+    request: int
+    ticket: int
 
     @classmethod
     def of(cls, settings: Settings) -> Lives:
         """The lives that these settings give."""
         return cls(
             player=int(settings.player_days * DAY_MS),
+            unused_player=int(settings.unused_player_minutes * MINUTE_MS),
             unfinished=int(settings.open_game_days * DAY_MS),
             ended=int(settings.finished_game_days * DAY_MS),
+            request=int(settings.idempotency_hours * HOUR_MS),
+            ticket=int(settings.ticket_hours * HOUR_MS),
         )
-
-    @property
-    def index(self) -> int:
-        """An index outlives every game that it lists, as it is renewed before half its life."""
-        return 2 * max(self.unfinished, self.ended) + DAY_MS
 
     @property
     def renewal(self) -> int:
         """How old what keeps something alive may get before it is renewed."""
         return min(DAY_MS, self.player // 2, self.unfinished // 2)
+
+    def of_game(self, game: Game, now: int) -> int:
+        """How long a game is kept from a commit on; always beyond its deadline."""
+        if game.status in ENDED:
+            return self.ended
+        return self.unfinished + max((game.deadline or now) - now, 0)
+
+    def of_entries(self, game: Game) -> int:
+        """How long what lists a game, and who plays it, are kept: beyond the game itself.
+
+        They are written anew only when a game that goes on has not done so for a while, and
+        before a commit, from which on the game lives; its deadline may be another by then.
+        """
+        longest = self.ended if game.status in ENDED else self.unfinished
+        if game.status == PLAYING:
+            longest += game.turn_seconds * 1000
+        return longest + self.renewal + COMMIT_MS

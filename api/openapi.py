@@ -1,7 +1,8 @@
 """The published document, made from the routes and schemas: flask-smorest, and what it lacks.
 
 Named enums, unions with a discriminator, constant tags, every problem that an operation can
-answer with, and operations that say whether they take a token. The hooks used are public.
+answer with, and operations that say whether they take a token. The hooks used are public. What
+operations share is in `api.parts`, the examples are `api.examples`'.
 """
 
 from __future__ import annotations
@@ -21,9 +22,15 @@ from werkzeug import Response
 from werkzeug.exceptions import HTTPException
 
 from api.bodies import Parser
+from api.examples import add_examples
+from api.introduction import CONTACT, DESCRIPTION, SUMMARY, TAGS
 from api.kinds import KINDS
+from api.limits.policies import READS
+from api.next_steps import LINKS, responses_with_links
+from api.parts import HEADERS, IF_MATCH, OF_STATUS, STANDING, publish_once
 from api.problems import PROBLEM_TYPE, from_http
-from api.schemas.fields import BodySchema, Choice, Constant, Union
+from api.schemas.fields import BodySchema, Choice, Either, Union
+from api.schemas.problems import ProblemSchema
 
 View = TypeVar("View", bound=Callable[..., Any])
 
@@ -42,84 +49,11 @@ TOKEN_NEEDED: list[dict[str, list[str]]] = [{"token": []}]
 TOKEN_OPTIONAL: list[dict[str, list[str]]] = [{"token": []}, {}]
 NO_TOKEN: list[dict[str, list[str]]] = []
 
-RETRY_AFTER = {
-    "Retry-After": {
-        "description": "Seconds to wait before trying again.",
-        "schema": {"type": "integer"},
-    }
-}
-CHALLENGE = {
-    "WWW-Authenticate": {
-        "description": "How to authenticate (RFC 6750).",
-        "schema": {"type": "string"},
-    }
-}
-SERVER_TIME = {
-    "Server-Time": {
-        "description": "The time of the store, by which deadlines are kept.",
-        "schema": {"type": "string", "format": "date-time"},
-    }
-}
-CONDITIONAL = {
-    **SERVER_TIME,
-    "ETag": {
-        "description": "Send it as If-None-Match to be told only of changes.",
-        "schema": {"type": "string"},
-    },
-    "Cache-Control": {"description": "Always asks to revalidate.", "schema": {"type": "string"}},
-    "Vary": {"description": "What else the answer depends on.", "schema": {"type": "string"}},
-}
-GAME_ID = {
-    "name": "game_id",
-    "in": "path",
-    "required": True,
-    "description": "The game's id.",
-    "schema": {"type": "string"},
-}
-IF_MATCH = {
-    "name": "If-Match",
-    "in": "header",
-    "required": False,
-    "description": "The ETag of getGame's answer: act only if the game is still that one.",
-    "schema": {"type": "string"},
-}
-PREFER = {
-    "name": "Prefer",
-    "in": "header",
-    "required": False,
-    "description": (
-        "`wait=N`, with If-None-Match: wait up to N seconds, at most 25, until the answer would "
-        "not be 304. If it was heeded, Preference-Applied says so."
-    ),
-    "schema": {"type": "string"},
-}
-IF_NONE_MATCH = {
-    "name": "If-None-Match",
-    "in": "header",
-    "required": False,
-    "description": "The ETag of the answer that you have.",
-    "schema": {"type": "string"},
-}
+LIMITED = "x-limited"
+"""Marks the operations that are limited, until the document is made."""
 
-
-class FieldErrorSchema(Schema):
-    """A member or parameter that is wrong."""
-
-    detail = fields.String(required=True)
-    pointer = fields.String(metadata={"description": "A JSON pointer into the body (`#/move`)."})
-    parameter = fields.String(metadata={"description": "The name of a query parameter."})
-
-
-class ProblemSchema(Schema):
-    """Why a request failed (RFC 9457). Decide by `code`; show `detail` to people."""
-
-    type = fields.String(required=True)
-    title = fields.String(required=True)
-    status = fields.Integer(required=True)
-    code = fields.String(required=True)
-    detail = fields.String(required=True)
-    rule = fields.String(metadata={"description": "Of an illegal move: the rule against it."})
-    errors = fields.List(fields.Nested(FieldErrorSchema))
+MORE_PARAMETERS = "x-parameters"
+"""Parameters beside those of the query's schema, which a list of their own would replace."""
 
 
 class Converter(OpenAPIConverter):
@@ -131,10 +65,12 @@ class Converter(OpenAPIConverter):
             return self._choice(field)
         if isinstance(field, Union):
             return self._union(field)
+        if isinstance(field, Either):
+            return self._either(field)
         property_: dict[str, Any] = super().field2property(field)
-        if isinstance(field, Constant):
-            (value,) = property_.pop("enum")
-            property_["const"] = value
+        if len(property_.get("enum", ())) == 1:
+            # A constant: the tag of a variant, or a flag that is always true.
+            (property_["const"],) = property_.pop("enum")
         return property_
 
     def _choice(self, field: Choice) -> dict[str, Any]:
@@ -152,6 +88,11 @@ class Converter(OpenAPIConverter):
             "discriminator": {"propertyName": field.tag, "mapping": mapping},
             "description": field.description,
         }
+        return self._reference(field.union_name, schema, field)
+
+    def _either(self, field: Either) -> dict[str, Any]:
+        variants = [self.resolve_nested_schema(each) for each in field.variants]  # type: ignore[no-untyped-call]
+        schema = {"oneOf": variants, "description": field.description}
         return self._reference(field.union_name, schema, field)
 
     def _reference(
@@ -186,6 +127,17 @@ class Blueprint(SmorestBlueprint):  # type: ignore[misc]
 
     ARGUMENTS_PARSER = Parser()
 
+    def response(
+        self, status_code: int, schema: Any = None, *, description: str | None = None, **how: Any
+    ) -> Callable[[View], View]:
+        """What an operation answers with; said in the schema's own words if nothing else is."""
+        if description is None and isinstance(schema, type):
+            description = _first_line(schema)
+        documented: Callable[[View], View] = super().response(
+            status_code, schema, description=description, **how
+        )
+        return documented
+
     def operation(
         self,
         operation_id: str,
@@ -194,28 +146,47 @@ class Blueprint(SmorestBlueprint):  # type: ignore[misc]
         body: bool = False,
         store: bool = True,
         if_match: bool = False,
+        limits: tuple[str, ...] | None = None,
         **doc: Any,
     ) -> Callable[[View], View]:
         """What the document says of an operation: its id, its security, its problems.
 
         `body`: it takes one; `store`: it asks the store; `if_match`: it can be made to depend on
-        what the game is.
+        what the game is; `limits`: what its requests count as (see `api.limits`), reads by
+        default if it asks the store.
         """
+        if limits is None:
+            limits = (READS,) if store else ()
+        parameters = list(doc.pop("parameters", ()))
         codes = [*problems, "internal_error"]
         codes += STORE if store else ()
         codes += WITH_BODY if body else ()
+        codes += ("too_many_requests",) if limits else ()
         if security is TOKEN_NEEDED:
             codes += TOKEN
         elif security is TOKEN_OPTIONAL:
             codes.append("invalid_token")
         if if_match:
             codes.append("precondition_failed")
-            doc["parameters"] = [*doc.get("parameters", ()), IF_MATCH]
-        responses = {**problem_responses(codes), **doc.pop("responses", {})}
+            parameters.append(IF_MATCH)
+        responses = {
+            **problem_responses(codes),
+            **responses_with_links(operation_id),
+            **doc.pop("responses", {}),
+        }
         documented: Callable[[View], View] = self.doc(
-            operationId=operation_id, security=security, responses=responses, **doc
+            operationId=operation_id,
+            security=security,
+            responses=responses,
+            **{LIMITED: bool(limits), MORE_PARAMETERS: parameters},
+            **doc,
         )
-        return documented
+
+        def counted(view: View) -> View:
+            view.limits = limits  # type: ignore[attr-defined]
+            return documented(view)
+
+        return counted
 
 
 def problem_responses(codes: list[str]) -> dict[str, Any]:
@@ -230,8 +201,7 @@ def problem_responses(codes: list[str]) -> dict[str, Any]:
                 f"- `{code}`: {KINDS[code].title}." for code in sorted(of_status)
             ),
             "content": {PROBLEM_TYPE: {"schema": ProblemSchema}},
-            **({"headers": RETRY_AFTER} if status in (429, 503) else {}),
-            **({"headers": CHALLENGE} if status == 401 else {}),
+            **({"headers": OF_STATUS[status]} if status in OF_STATUS else {}),
         }
         for status, of_status in sorted(by_status.items())
     }
@@ -251,24 +221,11 @@ class Api(SmorestApi):  # type: ignore[misc]
 
 
 INFO = {
-    "summary": "Games of cards, their rules, and whose move it is.",
-    "description": (
-        "Keeps games of card games, knows their rules, tells every seat what it may do.\n\n"
-        "A bot's whole life is `listTurns` and `playMove`. The token picks the view: there is no "
-        "way to ask for another seat's. A move is safe to send again. Every failure is a problem "
-        "(RFC 9457) with a `code` to decide by."
-    ),
+    "summary": SUMMARY,
+    "description": DESCRIPTION,
+    "contact": CONTACT,
     "license": {"name": "MIT", "identifier": "MIT"},
 }
-TAGS = [
-    {"name": "rulesets", "description": "The games that there are."},
-    {"name": "players", "description": "Players and their tokens."},
-    {"name": "games", "description": "Tables: creating, finding, joining, leaving."},
-    {"name": "play", "description": "Moves, and what became of them."},
-    {"name": "me", "description": "What concerns the caller."},
-    {"name": "analysis", "description": "Games without a table."},
-    {"name": "service", "description": "The service itself."},
-]
 
 
 def make_api(app: Flask, version: str) -> Api:
@@ -282,13 +239,14 @@ def make_api(app: Flask, version: str) -> Api:
             "servers": [{"url": "/", "description": "This server."}],
             "tags": TAGS,
             "components": {
+                "links": LINKS,
                 "securitySchemes": {
                     "token": {
                         "type": "http",
                         "scheme": "bearer",
-                        "description": "The token that createPlayer answers with.",
+                        "description": "The token that createPlayer answers with, once.",
                     }
-                }
+                },
             },
         },
     )
@@ -298,20 +256,79 @@ def make_api(app: Flask, version: str) -> Api:
 
 
 def make_document(api: Api) -> dict[str, Any]:
-    """The document in the order in which people read it."""
+    """The document in the order in which people read it, with its examples."""
     spec = api.spec.to_dict()
-    for operations in spec["paths"].values():
-        for operation in operations.values():
-            if isinstance(operation, dict) and "responses" in operation:
-                responses = operation["responses"]
-                operation["responses"] = {str(k): responses[k] for k in sorted(responses, key=str)}
+    for path in spec["paths"].values():
+        for method, operation in path.items():
+            if method != "parameters":
+                tell_of_headers(operation, is_limited=operation.pop(LIMITED, False))
+                if more := operation.pop(MORE_PARAMETERS, []):
+                    operation["parameters"] = [*operation.get("parameters", []), *more]
+                path[method] = _in_order(operation)
+    add_examples(spec)
+    publish_once(spec)
     first = ("openapi", "info", "servers", "tags", "paths", "components")
     return {name: spec[name] for name in (*first, *(each for each in spec if each not in first))}
 
 
+def tell_of_headers(operation: dict[str, Any], *, is_limited: bool) -> None:
+    """What every answer has: the request's id, and of what is limited how its caller stands."""
+    everywhere = {"X-Request-ID": HEADERS["RequestId"], **(STANDING if is_limited else {})}
+    for response in operation["responses"].values():
+        response["headers"] = {**response.get("headers", {}), **everywhere}
+
+
+def _in_order(operation: dict[str, Any]) -> dict[str, Any]:
+    """An operation as people read it: what it is, what it takes, what it answers."""
+    first = ("operationId", "summary", "description", "tags", "security", "parameters")
+    ordered = {name: operation[name] for name in first if name in operation}
+    ordered["description"] = _unwrapped(operation["description"])
+    if "requestBody" in operation:
+        ordered["requestBody"] = operation["requestBody"]
+    responses = operation["responses"]
+    ordered["responses"] = {str(each): responses[each] for each in sorted(responses, key=str)}
+    return ordered
+
+
+def _unwrapped(text: str) -> str:
+    """A docstring's paragraphs, each on a line of its own."""
+    return "\n\n".join(" ".join(paragraph.split()) for paragraph in text.split("\n\n"))
+
+
+class _Dumper(getattr(yaml, "CSafeDumper", yaml.SafeDumper)):  # type: ignore[misc]
+    """Writes YAML, by the C library if there is one: small values on one line, no aliases."""
+
+    SMALL = 72
+
+    def ignore_aliases(self, data: Any) -> bool:
+        """What is said twice is written twice."""
+        return True
+
+    def represent_sequence(self, tag: str, sequence: Any, flow_style: bool | None = None) -> Any:
+        """A list; one of short texts or numbers alone flows over as many lines as it takes."""
+        node = super().represent_sequence(tag, sequence, flow_style)
+        node.length = sum(_length(each) for each in node.value)
+        node.flow_style = node.length <= self.SMALL or all(
+            _length(each) < self.SMALL // 2 and isinstance(each.value, str) for each in node.value
+        )
+        return node
+
+    def represent_mapping(self, tag: str, mapping: Any, flow_style: bool | None = None) -> Any:
+        """An object."""
+        node = super().represent_mapping(tag, mapping, flow_style)
+        node.length = sum(_length(name) + _length(each) for name, each in node.value)
+        node.flow_style = node.length <= self.SMALL
+        return node
+
+
+def _length(node: Any) -> int:
+    """About how many characters a part takes on a line."""
+    return int(getattr(node, "length", len(node.value))) + 2
+
+
 def as_yaml(document: dict[str, Any]) -> str:
     """The document as YAML text."""
-    text: str = yaml.safe_dump(document, sort_keys=False, allow_unicode=True, width=100)
+    text: str = yaml.dump(document, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=100)
     return text
 
 

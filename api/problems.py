@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from http import HTTPStatus
+from itertools import islice
 from typing import Any
 
 import msgspec
-from flask import Response, request
+from flask import Response, g, request
 from msgspec import UNSET, Struct, UnsetType
 from werkzeug.exceptions import HTTPException
 
@@ -21,6 +22,9 @@ PROBLEM_TYPE = "application/problem+json"
 
 
 RETRY_AFTER_SECONDS = 1
+
+MOST_ERRORS = 100
+"""So many mistakes are told at once; who made more has not read the document."""
 
 
 class FieldError(Struct, frozen=True, omit_defaults=True):
@@ -82,6 +86,7 @@ class Problem(Exception):
 
     def response(self) -> Response:
         """The answer that tells of the problem."""
+        g.problem_code = self.code
         headers = dict(self.headers)
         if self.status in (HTTPStatus.SERVICE_UNAVAILABLE, HTTPStatus.TOO_MANY_REQUESTS):
             headers.setdefault("Retry-After", str(RETRY_AFTER_SECONDS))
@@ -127,7 +132,7 @@ def from_http(error: HTTPException) -> Problem:
     """The problem for an error that Flask, Werkzeug or the body parser raised by itself."""
     messages = (getattr(error, "data", None) or {}).get("messages")
     if messages:
-        errors = tuple(field_errors(messages))
+        errors = tuple(islice(field_errors(messages), MOST_ERRORS))
         return Problem("invalid_request", " ".join(map(_sentence, errors[:3])), errors=errors)
     headers = {name: value for name, value in error.get_headers() if name == "Allow"}
     code = HTTP_CODES.get(error.code or 500)

@@ -11,6 +11,8 @@ from api.game.moves import Moves
 from api.game.reading import Reader
 from api.game.tables import Tables
 from api.indexes import Indexes
+from api.limits.limiter import Limiter
+from api.limits.policies import POLICIES
 from api.lives import Lives
 from api.settings import Settings
 from api.stopping import when_stopping
@@ -33,6 +35,7 @@ class Services:
     reader: Reader
     polls: Polls
     streams: Streams
+    limiter: Limiter
 
 
 def make_services(settings: Settings) -> Services:
@@ -46,7 +49,8 @@ def make_services(settings: Settings) -> Services:
     reader = Reader(desk, store, indexes, accounts)
     hub = Hub(store, indexes, desk, news)
     when_stopping(hub.stop)
-    places = Places(settings.waiters, settings.waiters_per_player)
+    places = Places(settings.waiters, settings.waiters_per_player, settings.waiters_per_address)
+    policies = POLICIES if settings.rate_limits is None else settings.rate_limits
     return Services(
         store=store,
         accounts=accounts,
@@ -56,4 +60,5 @@ def make_services(settings: Settings) -> Services:
         reader=reader,
         polls=Polls(hub, places, reader),
         streams=Streams(hub, places, reader),
+        limiter=Limiter(link, policies),
     )

@@ -11,9 +11,13 @@ import dataclasses
 import math
 import os
 from collections.abc import Callable, Mapping
+from ipaddress import ip_network
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
+
+from api.callers import Network
+from api.limits.policies import BOUNDS, Policy, read_policies
 
 
 class SettingsError(ValueError):
@@ -123,6 +127,22 @@ def _token() -> Kind:
     return Kind(parse, bounds)
 
 
+def _limits() -> Kind:
+    return Kind(read_policies, BOUNDS)
+
+
+def _networks() -> Kind:
+    bounds = "IP addresses and networks (10.0.0.0/8) with commas between them"
+
+    def parse(text: str) -> tuple[Network, ...]:
+        try:
+            return tuple(ip_network(each.strip()) for each in text.split(","))
+        except ValueError:
+            raise ValueError(f"must be {bounds}") from None
+
+    return Kind(parse, bounds)
+
+
 def _setting(default: Any, kind: Kind, meaning: str, *, secret: bool = False) -> Any:
     metadata = {"kind": kind, "meaning": meaning, "secret": secret}
     return dataclasses.field(default=default, metadata=metadata, repr=not secret)
@@ -173,7 +193,23 @@ class Settings:
     player_days: float = _setting(
         90.0,
         _number(0.01, 3650),
-        "Days that a player is kept, counted from the last use of its token.",
+        "Days that a player is kept, counted from the last use of its token; never less than the "
+        "games that it is in.",
+    )
+    unused_player_minutes: float = _setting(
+        60.0,
+        _number(1, 60),
+        "Minutes that a new player is kept which is in no game.",
+    )
+    ticket_hours: float = _setting(
+        12.0,
+        _number(0.01, 720),
+        "Hours that a ticket for a stream can be used.",
+    )
+    idempotency_hours: float = _setting(
+        24.0,
+        _number(24, 720),
+        "Hours that an Idempotency-Key stands for the game that it created.",
     )
     redis_timeout_seconds: float = _setting(
         2.0,
@@ -202,6 +238,28 @@ class Settings:
         100,
         _integer(0, 9000),
         "Long polls and streams that one worker holds for one player at most.",
+    )
+    waiters_per_address: int = _setting(
+        2000,
+        _integer(0, 9000),
+        "Long polls and streams that one worker holds for one address at most.",
+    )
+    connections_per_address: int = _setting(
+        4000,
+        _integer(1, 10000),
+        "Connections that one worker holds for one address at most, unless it is a trusted "
+        "proxy's; those beyond are closed.",
+    )
+    rate_limits: tuple[Policy, ...] | None = _setting(
+        None,
+        _limits(),
+        "What differs from the numbers in [Limits](#limits); `off` for none at all.",
+    )
+    trusted_proxies: tuple[Network, ...] | None = _setting(
+        None,
+        _networks(),
+        "The proxies before the service, whose X-Forwarded-For and X-Forwarded-Proto are believed. "
+        "Nobody else's are.",
     )
     log_level: str = _setting(
         "info",

@@ -30,7 +30,6 @@ from msgspec import Struct
 from redis import RedisError, ResponseError
 
 from api.link import Command, Link, Script
-from api.lives import REQUEST_MS, TICKET_MS
 from api.stored import FORMAT, Account, Game, Item, Place, Player, StoredDeal
 
 TELL = """
@@ -84,10 +83,14 @@ return 1
 )
 
 TOUCH = Script.of("""
+if redis.call('HGET', KEYS[1], 'commit') ~= ARGV[1] then
+  return 0
+end
 local life = redis.call('PTTL', KEYS[1])
 if life > 0 then
   redis.call('PEXPIRE', KEYS[1], life)
 end
+return 1
 """)
 
 ADD_PLAYER = Script.of("""
@@ -134,7 +137,9 @@ return ARGV[1]
 KEEP = Script.of("""
 if redis.call('EXISTS', KEYS[1]) == 1 then
   redis.call('HSET', KEYS[1], 'kept_at', ARGV[1])
-  redis.call('PEXPIRE', KEYS[1], ARGV[2])
+  if redis.call('PTTL', KEYS[1]) < tonumber(ARGV[2]) then
+    redis.call('PEXPIRE', KEYS[1], ARGV[2])
+  end
 end
 """)
 
@@ -320,13 +325,15 @@ class Store:
         keys = (_game_key(game.id), _items_key(game.id), _played_key(game.id))
         return bool(self._durably(COMMIT.on(*keys, args=args)))
 
-    def confirm(self, game_id: str) -> None:
-        """Make sure that what is known of a game is not lost, before it is said again.
+    def confirm(self, game: Game) -> bool:
+        """Make sure that a game as it was read is not lost, before it is said again; tell whether.
 
-        An earlier answer may have been that it was not replicated.
+        An earlier answer may have been that it was not replicated. False if it is another by now:
+        it may have been read where the master was until then.
         """
-        if self.link.waits_for_replicas:
-            self._durably(TOUCH.on(_game_key(game_id)))
+        if not self.link.waits_for_replicas:
+            return True
+        return bool(self._durably(TOUCH.on(_game_key(game.id), args=(game.commit,))))
 
     def items(self, game_id: str, first: int, last: int) -> list[Item]:
         """What happened, from one version to another, both included."""
@@ -368,10 +375,10 @@ class Store:
                 # A cluster of before version 7.
                 self.link.ask([Command(each, ("PUBLISH", each, "")) for each in channels])
 
-    def add_ticket(self, ticket: str, holder: Ticket) -> None:
+    def add_ticket(self, ticket: str, holder: Ticket, life_ms: int) -> None:
         """Keep a ticket (its hash) and what it is for."""
         key = _ticket_key(ticket)
-        self._ask(key, "SET", key, _encode(holder), "PX", TICKET_MS)
+        self._ask(key, "SET", key, _encode(holder), "PX", life_ms)
 
     def ticket(self, ticket: str) -> Ticket | None:
         """What a ticket (its hash) is for."""
@@ -395,8 +402,8 @@ class Store:
         return [None if account is None else account.player for account in accounts]
 
     def keep_player(self, player_id: str, now: int, life_ms: int) -> None:
-        """Renew a player's life."""
-        self.link.ask([KEEP.on(_player_key(player_id), args=(now, life_ms))])
+        """Renew a player's life: it is at least this long from now on."""
+        self.link.ask([keeping(player_id, now, life_ms)])
 
     def see_player(self, player_id: str, now: int) -> None:
         """Note that a player was heard of."""
@@ -430,10 +437,12 @@ class Store:
         found = self._ask(name, "GET", name)
         return None if found is None else msgspec.json.decode(found, type=Creation)
 
-    def remember_creation(self, player_id: str, key: str, creation: Creation) -> Creation:
+    def remember_creation(
+        self, player_id: str, key: str, creation: Creation, life_ms: int
+    ) -> Creation:
         """The creation that this player's key stands for: this one, or the first one with it."""
         name = _creation_key(player_id, key)
-        known = self._durably(REMEMBER.on(name, args=(_encode(creation), REQUEST_MS)))
+        known = self._durably(REMEMBER.on(name, args=(_encode(creation), life_ms)))
         return msgspec.json.decode(known, type=Creation)
 
     # --- The servers -------------------------------------------------------------------
@@ -463,6 +472,11 @@ def game_channel(game_id: str) -> str:
 def player_channel(player_id: str) -> str:
     """Where it is told that a player got into a game, or has a new token."""
     return _player_key(player_id)
+
+
+def keeping(player_id: str, now: int, life_ms: int) -> Command:
+    """What `Store.keep_player` sends, for whoever sends more with it."""
+    return KEEP.on(_player_key(player_id), args=(now, life_ms))
 
 
 def _game_key(game_id: str) -> str:

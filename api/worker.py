@@ -17,6 +17,7 @@ import queue
 import signal
 import socket
 import time
+from collections import Counter
 from collections.abc import Iterator
 from functools import partial
 from http import HTTPStatus
@@ -30,11 +31,19 @@ from gunicorn import util
 from gunicorn.http import errors
 from gunicorn.workers.ggevent import GeventWorker
 
-from api import stopping
+from api import callers, stopping
+from api.callers import Proxies
 from api.headers import DATA_POLICY, POLICY, SAFE_HEADERS
 from api.kinds import KINDS
 
 SAFE = "".join(f"{name}: {value}\r\n" for name, value in ((POLICY, DATA_POLICY), *SAFE_HEADERS))
+
+# How long a client may take to read a part of an answer, or an event of a stream. (What has to
+# come from the client in the meantime, a body, has a shorter time of its own.)
+SEND_SECONDS = 30.0
+# What the system keeps for a client that does not read (it doubles the number). By itself it
+# would grow to megabytes.
+SEND_BUFFER_BYTES = 256 * 1024
 POLL_SECONDS = 0.25
 DRAIN_SECONDS = 0.02
 # How long, and how much, we go on reading from a client whose request was refused. Closing
@@ -122,6 +131,10 @@ class Worker(GeventWorker):  # type: ignore[misc]
         self.stop_delay = 0.0
         self.grace = float(self.cfg.graceful_timeout)
         self._stops_at: float | None = None
+        # How many connections an address may have, and whose are not counted: given by it too.
+        self.connections_per_address = self.worker_connections
+        self.proxies = Proxies()
+        self._connected: Counter[str] = Counter()
         self._woken: Event | None = None
         self._servers: list[StreamServer] = []
         # The connection of each greenlet that serves one, and those between two requests.
@@ -211,9 +224,41 @@ class Worker(GeventWorker):  # type: ignore[misc]
         greenlet = gevent.getcurrent()
         self._clients[greenlet] = client
         try:
-            super().handle(listener, client, addr)
+            with self._counted(addr) as is_welcome:
+                if is_welcome:
+                    client.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, SEND_BUFFER_BYTES)
+                    super().handle(listener, client, addr)
+                else:
+                    client.close()
         finally:
             del self._clients[greenlet]
+
+    @contextlib.contextmanager
+    def _counted(self, addr: Any) -> Iterator[bool]:
+        """Whether an address may have one more connection, which then counts until its end."""
+        peer = addr[0] if isinstance(addr, tuple) else ""
+        address = callers.group(peer)
+        if self.proxies.trust(peer):
+            yield True
+        elif self._connected[address] >= self.connections_per_address:
+            yield False
+        else:
+            self._connected[address] += 1
+            try:
+                yield True
+            finally:
+                self._connected[address] -= 1
+                if not self._connected[address]:
+                    del self._connected[address]
+
+    def handle_request(self, listener_name: Any, req: Any, sock: socket.socket, addr: Any) -> Any:
+        """Answer one request; a client that does not read its answer loses the connection."""
+        sock.settimeout(SEND_SECONDS)
+        try:
+            return super().handle_request(listener_name, req, sock, addr)
+        except TimeoutError:
+            self.log.info("A client did not read its answer in time")
+            raise StopIteration from None
 
     @contextlib.contextmanager
     def timeout_ctx(self) -> Iterator[None]:

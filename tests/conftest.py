@@ -5,7 +5,14 @@ from collections.abc import Iterator
 
 import pytest
 
+from api.limits.policies import POLICIES
 from tests.server.service import ROOT, Service, clean_environment
+
+UNLIMITED = {
+    "RATE_LIMITS": ",".join(f"{each.name}=1000000000/day" for each in POLICIES),
+    "WAITERS_PER_ADDRESS": "9000",
+}
+"""The tests are a stranger with a script: limits are counted and told, but never reached."""
 
 
 def start_service(directory: str, **settings: str) -> Service:
@@ -35,7 +42,8 @@ def stop_service(service: Service) -> None:
 @pytest.fixture(scope="session")
 def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
     # The tests wait for nothing that a power cut could lose.
-    running = start_service(str(tmp_path_factory.mktemp("service")), APPEND_FSYNC="everysec")
+    directory = str(tmp_path_factory.mktemp("service"))
+    running = start_service(directory, APPEND_FSYNC="everysec", **UNLIMITED)
     try:
         yield running.await_ready()
     finally:

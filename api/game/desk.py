@@ -20,7 +20,7 @@ from api.indexes import Indexes
 from api.lives import Lives
 from api.problems import Problem
 from api.store import Change, Store, StoredGame
-from api.stored import ENDED, PRIVATE, Game, Item, Player
+from api.stored import PRIVATE, Game, Item, Player
 from engine.ruleset import Seat
 
 ATTEMPTS = 100
@@ -151,8 +151,9 @@ class Desk:
                 raise Problem("precondition_failed")
             decided = decide(visit)
             if decided is None:
-                self.store.confirm(game_id)
-                return visit, ()
+                if self.store.confirm(visit.game):
+                    return visit, ()
+                continue
             change = self.commit(visit.game, decided, visit.now)
             if change is not None:
                 state = visit.found.state if change.state is None else change.state
@@ -168,11 +169,11 @@ class Desk:
             last = replace(change.items[-1], version_id=commit)
             game = replace(game, version=last.version, version_id=commit)
             change = replace(change, items=(*change.items[:-1], last))
-        if self.indexes.are_old(game, now):
+        if self.indexes.are_to_be_renewed(before, game, now):
             game = replace(game, indexed_at=now)
         change = replace(change, game=game)
         self.indexes.before_commit(before, game, now)
-        if not self.store.commit(before, change, self._life_ms(game, now)):
+        if not self.store.commit(before, change, self.lives.of_game(game, now)):
             metrics.commit_conflicted()
             return None
         metrics.committed(before, game, change.items)
@@ -180,12 +181,6 @@ class Desk:
         if newcomers := game.members() - (set() if before is None else before.members()):
             self.store.announce(newcomers)
         return change
-
-    def _life_ms(self, game: Game, now: int) -> int:
-        """How long a game is kept from now on; always beyond its deadline."""
-        if game.status in ENDED:
-            return self.lives.ended
-        return self.lives.unfinished + max((game.deadline or now) - now, 0)
 
 
 def exists_for(

@@ -83,8 +83,8 @@ class Moves:
         turn: int,
         move: Move,
         if_match: Callable[[str], bool],
-    ) -> tuple[int, PlayedAnswer]:
-        """Make a move; the time of it (ms), and what became of it.
+    ) -> tuple[int, PlayedAnswer, bool]:
+        """Make a move; the time of it (ms), what became of it, and whether it is new.
 
         Raises `Problem` if it is refused, and then nothing has changed.
         """
@@ -101,14 +101,18 @@ class Moves:
             return course.change(played=(key, msgspec.json.encode(course.versions).decode()))
 
         visit, items = self.desk.change(credentials, game_id, decide, if_match=if_match, played=key)
+        is_new = visit.played is None
         if visit.played is not None:
             first, last = msgspec.json.decode(visit.played, type=tuple[int, int])
             items = tuple(self.store.items(game_id, first, last))
+            if len(items) <= last - first:
+                # Between the two reads the store has lost it, with the master that it had.
+                raise Problem("busy")
             if visit.game.version < last:
                 # The commit fell between the reads of the game and of what was played in it.
                 visit = self.desk.visit(credentials, game_id)
         game = game_answer(visit.found, visit.reader)
-        return visit.now, PlayedAnswer(game, item_answers(items, visit.seat))
+        return visit.now, PlayedAnswer(game, item_answers(items, visit.seat)), is_new
 
 
 def _played_key(player_id: str, turn: int, move: Move) -> str:

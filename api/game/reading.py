@@ -26,7 +26,8 @@ from api.answers import (
 from api.game.course import is_due
 from api.game.desk import Desk, Visit
 from api.happenings import BY_CLOCK
-from api.indexes import ALL, COMMIT_MS, Indexes, Position, lobby, places
+from api.indexes import ALL, Indexes, Position, lobby, places
+from api.lives import COMMIT_MS
 from api.problems import FieldError, Problem
 from api.setup import find_ruleset, unknown_ruleset
 from api.store import Store, StoredGame
@@ -126,24 +127,38 @@ class Reader:
         game = visit.game
         if since > game.version:
             return EventPage((), game.version, False, game.status, True)
-        last = min(since + limit, game.version)
-        items = self.store.items(game.id, since + 1, last) if last > since else []
-        return self.page(visit, items, last)
+        items = self._items(game, since, min(since + limit, game.version))
+        return self._event_page(visit, items, since + len(items))
 
     def events_after(self, visit: Visit, seen: Version, limit: int) -> EventPage | None:
         """What happened after a version, None if that version is not what it was."""
         game = visit.game
         if seen.number > game.version:
             return None
+        first = max(seen.number - 1, 0)
         last = min(seen.number + limit, game.version)
-        items = self.store.items(game.id, max(seen.number, 1), last)
+        items = self._items(game, first, last)
+        if len(items) < last - first:
+            return None
         if seen.number > 0:
             known, *items = items
             if seen.id and known.version_id and known.version_id != seen.id:
                 return None
-        return self.page(visit, items, last)
+        return self._event_page(visit, items, last)
 
-    def page(self, visit: Visit, items: Sequence[Item], last: int) -> EventPage:
+    def _items(self, game: Game, since: int, last: int) -> list[Item]:
+        """What happened from one version to another; none of it if the store has lost some.
+
+        The game is read before: between the two a failover may have put another past in its place.
+        """
+        items = self.store.items(game.id, since + 1, last) if last > since else []
+        if len(items) == last - since == game.version - since and items:
+            others = items[-1].version_id
+            if others and game.version_id and others != game.version_id:
+                return []
+        return items
+
+    def _event_page(self, visit: Visit, items: Sequence[Item], last: int) -> EventPage:
         """A part of what happened, up to a version, as the caller is told it."""
         game = visit.game
         return EventPage(

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from api.accounts import Credentials, new_id
 from api.game.course import Course
-from api.game.desk import Desk, Visit, whatever_it_is
+from api.game.desk import ATTEMPTS, Desk, Visit, whatever_it_is
 from api.happenings import (
     BY_PLAYER,
     GameCancelled,
@@ -95,7 +95,7 @@ class Tables:
         new_game = self._new_game(host, body)
         if key is not None:
             mine = Creation(new_game.id, asked)
-            first = self.store.remember_creation(host.id, key, mine)
+            first = self.store.remember_creation(host.id, key, mine, self.desk.lives.request)
             found = self._created(host, first, asked)
             if found is not None:
                 return found, False
@@ -106,11 +106,17 @@ class Tables:
         """The game of an earlier request with the same key, None if it got no further."""
         if creation.digest != asked:
             raise Problem("idempotency_key_reused")
-        reading = self.store.read(None, creation.game_id)
-        if reading.found is None:
-            return None
-        self.store.confirm(creation.game_id)
-        return Visit(reading.now, host, reading.found)
+        return self._found(host, creation.game_id)
+
+    def _found(self, host: Player, game_id: str) -> Visit | None:
+        """A game of the host's that may be there already, and then is not lost."""
+        for _ in range(ATTEMPTS):
+            reading = self.store.read(None, game_id)
+            if reading.found is None:
+                return None
+            if self.store.confirm(reading.found.game):
+                return Visit(reading.now, host, reading.found)
+        raise Problem("busy")
 
     def _new_game(self, host: Player, body: NewGame) -> Game:
         ruleset, options = read_setup(body)
@@ -138,16 +144,14 @@ class Tables:
         seat = game.seat_of(host.id)
         if seat is not None:
             course.tell(BY_PLAYER, seat, SeatTaken(seat, host))
-        self.desk.accounts.keep(host.id, now)
         change = self.desk.commit(None, self._start_if_full(course), now)
         if change is not None:
             return Visit(now, host, StoredGame(change.game, change.state)), True
         # The same request at the same time, on another connection, came first.
-        found = self.store.read(None, game.id).found
+        found = self._found(host, game.id)
         if found is None:
             raise Problem("busy")
-        self.store.confirm(game.id)
-        return Visit(now, host, found), False
+        return found, False
 
     def _reserve(self, body: NewGame) -> tuple[SeatRecord, ...]:
         ids = body.get("players", ())
@@ -235,11 +239,7 @@ class Tables:
             self._check_room(caller.id, visit.now)
             return self._sit_down(game, _choose_seat(game, caller, seat), caller, visit.now)
 
-        visit, items = self.desk.change(
-            credentials, game_id, decide, if_match=if_match, admit=invited
-        )
-        if items and visit.caller is not None:
-            self.desk.accounts.keep(visit.caller.id, visit.now)
+        visit, _ = self.desk.change(credentials, game_id, decide, if_match=if_match, admit=invited)
         return visit
 
     def _sit_down(self, game: Game, seat: Seat, player: Player, now: int) -> Change:

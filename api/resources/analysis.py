@@ -7,6 +7,7 @@ from typing import Any
 from flask import Response
 
 from api.analysis import analyse as replay
+from api.limits.policies import ANALYSES
 from api.openapi import NO_TOKEN, Blueprint
 from api.resources.common import answer
 from api.schemas.analysis import AnalysisBodySchema, AnalysisSchema
@@ -16,7 +17,13 @@ blueprint = Blueprint("analysis", __name__, url_prefix="/v1/analysis")
 
 @blueprint.post("")
 @blueprint.operation(
-    "analyse", "invalid_deal", "illegal_move", security=NO_TOKEN, store=False, body=True
+    "analyse",
+    "invalid_deal",
+    "illegal_move",
+    security=NO_TOKEN,
+    store=False,
+    body=True,
+    limits=(ANALYSES,),
 )
 @blueprint.arguments(AnalysisBodySchema)
 @blueprint.response(200, AnalysisSchema)

@@ -78,6 +78,21 @@ def unless_known(found: Visit, what: str, body: Callable[[], Struct | Raw]) -> R
     return answer(body(), headers=headers)
 
 
+def unless_had(response: Response) -> Response:
+    """An answer with a tag, or 304 if the caller has it already.
+
+    Response.make_conditional heeds If-Match too, with a 412 that is no problem of ours.
+    """
+    tag, _ = response.get_etag()
+    if tag is None or not request.if_none_match.contains_weak(tag):
+        return response
+    kept = ("ETag", "Cache-Control", "Vary")
+    headers = {name: response.headers[name] for name in kept if name in response.headers}
+    had = Response(status=304, headers=headers)
+    del had.headers["Content-Type"]
+    return had
+
+
 def is_known(found: Visit, what: str) -> bool:
     """Whether the caller has this answer already."""
     return request.if_none_match.contains_weak(f"{what}-{found.tag}")

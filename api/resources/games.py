@@ -10,14 +10,16 @@ from flask import Response, g, request, url_for
 from api.answers import game_answer
 from api.game.desk import Visit
 from api.game.tables import NewGame
-from api.openapi import (
+from api.limits.policies import GAMES, GAMES_HERE, SEATS
+from api.openapi import TOKEN_OPTIONAL, Blueprint
+from api.parts import (
     CONDITIONAL,
     GAME_ID,
+    HEADERS,
     IF_NONE_MATCH,
-    PREFER,
+    LOCATION,
     SERVER_TIME,
-    TOKEN_OPTIONAL,
-    Blueprint,
+    parameter,
 )
 from api.problems import FieldError, Problem
 from api.resources.common import (
@@ -36,27 +38,37 @@ from api.resources.common import (
 )
 from api.schemas.games import (
     GamePageSchema,
+    GameRecordSchema,
     GameSchema,
     JoinBodySchema,
     LobbyQuerySchema,
     NewGameBodySchema,
     PresenceSchema,
-    RecordSchema,
 )
 
 blueprint = Blueprint("games", __name__, url_prefix="/v1/games")
 
-IDEMPOTENCY_KEY = {
-    "name": "Idempotency-Key",
-    "in": "header",
-    "required": False,
-    "description": (
-        "Any text of 1 to 100 printable ASCII characters. The same key with the same body "
-        "gives the same game again, for 24 hours."
-    ),
-    "schema": {"type": "string", "minLength": 1, "maxLength": 100, "pattern": "^[ -~]+$"},
+IDEMPOTENCY_KEY = parameter(
+    "Idempotency-Key",
+    "header",
+    "Any text of 1 to 100 printable ASCII characters. The same key with the same body gives the "
+    "same game again, for 24 hours; with another body it is a problem.",
+    minLength=1,
+    maxLength=100,
+    pattern="^[ -~]+$",
+)
+PREFER = parameter(
+    "Prefer",
+    "header",
+    "`wait=N`, with If-None-Match: wait up to N seconds, at most 25, until the answer would not "
+    "be 304. If it was heeded, Preference-Applied says so.",
+    examples=["wait=20"],
+)
+AWAITED = {
+    **CONDITIONAL,
+    "Preference-Applied": HEADERS["PreferenceApplied"],
+    "Retry-After": HEADERS["CrowdedRetryAfter"],
 }
-LOCATION = {**SERVER_TIME, "Location": {"description": "The game.", "schema": {"type": "string"}}}
 
 
 @blueprint.post("")
@@ -67,9 +79,10 @@ LOCATION = {**SERVER_TIME, "Location": {"description": "The game.", "schema": {"
     "busy",
     body=True,
     parameters=[IDEMPOTENCY_KEY],
+    limits=(GAMES_HERE, GAMES),
 )
 @blueprint.arguments(NewGameBodySchema)
-@blueprint.response(201, GameSchema, headers=LOCATION)
+@blueprint.response(201, GameSchema, description="The new game.", headers=LOCATION)
 @blueprint.alt_response(
     200,
     schema=GameSchema,
@@ -112,12 +125,13 @@ def list_games(query: dict[str, Any]) -> Response:
 @blueprint.operation(
     "getGame", "game_not_found", security=TOKEN_OPTIONAL, parameters=[IF_NONE_MATCH, PREFER]
 )
-@blueprint.response(200, GameSchema, headers=CONDITIONAL)
-@blueprint.alt_response(304, description="You have it already.", headers=CONDITIONAL)
+@blueprint.response(200, GameSchema, headers=AWAITED)
+@blueprint.alt_response(304, description="You have it already.", headers=AWAITED)
 def get_game(game_id: str) -> Response:
     """Get a game as I see it
 
-    The token picks the view: the caller's own seat, else a spectator's.
+    The token picks the view: the caller's own seat, else a spectator's. With If-None-Match, 304
+    as long as nothing has changed; with Prefer too, only after having waited for a change.
     """
     found = visit(game_id)
     seconds = preferred_wait() if is_known(found, GAME) else None
@@ -135,10 +149,14 @@ def get_game(game_id: str) -> Response:
     "game_over",
     "busy",
     if_match=True,
+    limits=(SEATS,),
 )
 @blueprint.response(200, GameSchema, headers=SERVER_TIME)
 def cancel_game(game_id: str) -> Response:
-    """Call a game off before its start; for its host"""
+    """Call a game off before its start; for its host
+
+    It then ends without a result. Calling it off again answers with the present game.
+    """
     return game(services().tables.cancel(credentials(), game_id, if_match))
 
 
@@ -155,6 +173,7 @@ def cancel_game(game_id: str) -> Response:
     "busy",
     body=True,
     if_match=True,
+    limits=(SEATS,),
 )
 @blueprint.arguments(JoinBodySchema, required=False)
 @blueprint.response(200, GameSchema, headers=SERVER_TIME)
@@ -171,7 +190,7 @@ def join_game(body: dict[str, Any], game_id: str) -> Response:
 
 
 @blueprint.delete("/<game_id>/seats/me", parameters=[GAME_ID])
-@blueprint.operation("leaveGame", "game_not_found", "busy", if_match=True)
+@blueprint.operation("leaveGame", "game_not_found", "busy", if_match=True, limits=(SEATS,))
 @blueprint.response(200, GameSchema, headers=SERVER_TIME)
 def leave_game(game_id: str) -> Response:
     """Leave a game
@@ -192,6 +211,7 @@ def leave_game(game_id: str) -> Response:
     "game_over",
     "busy",
     if_match=True,
+    limits=(SEATS,),
 )
 @blueprint.response(200, GameSchema, headers=SERVER_TIME)
 def start_game(game_id: str) -> Response:
@@ -212,7 +232,7 @@ def start_game(game_id: str) -> Response:
     security=TOKEN_OPTIONAL,
     parameters=[IF_NONE_MATCH],
 )
-@blueprint.response(200, RecordSchema, headers=CONDITIONAL)
+@blueprint.response(200, GameRecordSchema, headers=CONDITIONAL)
 @blueprint.alt_response(304, description="You have it already.", headers=CONDITIONAL)
 def get_record(game_id: str) -> Response:
     """Get the record of a game that has ended
@@ -234,8 +254,9 @@ def get_record(game_id: str) -> Response:
     "game_over",
     "too_many_games",
     "busy",
+    limits=(GAMES_HERE, GAMES),
 )
-@blueprint.response(201, GameSchema, headers=LOCATION)
+@blueprint.response(201, GameSchema, description="The new table.", headers=LOCATION)
 @blueprint.alt_response(
     200, schema=GameSchema, description="The table that was set before.", headers=LOCATION
 )

@@ -6,7 +6,9 @@ from typing import Any
 
 from flask import Response, g
 
-from api.openapi import SERVER_TIME, Blueprint
+from api.limits.policies import POLLS, TOKENS
+from api.openapi import Blueprint
+from api.parts import MAY_BE_CROWDED
 from api.resources.common import answer, credentials, retry_later, services
 from api.schemas.games import GamePageSchema, PageQuerySchema, TurnsQuerySchema, TurnsSchema
 from api.schemas.players import PlayerSchema, TokenSchema
@@ -18,12 +20,15 @@ blueprint = Blueprint("me", __name__, url_prefix="/v1/me")
 @blueprint.operation("getMe")
 @blueprint.response(200, PlayerSchema)
 def get_me() -> Response:
-    """Who am I"""
+    """Who am I
+
+    The player whose token is sent, as others see it.
+    """
     return answer(services().accounts.caller(credentials()))
 
 
 @blueprint.post("/token")
-@blueprint.operation("rotateToken")
+@blueprint.operation("rotateToken", limits=(TOKENS,))
 @blueprint.response(200, TokenSchema)
 def rotate_token() -> Response:
     """Get a new token
@@ -52,9 +57,9 @@ def list_my_games(query: dict[str, Any]) -> Response:
 
 
 @blueprint.get("/turns")
-@blueprint.operation("listTurns", "invalid_request")
+@blueprint.operation("listTurns", "invalid_request", limits=(POLLS,))
 @blueprint.arguments(TurnsQuerySchema, location="query")
-@blueprint.response(200, TurnsSchema, headers=SERVER_TIME)
+@blueprint.response(200, TurnsSchema, headers=MAY_BE_CROWDED)
 def list_turns(query: dict[str, Any]) -> Response:
     """List the games that wait for me
 

@@ -8,6 +8,7 @@ from api.headers import REFERENCE_POLICY
 from api.pages import assets
 from api.pages.rendering import page
 from api.problems import Problem
+from api.resources.common import unless_had
 
 blueprint = Blueprint("pages", __name__)
 
@@ -31,5 +32,4 @@ def asset(name: str) -> Response:
     response.headers["Vary"] = "Accept-Encoding"
     response.headers["Cache-Control"] = "public, no-cache"
     response.set_etag(f"{found.tag}-gzip" if gzipped else found.tag)
-    response.make_conditional(request)
-    return response
+    return unless_had(response)

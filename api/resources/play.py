@@ -6,7 +6,17 @@ from typing import Any
 
 from flask import Response, g, request
 
-from api.openapi import CONDITIONAL, GAME_ID, IF_NONE_MATCH, SERVER_TIME, TOKEN_OPTIONAL, Blueprint
+from api.limits.gate import count_as_repeated
+from api.limits.policies import MOVES, POLLS, TICKETS
+from api.openapi import TOKEN_OPTIONAL, Blueprint
+from api.parts import (
+    CONDITIONAL,
+    GAME_ID,
+    IF_NONE_MATCH,
+    MAY_BE_CROWDED,
+    SERVER_TIME,
+    parameter,
+)
 from api.resources.common import (
     answer,
     credentials,
@@ -30,13 +40,11 @@ from api.schemas.games import (
 
 blueprint = Blueprint("play", __name__, url_prefix="/v1/games/<game_id>")
 
-LAST_EVENT_ID = {
-    "name": "Last-Event-ID",
-    "in": "header",
-    "required": False,
-    "description": "The last id that you got: what came after it is sent, and no snapshot.",
-    "schema": {"type": "string"},
-}
+LAST_EVENT_ID = parameter(
+    "Last-Event-ID",
+    "header",
+    "The last id that you got: what came after it is sent, and no snapshot.",
+)
 # The last one keeps proxies from holding events back.
 STREAM_HEADERS = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
 
@@ -92,6 +100,7 @@ def check_move(body: dict[str, Any], game_id: str) -> Response:
     "busy",
     body=True,
     if_match=True,
+    limits=(MOVES,),
 )
 @blueprint.arguments(MoveBodySchema)
 @blueprint.response(200, PlayedSchema, headers=SERVER_TIME)
@@ -101,15 +110,17 @@ def play_move(body: dict[str, Any], game_id: str) -> Response:
     Safe to send again: the same seat, turn and move have the same outcome. A move that is refused
     changes nothing.
     """
-    now, played = services().moves.play(
+    now, played, is_new = services().moves.play(
         credentials(), game_id, body["turn"], body["move"], if_match
     )
     g.server_time = now
+    if not is_new:
+        count_as_repeated()
     return answer(played)
 
 
 @blueprint.post("/stream-tickets", parameters=[GAME_ID])
-@blueprint.operation("createStreamTicket", "game_not_found")
+@blueprint.operation("createStreamTicket", "game_not_found", limits=(TICKETS,))
 @blueprint.response(201, TicketSchema, headers=SERVER_TIME)
 def create_stream_ticket(game_id: str) -> Response:
     """Get a ticket for a game's stream
@@ -132,6 +143,7 @@ def create_stream_ticket(game_id: str) -> Response:
     "too_many_waiting",
     security=TOKEN_OPTIONAL,
     parameters=[LAST_EVENT_ID],
+    limits=(POLLS,),
 )
 @blueprint.arguments(StreamQuerySchema, location="query")
 @blueprint.response(
@@ -141,7 +153,9 @@ def create_stream_ticket(game_id: str) -> Response:
     description="Server-Sent Events.",
     headers=SERVER_TIME,
 )
-@blueprint.alt_response(204, description="The game has ended, and you have everything.")
+@blueprint.alt_response(
+    204, description="The game has ended, and you have everything.", headers=SERVER_TIME
+)
 def stream_events(query: dict[str, Any], game_id: str) -> Response:
     """Be told what happens in a game, as it happens
 
@@ -165,7 +179,7 @@ def stream_events(query: dict[str, Any], game_id: str) -> Response:
 @blueprint.get("/events", parameters=[GAME_ID])
 @blueprint.operation("listEvents", "game_not_found", "invalid_request", security=TOKEN_OPTIONAL)
 @blueprint.arguments(EventsQuerySchema, location="query")
-@blueprint.response(200, EventPageSchema, headers=SERVER_TIME)
+@blueprint.response(200, EventPageSchema, headers=MAY_BE_CROWDED)
 def list_events(query: dict[str, Any], game_id: str) -> Response:
     """List what happened in a game
 

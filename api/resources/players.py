@@ -6,6 +6,7 @@ from typing import Any
 
 from flask import Response
 
+from api.limits.policies import PLAYERS
 from api.openapi import NO_TOKEN, Blueprint
 from api.resources.common import answer, services
 from api.schemas.players import NewPlayerBodySchema, PlayerWithTokenSchema
@@ -14,7 +15,7 @@ blueprint = Blueprint("players", __name__, url_prefix="/v1/players")
 
 
 @blueprint.post("")
-@blueprint.operation("createPlayer", security=NO_TOKEN, body=True)
+@blueprint.operation("createPlayer", security=NO_TOKEN, body=True, limits=(PLAYERS,))
 @blueprint.arguments(NewPlayerBodySchema)
 @blueprint.response(201, PlayerWithTokenSchema)
 def create_player(body: dict[str, Any]) -> Response:

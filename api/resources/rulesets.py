@@ -7,7 +7,9 @@ from functools import cache
 from flask import Response, request
 
 from api.answers import RulesetAnswer, RulesetPage, SeatCounts
+from api.limits.policies import READS
 from api.openapi import NO_TOKEN, Blueprint
+from api.parts import ACCEPT_LANGUAGE, IN_A_LANGUAGE, parameter
 from api.problems import Problem
 from api.resources.common import answer
 from api.schemas.rulesets import RulesetPageSchema, RulesetSchema
@@ -19,35 +21,21 @@ from engine.texts import LANGUAGES, rules_text
 blueprint = Blueprint("rulesets", __name__, url_prefix="/v1/rulesets")
 
 DEFAULT_LANGUAGE = LANGUAGES[0]
-RULESET = {
-    "name": "ruleset",
-    "in": "path",
-    "required": True,
-    "description": "The ruleset's id.",
-    "schema": {"type": "string"},
-}
-ACCEPT_LANGUAGE = {
-    "name": "Accept-Language",
-    "in": "header",
-    "required": False,
-    "description": "The language of the rules text: `en` or `fr`.",
-    "schema": {"type": "string"},
-}
-IN_A_LANGUAGE = {
-    "Content-Language": {
-        "description": "The language of the rules text.",
-        "schema": {"type": "string"},
-    },
-    "Cache-Control": {"description": "How long it may be kept.", "schema": {"type": "string"}},
-    "Vary": {"description": "What else the answer depends on.", "schema": {"type": "string"}},
-}
+RULESET = parameter(
+    "ruleset", "path", "The ruleset's id, of listRulesets.", required=True, examples=["parade"]
+)
 
 
 @blueprint.get("")
-@blueprint.operation("listRulesets", security=NO_TOKEN, store=False, parameters=[ACCEPT_LANGUAGE])
+@blueprint.operation(
+    "listRulesets", security=NO_TOKEN, store=False, parameters=[ACCEPT_LANGUAGE], limits=(READS,)
+)
 @blueprint.response(200, RulesetPageSchema, headers=IN_A_LANGUAGE)
 def list_rulesets() -> Response:
-    """List the games that there are"""
+    """List the games that there are
+
+    Each with its cards, options, types of moves, and the rules as text. The same for all.
+    """
     language = best_language()
     catalogue = RulesetPage(tuple(describe(name, language) for name in RULESETS))
     return answer(catalogue, headers=headers_in(language))
@@ -55,11 +43,19 @@ def list_rulesets() -> Response:
 
 @blueprint.get("/<ruleset>", parameters=[RULESET])
 @blueprint.operation(
-    "getRuleset", "ruleset_not_found", security=NO_TOKEN, store=False, parameters=[ACCEPT_LANGUAGE]
+    "getRuleset",
+    "ruleset_not_found",
+    security=NO_TOKEN,
+    store=False,
+    parameters=[ACCEPT_LANGUAGE],
+    limits=(READS,),
 )
 @blueprint.response(200, RulesetSchema, headers=IN_A_LANGUAGE)
 def get_ruleset(ruleset: str) -> Response:
-    """Get a game's rules, cards and options"""
+    """Get a game's rules, cards and options
+
+    All that there is to know of a game before it is played. The same for all.
+    """
     if find_ruleset(ruleset) is None:
         raise Problem("ruleset_not_found", unknown_ruleset())
     language = best_language()

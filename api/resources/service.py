@@ -13,11 +13,13 @@ from flask import Response, current_app, request
 from api import stopping
 from api.answers import HealthAnswer, HomeAnswer, ProblemAnswer, ProblemPage
 from api.kinds import KINDS
-from api.openapi import CONDITIONAL, IF_NONE_MATCH, NO_TOKEN, Blueprint
+from api.openapi import NO_TOKEN, Blueprint
 from api.pages.rendering import BY_ACCEPT, page, wants_page
+from api.parts import CONDITIONAL, IF_NONE_MATCH, header
 from api.problems import Problem
-from api.resources.common import answer, services
+from api.resources.common import answer, services, unless_had
 from api.schemas.service import (
+    ApiDocumentSchema,
     HealthSchema,
     HomeSchema,
     ProblemKindPageSchema,
@@ -32,13 +34,13 @@ CODE = {
     "in": "path",
     "required": True,
     "description": "The `code` of a problem.",
-    "schema": {"type": "string"},
+    "schema": {"type": "string", "examples": ["stale_turn"]},
 }
 KEEPS_EVERYTHING = "noeviction"
 TAGGED = {"ETag": CONDITIONAL["ETag"], "Cache-Control": CONDITIONAL["Cache-Control"]}
 KEPT = {
-    "Cache-Control": {"description": "How long it may be kept.", "schema": {"type": "string"}},
-    "Vary": CONDITIONAL["Vary"],
+    "Cache-Control": header("How long it may be kept."),
+    "Vary": header("`Accept`: a browser gets a page."),
 }
 PROBLEMS = tuple(ProblemAnswer(code, *kind) for code, kind in KINDS.items())
 PHRASES = {status.value: status.phrase for status in HTTPStatus}
@@ -65,13 +67,16 @@ def home() -> Response:
 @blueprint.operation("getLiveness", security=NO_TOKEN, store=False)
 @blueprint.response(200, HealthSchema)
 def livez() -> Response:
-    """Is the service alive"""
+    """Is the service alive
+
+    Whether the process answers at all; it asks nobody else.
+    """
     return answer(HealthAnswer("alive"))
 
 
 @blueprint.get("/readyz")
 @blueprint.operation(
-    "getReadiness", "store_evicts", "store_read_only", "stopping", security=NO_TOKEN
+    "getReadiness", "store_evicts", "store_read_only", "stopping", security=NO_TOKEN, limits=()
 )
 @blueprint.response(200, HealthSchema)
 def readyz() -> Response:
@@ -109,7 +114,7 @@ def list_problems() -> Response:
 def get_problem(code: str) -> Response:
     """What a problem code means, and what to do about it
 
-    A browser gets a page.
+    The `type` of a problem is this operation's address. A browser gets a page.
     """
     if code not in KINDS:
         raise Problem("problem_not_found")
@@ -123,10 +128,18 @@ def get_problem(code: str) -> Response:
 @blueprint.operation(
     "getDocumentAsJson", security=NO_TOKEN, store=False, parameters=[IF_NONE_MATCH]
 )
-@blueprint.response(200, {"type": "object"}, description="This document.", headers=TAGGED)
+@blueprint.response(
+    200,
+    ApiDocumentSchema,
+    description="This document.",
+    headers=TAGGED,
+)
 @blueprint.alt_response(304, description="You have it already.", headers=TAGGED)
 def openapi_json() -> Response:
-    """This document, as JSON"""
+    """This document, as JSON
+
+    The same as /openapi.yaml, for programs.
+    """
     return _document("json", "application/json")
 
 
@@ -143,7 +156,10 @@ def openapi_json() -> Response:
 )
 @blueprint.alt_response(304, description="You have it already.", headers=TAGGED)
 def openapi_yaml() -> Response:
-    """This document, as YAML"""
+    """This document, as YAML
+
+    The whole contract: clients can be generated from it.
+    """
     return _document("yaml", "application/yaml")
 
 
@@ -151,5 +167,4 @@ def _document(form: str, content_type: str) -> Response:
     response = Response(current_app.extensions["document"][form], content_type=content_type)
     response.add_etag()
     response.headers["Cache-Control"] = "no-cache"
-    response.make_conditional(request)
-    return response
+    return unless_had(response)

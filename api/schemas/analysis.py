@@ -4,11 +4,21 @@ from __future__ import annotations
 
 from typing import Any
 
-from marshmallow import EXCLUDE, Schema, ValidationError, fields, validate, validates_schema
+from marshmallow import EXCLUDE, Schema, ValidationError, fields, validate
 
 from api.schemas import unions
-from api.schemas.cards import MAX_SEATS, MIN_SEATS
-from api.schemas.fields import BodySchema, Boolean, Integer, Text, described, listed, nullable
+from api.schemas.cards import MAX_SEATS, MIN_SEATS, by_seat, seat
+from api.schemas.fields import (
+    BodySchema,
+    Boolean,
+    Either,
+    Integer,
+    Text,
+    described,
+    listed,
+    number,
+    part,
+)
 from api.schemas.games import DealSchema
 from api.schemas.unions import OptionsSchema, ResultSchema
 
@@ -16,26 +26,48 @@ MAX_MOVES = 2000
 """More than any game here can have."""
 
 
-class AnalysedMoveSchema(Schema):
-    """A seat's move, or `expire: true` where a countdown ran out."""
+class SeatMoveSchema(Schema):
+    """A seat's move."""
 
     class Meta:
         unknown = EXCLUDE
 
-    seat = Integer(validate=validate.Range(min=0, max=MAX_SEATS - 1))
-    move = unions.move()
-    expire = Boolean(validate=validate.Equal(True))
+    seat = seat("Who moves.")
+    move = unions.move("What it plays.", required=True)
 
-    @validates_schema
-    def check_members(self, data: dict[str, Any], **kwargs: Any) -> None:
-        """Either a countdown ran out, or a seat made a move."""
-        if data.get("expire"):
-            return
-        missing = {name for name in ("seat", "move") if name not in data}
-        if missing:
-            raise ValidationError(
-                {name: ["Missing data for required field."] for name in sorted(missing)}
-            )
+
+class CountdownEndSchema(Schema):
+    """A countdown runs out."""
+
+    class Meta:
+        unknown = EXCLUDE
+
+    expire = Boolean(
+        required=True,
+        validate=validate.Equal(True),
+        metadata=described("Always true; tells it apart from a move."),
+    )
+
+
+class AnalysedMove(Either):
+    """A seat's move or the end of a countdown, as a record has them or without the rest."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "AnalysedMove",
+            (SeatMoveSchema, CountdownEndSchema),
+            "A seat's move, or `expire: true` where a countdown ran out.",
+        )
+
+    def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> Any:
+        if not isinstance(value, dict):
+            raise ValidationError("Not an object.")
+        move, end = self.variants
+        if "expire" not in value:
+            return move.load(value)
+        if "seat" in value and "move" in value:
+            raise ValidationError("Either a seat's move, or a countdown that ran out.")
+        return end.load(value)
 
 
 class AnalysisBodySchema(BodySchema):
@@ -46,26 +78,59 @@ class AnalysisBodySchema(BodySchema):
 
     max_bytes = 256 * 1024  # a record of a whole game is to be analysed as it is
 
-    ruleset = Text(required=True)
-    seat_count = Integer(required=True, validate=validate.Range(min=MIN_SEATS, max=MAX_SEATS))
-    options = fields.Nested(OptionsSchema)
-    deal = fields.Nested(DealSchema, required=True)
-    moves = listed(fields.Nested(AnalysedMoveSchema), validate=validate.Length(max=MAX_MOVES))
-    trace = Boolean(metadata=described("Whether to tell of every position on the way."))
+    ruleset = Text(
+        required=True,
+        metadata=described("The id of a ruleset, of listRulesets.", examples=["parade"]),
+    )
+    seat_count = Integer(
+        required=True,
+        validate=validate.Range(min=MIN_SEATS, max=MAX_SEATS),
+        metadata=described("Within the ruleset's `seat_counts`."),
+    )
+    options = fields.Nested(
+        OptionsSchema,
+        metadata=described("Options of this ruleset; those not given are as the ruleset says."),
+    )
+    deal = fields.Nested(
+        DealSchema,
+        required=True,
+        metadata=described("All that chance decides, as a record of this ruleset has it."),
+    )
+    moves = listed(
+        AnalysedMove(),
+        "What was played, from the first move on; all of a game or its beginning.",
+        validate=validate.Length(max=MAX_MOVES),
+    )
+    trace = Boolean(
+        metadata=described(
+            "Whether to tell of every position on the way, in `steps`; absent means false."
+        )
+    )
 
 
 class StepSchema(Schema):
     """A position before a move."""
 
-    to_move = listed(Integer())
-    legal_moves = listed(listed(unions.move()), metadata=described("By seat."))
+    to_move = listed(
+        number(maximum=MAX_SEATS - 1),
+        "The seats that the game waits for, ascending; empty when it is over.",
+        most=MAX_SEATS,
+    )
+    legal_moves = by_seat(
+        listed(unions.move(), "A seat's legal moves."), "By seat: its legal moves."
+    )
 
 
 class AnalysisSchema(StepSchema):
     """What follows from the deal and the moves."""
 
-    views = listed(unions.table(), metadata=described("By seat."))
-    spectator = unions.table(required=True)
-    events = listed(unions.event())
-    result = nullable(fields.Nested, ResultSchema)
-    steps = fields.List(fields.Nested(StepSchema), metadata=described("Only with `trace`."))
+    views = by_seat(unions.table(), "By seat: what it sees.")
+    spectator = unions.table("What a spectator sees.", required=True)
+    events = listed(
+        unions.event(), "All that happened, in order, with what only the seat itself is told."
+    )
+    result = part(ResultSchema, "How the game ended; null if it has not.", allow_none=True)
+    steps = fields.List(
+        fields.Nested(StepSchema),
+        metadata=described("The position before each move; only with `trace`."),
+    )

@@ -13,11 +13,22 @@ from api.schemas.fields import (
     Choice,
     Constant,
     Integer,
+    List,
     Text,
     described,
+    flag,
     listed,
-    nullable,
+    number,
+    part,
+    text,
+    time,
 )
+
+PICTURES = 74
+FEWEST_PICTURES = 16
+"""So many a game for six needs; for fewer seats it takes more."""
+
+PICTURE_LENGTH = 200
 
 
 class ContrastSymbol(StrEnum):
@@ -55,28 +66,53 @@ class ContrastPhase(StrEnum):
     FINISHED = "finished"
 
 
-def symbol(**kwargs: Any) -> Choice:
-    """A symbol that may not be there."""
-    return Choice(ContrastSymbol, required=True, **kwargs)
+def symbol(description: str, **kwargs: Any) -> Choice:
+    """A symbol, or perhaps none."""
+    return Choice(ContrastSymbol, required=True, metadata=described(description), **kwargs)
 
 
 def choices() -> fields.List[Any]:
-    """What each seat chose; null for one that was counted out."""
+    """What each seat chose."""
     return by_seat(
-        Choice(ContrastSymbol, allow_none=True), "By seat; null for one that was counted out."
+        Choice(ContrastSymbol, allow_none=True),
+        "By seat: the symbol that it chose; null for one that was counted out.",
+        "contrast",
     )
 
 
-def symbol_cards() -> fields.List[Any]:
-    """Symbol cards by seat."""
-    return by_seat(listed(Choice(ContrastSymbolCard)))
+def rows() -> fields.List[Any]:
+    """The rows before the seats."""
+    row = listed(Choice(ContrastSymbolCard), "A row, from the left.", least=2, most=3)
+    return by_seat(row, "By seat: the cards that lie before it and cannot be chosen.", "contrast")
+
+
+def hands() -> fields.List[Any]:
+    """The hands, which all may see."""
+    hand = listed(Choice(ContrastSymbolCard), "A hand.", least=3, most=4)
+    return by_seat(
+        hand, "By seat: the cards that it holds, for all to see; one that is laid too.", "contrast"
+    )
+
+
+def counted_out() -> Any:
+    """Who was left out."""
+    return seat(
+        "The seat that was counted out, having laid no card in time; null if there was none.",
+        "contrast",
+        allow_none=True,
+    )
+
+
+def pile_size(description: str, least: int = 0) -> Any:
+    """How many pictures are left to play for."""
+    return number(description, least, PICTURES)
 
 
 class ChooseSchema(Schema):
     """Lay a symbol card of Contrast face down, this symbol towards the picture."""
 
     type = Constant("choose")
-    symbol = symbol()
+    symbol = symbol("The symbol that fits the picture, on a card of your hand.")
 
 
 class CountSchema(Schema):
@@ -89,25 +125,27 @@ class PictureShownSchema(Schema):
     """The next picture lies face up."""
 
     type = Constant("picture_shown")
-    picture = fields.String(required=True)
-    pile_size = Integer(required=True)
+    picture = text("The picture's name or address.", minLength=1, maxLength=PICTURE_LENGTH)
+    pile_size = pile_size("How many pictures the pile has, this one included.", 1)
 
 
 class SymbolChosenSchema(Schema):
     """A seat laid a card; `symbol` is null to all but itself."""
 
     type = Constant("symbol_chosen")
-    seat = seat()
-    symbol = symbol(allow_none=True)
+    seat = seat("Who laid it.", "contrast")
+    symbol = symbol("The symbol; null unless the seat is yours.", allow_none=True)
 
 
 class CountdownStartedSchema(Schema):
     """The missing seat has until the deadline to lay a card."""
 
     type = Constant("countdown_started")
-    by = seat()
-    missing = seat()
-    deadline = fields.String(required=True, allow_none=True, metadata={"format": "date-time"})
+    by = seat("Who counts.", "contrast")
+    missing = seat("Who has not laid a card.", "contrast")
+    deadline = time(
+        "When the countdown runs out; null in an analysis, which has no clock.", allow_none=True
+    )
 
 
 class SymbolsRevealedSchema(Schema):
@@ -115,51 +153,60 @@ class SymbolsRevealedSchema(Schema):
 
     type = Constant("symbols_revealed")
     choices = choices()
-    winning_symbol = symbol(allow_none=True)
-    counted_out = nullable(Integer)
-    won = by_seat(Integer())
-    pile_size = Integer(required=True)
-    box_size = Integer(required=True)
+    winning_symbol = symbol("The symbol that wins; null if none does.", allow_none=True)
+    counted_out = counted_out()
+    won = by_seat(number(maximum=1), "By seat: what this turn adds to its score.", "contrast")
+    pile_size = pile_size("How many pictures are left in the pile.")
+    box_size = number("How many pictures are in the box.", 0, PICTURES)
 
 
 class RowsRefreshedSchema(Schema):
     """Each laid card went to the right end of its row, the leftmost card back to the hand."""
 
     type = Constant("rows_refreshed")
-    rows = symbol_cards()
-    hands = symbol_cards()
+    rows = rows()
+    hands = hands()
 
 
 class CountdownSchema(Schema):
     """A running countdown; the game's `deadline` says when it runs out."""
 
-    by = Integer(required=True)
-    missing = Integer(required=True)
+    by = seat("Who counts.", "contrast")
+    missing = seat("Who has not laid a card.", "contrast")
 
 
 class LastTurnSchema(Schema):
     """How the last turn of Contrast came out."""
 
     choices = choices()
-    winning_symbol = symbol(allow_none=True)
-    counted_out = nullable(Integer)
+    winning_symbol = symbol("The symbol that won; null if none did.", allow_none=True)
+    counted_out = counted_out()
 
 
 class ContrastTableSchema(Schema):
     """What a seat or a spectator sees of Contrast."""
 
     ruleset = Constant("contrast")
-    phase = Choice(ContrastPhase, required=True)
-    picture = nullable(fields.String)
-    pile_size = Integer(required=True, metadata=described("The picture that shows included."))
-    box_size = Integer(required=True)
-    rows = symbol_cards()
-    hands = symbol_cards()
-    scores = by_seat(Integer(), "By seat; with two seats the shared score, twice.")
-    has_chosen = by_seat(Boolean())
-    choice = symbol(allow_none=True, metadata=described("Your own."))
-    countdown = nullable(fields.Nested, CountdownSchema)
-    last_turn = nullable(fields.Nested, LastTurnSchema)
+    phase = Choice(ContrastPhase, required=True, metadata=described("Where in the game we are."))
+    picture = text(
+        "The picture that all look at, by its name or address; null when the game is over.",
+        allow_none=True,
+        minLength=1,
+        maxLength=PICTURE_LENGTH,
+    )
+    pile_size = pile_size("How many pictures the pile has, the one that shows included.")
+    box_size = number("How many pictures are in the box.", 0, PICTURES)
+    rows = rows()
+    hands = hands()
+    scores = by_seat(
+        number(maximum=PICTURES), "By seat; with two seats the shared score, twice.", "contrast"
+    )
+    has_chosen = by_seat(flag(), "By seat: whether it has laid a card.", "contrast")
+    choice = symbol(
+        "The symbol that you have chosen; null before, and for a spectator.", allow_none=True
+    )
+    countdown = part(CountdownSchema, "The countdown that runs; null if none.", allow_none=True)
+    last_turn = part(LastTurnSchema, "The turn before; null in the first.", allow_none=True)
 
 
 MOVES = {"choose": ChooseSchema, "count": CountSchema}
@@ -174,12 +221,15 @@ OPTIONS = {
     "expert": Boolean(metadata=described("Of contrast: three symbol cards lie in each row.")),
     "countdown_seconds": Integer(
         validate=validate.Range(min=1, max=86400),
-        metadata=described("Of contrast: how long a seat that is counted on has."),
+        metadata=described("Of contrast: how many seconds a seat that is counted on has."),
     ),
-    "pictures": fields.List(
-        Text(validate=validate.Length(min=1, max=200)),
-        validate=validate.Length(max=74),
-        metadata=described("Of contrast: different plain names or https addresses."),
+    "pictures": List(
+        Text(validate=validate.Length(min=1, max=PICTURE_LENGTH)),
+        validate=validate.Length(max=PICTURES),
+        metadata=described(
+            "Of contrast: the pictures to play with, different plain names or https addresses.",
+            minItems=FEWEST_PICTURES,
+        ),
     ),
 }
 TABLE = ContrastTableSchema

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from enum import Enum
 from typing import Any
 
@@ -115,7 +115,11 @@ class Constant(fields.String):
     """The tag of a variant: always this one text."""
 
     def __init__(self, value: str) -> None:
-        super().__init__(required=True, validate=validate.Equal(value))
+        super().__init__(
+            required=True,
+            validate=validate.Equal(value),
+            metadata=described(f"Always `{value}`; tells the variants apart."),
+        )
 
 
 class Choice(fields.Enum[Any]):
@@ -161,15 +165,112 @@ class Union(fields.Field[Any]):
         return variant.load(value)
 
 
-def nullable(field: type[fields.Field[Any]], *args: Any, **kwargs: Any) -> Any:
-    """A member of an answer that is always there and may be null."""
-    return field(*args, required=True, allow_none=True, **kwargs)
+class List(fields.List[Any]):
+    """A list that is not gone through if it is too long, nor any further after some mistakes."""
+
+    MOST_MISTAKES = 20
+
+    def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> list[Any]:
+        if not isinstance(value, list):
+            raise self.make_error("invalid")
+        for validator in self.validators:
+            if isinstance(validator, validate.Length):
+                validator(value)
+        items: list[Any] = []
+        mistakes: dict[int, Any] = {}
+        for index, each in enumerate(value):
+            try:
+                items.append(self.inner.deserialize(each, **kwargs))
+            except ValidationError as error:
+                mistakes[index] = error.messages
+                if len(mistakes) == self.MOST_MISTAKES:
+                    break
+        if mistakes:
+            raise ValidationError(mistakes)
+        return items
 
 
-def listed(inner: fields.Field[Any], **kwargs: Any) -> fields.List[Any]:
-    """A list that is always there."""
+class Either(fields.Field[Any]):
+    """One of several schemas that no tag tells apart; published under a name."""
+
+    def __init__(
+        self,
+        name: str,
+        variants: Sequence[type[Schema]],
+        description: str,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(**kwargs)
+        self.union_name = name
+        self.description = description
+        self.variants = tuple(schema() for schema in variants)
+
+
+# --- Members of answers: always there, each with its meaning ----------------------------------
+
+ID = "^[0-9a-f]{32}$"
+HASH = "^[0-9a-f]{64}$"
+
+
+def text(description: str, *, allow_none: bool = False, **bounds: Any) -> fields.String:
+    """A text."""
+    return fields.String(
+        required=True, allow_none=allow_none, metadata=described(description, **bounds)
+    )
+
+
+def identifier(description: str, *, allow_none: bool = False) -> fields.String:
+    """The id of a game or a player."""
+    return text(description, allow_none=allow_none, pattern=ID)
+
+
+def time(description: str, *, allow_none: bool = False) -> fields.String:
+    """A moment, in UTC."""
+    return text(description, allow_none=allow_none, format="date-time")
+
+
+def number(
+    description: str | None = None,
+    minimum: int = 0,
+    maximum: int | None = None,
+    *,
+    allow_none: bool = False,
+) -> Integer:
+    """An integer, which counts things unless it says otherwise."""
+    bounds = {"minimum": minimum, "maximum": maximum, "description": description}
+    metadata = {name: value for name, value in bounds.items() if value is not None}
+    return Integer(required=True, allow_none=allow_none, metadata=metadata)
+
+
+def flag(description: str | None = None) -> Boolean:
+    """A truth value."""
+    return Boolean(required=True, metadata={} if description is None else described(description))
+
+
+def part(schema: type[Schema], description: str, *, allow_none: bool = False) -> fields.Nested:
+    """An object of its own schema."""
+    return fields.Nested(
+        schema, required=True, allow_none=allow_none, metadata=described(description)
+    )
+
+
+def listed(
+    inner: fields.Field[Any],
+    description: str | None = None,
+    *,
+    least: int | None = None,
+    most: int | None = None,
+    **kwargs: Any,
+) -> List:
+    """A list that is always there.
+
+    Lists of different things are not published as such (`uniqueItems`): generators make sets of
+    them, which have no order.
+    """
+    bounds = {"description": description, "minItems": least, "maxItems": most}
+    metadata = {name: value for name, value in bounds.items() if value is not None}
     kwargs.setdefault("required", True)
-    return fields.List(inner, **kwargs)
+    return List(inner, metadata=metadata, **kwargs)
 
 
 def described(description: str, **metadata: Any) -> dict[str, Any]:

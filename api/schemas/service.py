@@ -2,40 +2,47 @@
 
 from __future__ import annotations
 
-from marshmallow import Schema, fields
+from marshmallow import INCLUDE, Schema, fields
 
-from api.schemas.fields import described, listed
+from api.schemas.fields import listed, number, text
 
 
 class HealthSchema(Schema):
     """The service is well."""
 
-    status = fields.String(required=True)
+    status = text("In what way, in one word.")
+
+
+class ApiDocumentSchema(Schema):
+    """The document itself, as OpenAPI says."""
+
+    class Meta:
+        unknown = INCLUDE
 
 
 class ProblemKindSchema(Schema):
     """A kind of problem."""
 
-    code = fields.String(required=True)
-    status = fields.Integer(required=True)
-    title = fields.String(required=True)
-    meaning = fields.String(required=True, metadata=described("When this is answered."))
-    advice = fields.String(required=True, metadata=described("What a client should do."))
+    code = text("The code, as problems have it.")
+    status = number("The HTTP status that it comes with.", 400, 599)
+    title = text("What is wrong, in a few words; the same for all problems of this code.")
+    meaning = text("When this is answered.")
+    advice = text("What a client should do.")
 
 
 class ProblemKindPageSchema(Schema):
     """All kinds of problems."""
 
-    items = listed(fields.Nested(ProblemKindSchema))
+    items = listed(fields.Nested(ProblemKindSchema), "The kinds, by their status.")
 
 
 class HomeSchema(Schema):
     """The service, and where its parts are."""
 
-    name = fields.String(required=True)
-    version = fields.String(required=True)
-    docs = fields.String(required=True, metadata=described("The interactive reference."))
-    openapi_yaml = fields.String(required=True, metadata=described("This document as YAML."))
-    openapi_json = fields.String(required=True, metadata=described("This document as JSON."))
-    rulesets = fields.String(required=True, metadata=described("The games that there are."))
-    problems = fields.String(required=True, metadata=described("Why requests fail."))
+    name = text("What the service is called.")
+    version = text("The release that runs here.")
+    docs = text("The path of the interactive reference.")
+    openapi_yaml = text("The path of this document as YAML.")
+    openapi_json = text("The path of this document as JSON.")
+    rulesets = text("The path of the games that there are.")
+    problems = text("The path of the reasons why requests fail.")

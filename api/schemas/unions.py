@@ -10,8 +10,17 @@ from typing import Any
 from marshmallow import Schema, fields
 
 from api.schemas import contrast, mit_list_und_tuecke, parade, tea_time
-from api.schemas.cards import seat
-from api.schemas.fields import Constant, Integer, MoveField, Union, listed
+from api.schemas.cards import MAX_SEATS, MIN_SEATS, by_seat, seat
+from api.schemas.fields import (
+    Constant,
+    MoveField,
+    Union,
+    described,
+    listed,
+    number,
+    part,
+    text,
+)
 from api.schemas.players import PlayerSchema
 
 OF_RULESETS: dict[str, Any] = {
@@ -25,61 +34,67 @@ OF_RULESETS: dict[str, Any] = {
 class ResultSchema(Schema):
     """The end of a game."""
 
-    scores = listed(Integer(), metadata={"description": "By seat."})
-    winners = listed(Integer(), metadata={"description": "The seats that won."})
+    scores = by_seat(
+        number(), "By seat; whether many or few points are good is for the game to say."
+    )
+    winners = listed(
+        number(maximum=MAX_SEATS - 1),
+        "The seats that won; several share the win, none if all lost together.",
+        most=MAX_SEATS,
+    )
 
 
 class SeatTakenSchema(Schema):
     """A player sat down."""
 
     type = Constant("seat_taken")
-    seat = seat()
-    player = fields.Nested(PlayerSchema, required=True)
+    seat = seat("The seat that was free.")
+    player = part(PlayerSchema, "Who has it now.")
 
 
 class SeatLeftSchema(Schema):
     """A player left before the start, and the seat is free again."""
 
     type = Constant("seat_left")
-    seat = seat()
-    player = fields.Nested(PlayerSchema, required=True)
+    seat = seat("The seat that is free now.")
+    player = part(PlayerSchema, "Who had it, or had it reserved.")
 
 
 class SeatHandedOverSchema(Schema):
     """The house plays for a seat from now on, at this level."""
 
     type = Constant("seat_handed_over")
-    seat = seat()
-    house = fields.String(required=True)
+    seat = seat("The seat.")
+    house = text("The level at which the house plays.")
 
 
 class SeatTakenBackSchema(Schema):
     """A player plays again for the seat that the house had."""
 
     type = Constant("seat_taken_back")
-    seat = seat()
-    player = fields.Nested(PlayerSchema, required=True)
+    seat = seat("The seat.")
+    player = part(PlayerSchema, "Who is back.")
 
 
 class TimeRanOutSchema(Schema):
     """A seat took too long: the house makes this one move for it."""
 
     type = Constant("time_ran_out")
-    seat = seat()
+    seat = seat("The seat, which moves itself again the next time.")
 
 
 class GameStartedSchema(Schema):
     """All seats are taken and the game begins."""
 
     type = Constant("game_started")
-    seat_count = Integer(required=True)
+    seat_count = number("How many play.", MIN_SEATS, MAX_SEATS)
 
 
 class GameFinishedSchema(Schema):
     """The rules ended the game."""
 
     type = Constant("game_finished")
-    result = fields.Nested(ResultSchema, required=True)
+    result = part(ResultSchema, "How it ended.")
 
 
 class GameCancelledSchema(Schema):
@@ -124,9 +139,16 @@ class OptionsSchema(Schema.from_dict(OPTIONS)):  # type: ignore[misc]
     """The options of a game; which ones there are depends on the ruleset."""
 
 
-def move(**kwargs: Any) -> MoveField:
+def move(description: str | None = None, **kwargs: Any) -> MoveField:
     """A move of any game."""
-    return MoveField("Move", "type", MOVES, "What a seat does when it is to move.", **kwargs)
+    return MoveField(
+        "Move",
+        "type",
+        MOVES,
+        "What a seat does when it is to move.",
+        metadata={} if description is None else described(description),
+        **kwargs,
+    )
 
 
 def event(**kwargs: Any) -> Union:
@@ -136,13 +158,25 @@ def event(**kwargs: Any) -> Union:
     )
 
 
-def table(**kwargs: Any) -> Union:
+def table(description: str | None = None, **kwargs: Any) -> Union:
     """What a reader sees of any game."""
-    return Union("Table", "ruleset", TABLES, "What you see of the table.", **kwargs)
+    return Union(
+        "Table",
+        "ruleset",
+        TABLES,
+        "What you see of the table.",
+        metadata={} if description is None else described(description),
+        **kwargs,
+    )
 
 
-def preview(**kwargs: Any) -> Union:
+def preview(description: str | None = None, **kwargs: Any) -> Union:
     """What a seat can know beforehand, of any game."""
     return Union(
-        "Preview", "ruleset", PREVIEWS, "What you can know of a move beforehand.", **kwargs
+        "Preview",
+        "ruleset",
+        PREVIEWS,
+        "What you can know of a move beforehand.",
+        metadata={} if description is None else described(description),
+        **kwargs,
     )

@@ -1,38 +1,60 @@
-"""How many may wait in this worker, all together and each player."""
+"""How many may wait in this worker: all together, each player, each address."""
 
 from __future__ import annotations
 
 from collections import Counter
 
-from api import metrics
+from api import callers, metrics
+
+
+class Place:
+    """A place that was taken. It can be given back as often as one likes."""
+
+    def __init__(self, places: Places, player_id: str | None, address: str) -> None:
+        self._places: Places | None = places
+        self._player_id = player_id
+        self._address = address
+
+    def give_back(self) -> None:
+        """Give it back."""
+        if self._places is not None:
+            self._places.give_back(self._player_id, self._address)
+            self._places = None
 
 
 class Places:
-    """Places to wait: so many in all, and so many for each player."""
+    """Places to wait: so many in all, for each player, and for each address."""
 
-    def __init__(self, in_all: int, for_each: int) -> None:
+    def __init__(self, in_all: int, for_each: int, for_address: int) -> None:
         self.in_all = in_all
         self.for_each = for_each
+        self.for_address = for_address
         self.for_strangers = max(in_all // 2, 1)
         self._taken = 0
         self._taken_by: Counter[str | None] = Counter()
+        self._taken_from: Counter[str] = Counter()
 
-    def take(self, player_id: str | None) -> bool:
-        """Take a place for this player, or a stranger (None), if one is free; tell whether."""
-        if self._taken >= self.in_all:
-            return False
+    def take(self, player_id: str | None) -> Place | None:
+        """A place for this player, or a stranger (None), who is calling now, if one is free."""
+        address = callers.present()
+        if self._taken >= self.in_all or self._taken_from[address] >= self.for_address:
+            return None
         most = self.for_strangers if player_id is None else self.for_each
         if self._taken_by[player_id] >= most:
-            return False
+            return None
         self._taken_by[player_id] += 1
+        self._taken_from[address] += 1
         self._taken += 1
         metrics.wait_began()
-        return True
+        return Place(self, player_id, address)
 
-    def give_back(self, player_id: str | None) -> None:
+    def give_back(self, player_id: str | None, address: str) -> None:
         """Give back a place that was taken."""
         self._taken -= 1
         metrics.wait_ended()
         self._taken_by[player_id] -= 1
+        self._taken_from[address] -= 1
         if not self._taken_by[player_id]:
             del self._taken_by[player_id]
+        if not self._taken_from[address]:
+            del self._taken_from[address]

@@ -207,9 +207,9 @@ class Polls:
 
     @contextmanager
     def _place(self, player_id: str | None) -> Iterator[bool]:
-        has_place = self.places.take(player_id)
+        place = self.places.take(player_id)
         try:
-            yield has_place
+            yield place is not None
         finally:
-            if has_place:
-                self.places.give_back(player_id)
+            if place is not None:
+                place.give_back()

@@ -21,12 +21,11 @@ from api.accounts import Credentials, Remembered
 from api.answers import StreamEnd, StreamUpdate, TicketAnswer, game_answer
 from api.game.desk import Visit, exists_for
 from api.game.reading import Reader
-from api.lives import TICKET_MS
 from api.problems import Problem
 from api.store import Look, Ticket
 from api.stored import Game, Version, digest, raw, timestamp
 from api.waiting.hub import PAUSE_SECONDS, Hub, Shared, Waiter
-from api.waiting.places import Places
+from api.waiting.places import Place, Places
 from api.waiting.polls import audience, is_over
 
 PING_SECONDS = 15.0
@@ -65,8 +64,9 @@ class Streams:
         ticket = secrets.token_urlsafe(32)
         place = visit.game.place_of(visit.reader)
         holder = Ticket(game_id, credentials.player_id, credentials.secret_hash, place)
-        self.store.add_ticket(digest(ticket), holder)
-        return visit.now, TicketAnswer(ticket, timestamp(visit.now + TICKET_MS))
+        life_ms = self.desk.lives.ticket
+        self.store.add_ticket(digest(ticket), holder, life_ms)
+        return visit.now, TicketAnswer(ticket, timestamp(visit.now + life_ms))
 
     def open(
         self,
@@ -121,7 +121,7 @@ class Stream:
         self.hub = streams.hub
         self.reader = streams.reader
         self._places = streams.places
-        self._has_place = False
+        self._taken: Place | None = None
         self._game_id = visit.game.id
         self._caller = visit.caller
         self._player_id = visit.reader
@@ -135,15 +135,14 @@ class Stream:
 
     def take_place(self) -> None:
         """Take a place among those who wait. Raises `Problem` (``too_many_waiting``)."""
-        if not self._places.take(self._player_id):
+        self._taken = self._places.take(self._player_id)
+        if self._taken is None:
             raise Problem("too_many_waiting")
-        self._has_place = True
 
     def close(self) -> None:
         """Give the place back; as often as one likes."""
-        if self._has_place:
-            self._has_place = False
-            self._places.give_back(self._player_id)
+        if self._taken is not None:
+            self._taken.give_back()
 
     # --- What is sent --------------------------------------------------------------------------
 
@@ -232,6 +231,7 @@ class Stream:
             if page is None:
                 return None
             update = StreamUpdate(self._game(shared), page.items)
+            # In the middle of what one commit brought, a version has no id.
             last = Version(page.version, "") if page.more else visit.game.known_as
             return last, _event("update", str(page.version), update)
 

@@ -13,13 +13,31 @@ import jsonschema_rs
 import requests
 import yaml
 
+from api.app import EXPOSED_HEADERS
+
 ROOT = Path(__file__).resolve().parents[2]
 METHODS = {"get", "post", "put", "patch", "delete"}
+DOCUMENTED_HEADERS = {*EXPOSED_HEADERS, "Content-Language", "Vary"}
+"""Those that a client may want, and that the document tells of wherever they are."""
 
 
 @cache
 def document() -> dict[str, Any]:
     return yaml.load((ROOT / "openapi.yaml").read_text(encoding="utf-8"), yaml.CSafeLoader)
+
+
+def resolved(part: dict[str, Any]) -> dict[str, Any]:
+    """A part of the document, or the component that it refers to."""
+    while "$ref" in part:
+        kind, _, name = part["$ref"].removeprefix("#/components/").partition("/")
+        part = document()["components"][kind][name]
+    return part
+
+
+def parameters(path: str, operation: dict[str, Any]) -> list[dict[str, Any]]:
+    """All parameters of an operation at a path."""
+    of_path = document()["paths"][path].get("parameters", [])
+    return [resolved(each) for each in (*of_path, *operation.get("parameters", []))]
 
 
 @cache
@@ -58,8 +76,10 @@ def _closed(schema: Any) -> Any:
 
 
 @cache
-def _validator(reference: str) -> jsonschema_rs.Draft202012Validator:
-    schema = {"$ref": reference, "components": {"schemas": closed_components()}}
+def validator(reference: str, *, closed: bool = True) -> jsonschema_rs.Draft202012Validator:
+    """What holds values against a component, with room for unknown members if not `closed`."""
+    schemas = closed_components() if closed else document()["components"]["schemas"]
+    schema = {"$ref": reference, "components": {"schemas": schemas}}
     return jsonschema_rs.Draft202012Validator(schema, validate_formats=True)
 
 
@@ -71,8 +91,10 @@ def check(response: requests.Response) -> None:
     if operation is None:
         assert response.status_code in (404, 405, 413, 411), f"{method} {path} is undocumented"
         return
-    documented = operation["responses"].get(str(response.status_code))
-    assert documented, f"{operation['operationId']} says nothing of {response.status_code}"
+    about = f"{operation['operationId']}, {response.status_code}"
+    assert str(response.status_code) in operation["responses"], f"{about} is undocumented"
+    documented = resolved(operation["responses"][str(response.status_code)])
+    check_headers(response, documented.get("headers", {}), about)
     if response.status_code in (204, 304):
         assert response.content == b""
         return
@@ -80,14 +102,33 @@ def check(response: requests.Response) -> None:
     if content_type.startswith("text/plain;"):
         content_type = "text/plain"  # the version of Prometheus' format is no part of the type
     assert content_type in documented["content"], f"{content_type} is undocumented"
-    for name in documented.get("headers", {}):
-        assert name in response.headers, f"{operation['operationId']} lacks the header {name}"
     if content_type not in ("application/json", "application/problem+json"):
         return
     schema = documented["content"][content_type]["schema"]
     if "$ref" in schema:
-        _validator(schema["$ref"]).validate(response.json())
+        validator(schema["$ref"]).validate(response.json())
     if content_type == "application/problem+json":
         assert f"`{response.json()['code']}`" in documented["description"], (
             f"{operation['operationId']} says nothing of {response.json()['code']}"
         )
+
+
+def check_headers(response: requests.Response, documented: dict[str, Any], about: str) -> None:
+    """Fail unless all headers are there that must be, no others of ours, and each is well-formed.
+
+    Server-Time is on some refusals too, where nobody needs it.
+    """
+    headers = {name: resolved(each) for name, each in documented.items()}
+    for name, header in headers.items():
+        assert name in response.headers or not header["required"], f"{about} lacks {name}"
+        if name in response.headers:
+            value: Any = response.headers[name]
+            if header["schema"]["type"] == "integer":
+                value = int(value)
+            jsonschema_rs.Draft202012Validator(header["schema"], validate_formats=True).validate(
+                value
+            )
+    undocumented = DOCUMENTED_HEADERS & set(response.headers) - set(headers)
+    if response.status_code >= 400:
+        undocumented.discard("Server-Time")
+    assert not undocumented, f"{about} says nothing of {undocumented}"

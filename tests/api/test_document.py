@@ -5,10 +5,11 @@ from collections.abc import Iterator
 from typing import Any
 
 from api import openapi_document
+from api.kinds import KINDS
 from api.schemas.unions import EVENTS, MOVES, PREVIEWS, TABLES
 from engine.registry import MOVE_TYPES, RULESETS
 from tests.api.client import Client
-from tests.api.document import ROOT, document, operations
+from tests.api.document import METHODS, ROOT, document, operations, parameters, resolved
 
 
 def test_the_committed_document_is_what_the_code_says() -> None:
@@ -43,12 +44,100 @@ def test_operations_have_unique_camel_case_ids_one_tag_and_their_security() -> N
         assert len(operation["tags"]) == 1
         assert operation["tags"][0] in tags
         assert "security" in operation
-        assert operation["summary"]
+
+
+def test_every_operation_parameter_header_and_answer_says_what_it_is() -> None:
+    for tag in document()["tags"]:
+        assert is_said(tag)
+    for path, methods in document()["paths"].items():
+        for _, operation in ((m, each) for m, each in methods.items() if m in METHODS):
+            assert operation["summary"], operation["operationId"]
+            assert is_said(operation), operation["operationId"]
+            for parameter in parameters(path, operation):
+                assert is_said(parameter), (operation["operationId"], parameter["name"])
+                assert isinstance(parameter["required"], bool)
+            for status, each in operation["responses"].items():
+                response = resolved(each)
+                assert is_said(response), (operation["operationId"], status)
+                for name, header in response.get("headers", {}).items():
+                    assert is_said(resolved(header)), (operation["operationId"], status, name)
+                    assert isinstance(resolved(header)["required"], bool)
+
+
+def is_said(part: dict[str, Any]) -> bool:
+    """Whether a part's description is a sentence or a list, and not the name of a status."""
+    return bool(re.search(r"[.:)]$", part.get("description", "").strip()))
+
+
+def test_every_component_and_each_of_its_members_says_what_it_is() -> None:
+    for name, schema in document()["components"]["schemas"].items():
+        assert is_said(schema), name
+        for member, each in schema.get("properties", {}).items():
+            assert is_said(each), f"{name}.{member}"
+            says_null = "null" in each["description"].lower()
+            assert says_null or not is_nullable(each), f"{name}.{member} does not say what null is"
+
+
+def is_nullable(schema: dict[str, Any]) -> bool:
+    types = schema.get("type")
+    return (isinstance(types, list) and "null" in types) or {"type": "null"} in schema.get(
+        "anyOf", ()
+    )
+
+
+def schemas_within(part: Any, where: str) -> Iterator[tuple[str, dict[str, Any]]]:
+    """All schemas in a part of the document that stand there themselves, with their place."""
+    if isinstance(part, list):
+        for place, below in enumerate(part):
+            yield from schemas_within(below, f"{where}/{place}")
+    elif isinstance(part, dict):
+        if "type" in part and not isinstance(part["type"], dict):
+            yield where, part
+        for name, below in part.items():
+            if name not in ("examples", "discriminator"):
+                yield from schemas_within(below, f"{where}/{name}")
+
+
+def all_schemas() -> list[tuple[str, dict[str, Any]]]:
+    parts = document()["components"]
+    found = [
+        each
+        for kind in ("schemas", "parameters", "headers", "responses")
+        for each in schemas_within(parts[kind], kind)
+    ]
+    return found + list(schemas_within(document()["paths"], "paths"))
+
+
+def test_every_integer_has_a_least_value() -> None:
+    integers = [
+        (where, schema)
+        for where, schema in all_schemas()
+        if "integer" in ([schema["type"]] if isinstance(schema["type"], str) else schema["type"])
+    ]
+    assert len(integers) > 50
+    for where, schema in integers:
+        assert "minimum" in schema, where
+
+
+def test_ids_hashes_and_secrets_have_their_pattern_and_times_their_format() -> None:
+    schemas = document()["components"]["schemas"]
+    for name in answer_schemas() - {"RulesetOption"}:
+        for member, schema in schemas[name].get("properties", {}).items():
+            if member in ("id", "rematch", "invite", "token", "ticket", "deal_sha256"):
+                assert schema["pattern"].startswith("^"), f"{name}.{member}"
+                assert schema["pattern"].endswith("$"), f"{name}.{member}"
+            if member.endswith("_at") or member in ("at", "deadline", "last_seen"):
+                assert schema["format"] == "date-time", f"{name}.{member}"
+
+
+def test_lists_are_never_published_as_sets() -> None:
+    """Generators make sets of them, which have no order and no place for an index."""
+    assert not [where for where, schema in all_schemas() if "uniqueItems" in schema]
 
 
 def test_every_variant_of_a_union_requires_its_tag_as_a_constant() -> None:
     schemas = document()["components"]["schemas"]
-    unions = {name: each for name, each in schemas.items() if "oneOf" in each}
+    unions = {name: each for name, each in schemas.items() if "discriminator" in each}
     assert set(unions) == {"Move", "GameEvent", "Table", "Preview"}
     for union in unions.values():
         tag, mapping = union["discriminator"]["propertyName"], union["discriminator"]["mapping"]
@@ -57,6 +146,23 @@ def test_every_variant_of_a_union_requires_its_tag_as_a_constant() -> None:
             variant = schemas[reference.rpartition("/")[2]]
             assert variant["properties"][tag]["const"] == value
             assert tag in variant["required"]
+
+
+def test_the_variants_of_a_union_without_a_tag_require_what_tells_them_apart() -> None:
+    schemas = document()["components"]["schemas"]
+    untagged = {
+        name: each
+        for name, each in schemas.items()
+        if "oneOf" in each and "discriminator" not in each
+    }
+    assert set(untagged) == {"RecordedMove", "AnalysedMove"}
+    for union in untagged.values():
+        move, expiry = (resolved(each) for each in union["oneOf"])
+        assert set(move["required"]) == set(move["properties"])
+        assert "expire" not in move["properties"]
+        assert expiry["properties"]["expire"]["const"] is True
+        assert set(expiry["required"]) == set(expiry["properties"])
+        assert not {"seat", "move"} & set(expiry["properties"])
 
 
 def test_request_bodies_have_no_defaults_and_no_unknown_members() -> None:
@@ -78,7 +184,6 @@ def test_answers_always_have_all_their_members() -> None:
         "Problem": {"rule", "errors"},
         "FieldError": {"pointer", "parameter"},
         "Analysis": {"steps"},
-        "RecordedMove": {"seat", "move", "by", "expire"},
     }
     schemas = document()["components"]["schemas"]
     for name in answer_schemas():
@@ -95,8 +200,10 @@ def answer_schemas() -> set[str]:
 
     def visit(part: Any) -> None:
         for reference in references(part):
-            name = reference.rpartition("/")[2]
-            if name not in found:
+            kind, _, name = reference.removeprefix("#/components/").partition("/")
+            if kind != "schemas":
+                visit(document()["components"][kind][name])
+            elif name not in found:
                 found.add(name)
                 visit(schemas[name])
 
@@ -117,12 +224,15 @@ def references(part: Any) -> Iterator[str]:
 
 
 def test_nothing_is_published_inline_or_unused() -> None:
-    """Generators give inline objects and enums names that nobody can read."""
-    text = str(document()["paths"])
-    assert "'enum'" not in text
-    assert "'properties'" not in text
-    used = {each.rpartition("/")[2] for each in references(document())}
-    assert used >= set(document()["components"]["schemas"])
+    """Generators give inline objects, enums and unions names that nobody can read."""
+    inline = re.compile(r"paths|(parameters|headers|responses)|schemas/[^/]+/.+")
+    for where, schema in all_schemas():
+        if inline.match(where):
+            assert not {"enum", "oneOf", "allOf", "properties"} & set(schema), where
+            assert schema["type"] != "object", where
+    used = set(references(document()))
+    for kind in ("schemas", "parameters", "headers", "responses"):
+        assert used >= {f"#/components/{kind}/{name}" for name in document()["components"][kind]}
 
 
 def test_every_move_table_and_preview_of_the_engine_has_its_schema() -> None:
@@ -134,7 +244,32 @@ def test_every_move_table_and_preview_of_the_engine_has_its_schema() -> None:
 
 def test_every_status_is_documented_with_its_problem_codes() -> None:
     for _, _, operation in operations():
-        for status, response in operation["responses"].items():
+        for status, each in operation["responses"].items():
             if status >= "400":
+                response = resolved(each)
                 assert list(response["content"]) == ["application/problem+json"]
-                assert re.match(r"- `[a-z_]+`: ", response["description"])
+                codes = re.findall(r"^- `([a-z_]+)`: ", response["description"], re.MULTILINE)
+                assert codes
+                assert {KINDS[code].status for code in codes} == {int(status)}
+
+
+def test_every_operation_that_a_caller_can_get_wrong_says_with_what_it_refuses() -> None:
+    for path, methods in document()["paths"].items():
+        for operation in (each for method, each in methods.items() if method in METHODS):
+            takes = {each["in"] for each in parameters(path, operation)} - {"header"}
+            if takes or operation["security"] or "requestBody" in operation:
+                assert [each for each in operation["responses"] if each.startswith("4")]
+
+
+def test_what_operations_share_is_published_once() -> None:
+    parts = document()["components"]
+    for kind in ("responses", "parameters", "headers"):
+        written = [str(each) for each in parts[kind].values()]
+        assert len(set(written)) == len(written)
+    refusals = [
+        each["description"]
+        for _, _, operation in operations()
+        for status, each in operation["responses"].items()
+        if status >= "500" and "description" in each
+    ]
+    assert len(set(refusals)) == len(refusals)

@@ -49,6 +49,16 @@ def test_what_one_reader_has_is_no_answer_for_another(
     assert "Authorization" in headers["Vary"]
 
 
+@pytest.mark.parametrize("path", ["/openapi.json", "/openapi.yaml"])
+def test_the_document_is_read_whatever_if_match_says(stranger: Client, path: str) -> None:
+    answer = stranger.request("GET", path)
+    for tag in ("*", '"other"', answer.headers["ETag"]):
+        assert stranger.request("GET", path, headers={"If-Match": tag}).content == answer.content
+    again = stranger.request("GET", path, headers={"If-None-Match": answer.headers["ETag"]})
+    assert again.status_code == 304
+    assert again.headers["ETag"] == answer.headers["ETag"]
+
+
 def test_the_records_of_ended_games_are_conditional_too(ada: Client, bob: Client) -> None:
     game = play_out([ada, bob], seated([ada, bob])["id"], random.Random(1))
     path = f"/v1/games/{game['id']}/record"

@@ -197,6 +197,23 @@ def test_strangers_cannot_make_up_labels_or_put_secrets_there(service: Service) 
     assert len([name for name, _ in samples if name == "ludotheque_requests_total"]) <= 5
 
 
+def test_what_is_too_much_is_counted_by_limit(start: Start) -> None:
+    service = start(own=True, RATE_LIMITS="games=1/hour,failures=3/hour")
+    (ada, *_), _ = seat_two(service)
+    headers = authorized(ada["token"])
+    body = {"ruleset": "parade", "seat_count": 2}
+    statuses = [
+        ask(service, "POST", "/v1/games", json=body, headers=headers).status_code for _ in range(3)
+    ]
+    assert statuses == [429] * 3
+    samples = scrape(service)
+    assert value(samples, "rate_limited_total", limit="games") == 3
+    assert value(samples, "rate_limited_total", limit="failures") == 0
+    for _ in range(4):
+        ask(service, "GET", f"/v1/games/{'0' * 32}")
+    assert value(scrape(service), "rate_limited_total", limit="failures") == 1
+
+
 def test_conflicts_are_counted(service: Service) -> None:
     """Many at once join one game: of those that were decided on the same state, one is first."""
     host = ask(service, "POST", "/v1/players", json={"name": "Eve", "kind": "bot"}).json()

@@ -1,10 +1,12 @@
 """Every setting: its default, another value, and what is said about a bad one."""
 
 import dataclasses
+from ipaddress import ip_network
 from pathlib import Path
 
 import pytest
 
+from api.limits.policies import POLICIES
 from api.settings import Settings, SettingsError, describe
 
 DEFAULTS = {
@@ -16,11 +18,18 @@ DEFAULTS = {
     "OPEN_GAME_DAYS": 7.0,
     "FINISHED_GAME_DAYS": 30.0,
     "PLAYER_DAYS": 90.0,
+    "UNUSED_PLAYER_MINUTES": 60.0,
+    "TICKET_HOURS": 12.0,
+    "IDEMPOTENCY_HOURS": 24.0,
     "REDIS_TIMEOUT_SECONDS": 2.0,
     "REDIS_CONNECTIONS": 64,
     "WAIT_REPLICAS": 0,
     "WAITERS": 8000,
     "WAITERS_PER_PLAYER": 100,
+    "WAITERS_PER_ADDRESS": 2000,
+    "CONNECTIONS_PER_ADDRESS": 4000,
+    "RATE_LIMITS": None,
+    "TRUSTED_PROXIES": None,
     "LOG_LEVEL": "info",
     "LOG_FORMAT": "text",
     "METRICS": "on",
@@ -42,6 +51,9 @@ GIVEN = [
     ("OPEN_GAME_DAYS", "0.5", 0.5),
     ("FINISHED_GAME_DAYS", "365", 365.0),
     ("PLAYER_DAYS", "1", 1.0),
+    ("UNUSED_PLAYER_MINUTES", "5", 5.0),
+    ("TICKET_HOURS", "0.5", 0.5),
+    ("IDEMPOTENCY_HOURS", "48", 48.0),
     ("REDIS_TIMEOUT_SECONDS", "0.25", 0.25),
     ("REDIS_CONNECTIONS", "5", 5),
     (
@@ -53,6 +65,19 @@ GIVEN = [
     ("WAIT_REPLICAS", "2", 2),
     ("WAITERS", "0", 0),
     ("WAITERS_PER_PLAYER", "7", 7),
+    ("WAITERS_PER_ADDRESS", "12", 12),
+    ("CONNECTIONS_PER_ADDRESS", "10", 10),
+    ("RATE_LIMITS", "Off", ()),
+    (
+        "RATE_LIMITS",
+        "reads=5/hour, moves=off,players=0/day",
+        tuple(
+            each._replace(amount=5, seconds=3600) if each.name == "reads" else each
+            for each in POLICIES
+            if each.name not in ("moves", "players")
+        ),
+    ),
+    ("TRUSTED_PROXIES", "10.0.0.0/8, ::1", (ip_network("10.0.0.0/8"), ip_network("::1"))),
     ("LOG_LEVEL", "Debug", "debug"),
     ("LOG_FORMAT", "JSON", "json"),
     ("METRICS", "off", "off"),
@@ -83,10 +108,22 @@ BAD = [
     ("OPEN_GAME_DAYS", "0"),
     ("FINISHED_GAME_DAYS", "nan"),
     ("PLAYER_DAYS", "inf"),
+    ("UNUSED_PLAYER_MINUTES", "61"),
+    ("TICKET_HOURS", "0"),
+    ("IDEMPOTENCY_HOURS", "23"),
     ("REDIS_TIMEOUT_SECONDS", "soon"),
     ("REDIS_CONNECTIONS", "0"),
     ("WAITERS", "9001"),
     ("WAITERS_PER_PLAYER", "-1"),
+    ("WAITERS_PER_ADDRESS", "9001"),
+    ("CONNECTIONS_PER_ADDRESS", "0"),
+    ("RATE_LIMITS", "on"),
+    ("RATE_LIMITS", "reads=5/hour, writes=5/hour"),
+    ("RATE_LIMITS", "reads=5/fortnight"),
+    ("RATE_LIMITS", "reads=-5/hour"),
+    ("TRUSTED_PROXIES", "1"),
+    ("TRUSTED_PROXIES", "10.0.0.1/8"),
+    ("TRUSTED_PROXIES", "proxy.example"),
     ("LOG_LEVEL", "verbose"),
     ("LOG_FORMAT", "xml"),
     ("METRICS", "yes"),
@@ -125,7 +162,7 @@ def test_a_bad_value_is_refused_in_one_line_that_names_the_variable(
     with pytest.raises(SettingsError) as refusal:
         Settings.from_environment({variable: text})
     message = str(refusal.value)
-    assert message.startswith(f"{variable} must be ")
+    assert message.startswith(f"{variable} must ")
     assert "\n" not in message
 
 

@@ -9,7 +9,11 @@ from typing import Any
 
 import pytest
 import requests
+from msgspec.structs import replace
 
+from api.connection import connect
+from api.settings import Settings
+from api.store import Store
 from tests.conftest import start_service, stop_service
 from tests.server.service import Service
 from tests.server.stores import SERVERS, Cluster, Watched, binary, ended
@@ -113,6 +117,18 @@ def test_a_watched_master_keeps_games_and_tells_those_who_wait(
 ) -> None:
     with serving(tmp_path, watched.url, WAIT_REPLICAS="2") as service:
         check_a_whole_game_with_somebody_who_waits(service)
+
+
+def test_a_game_is_confirmed_only_as_it_was_read(watched: Watched, tmp_path: Path) -> None:
+    """What was read from a master that is none any more may be lost on the one that confirms."""
+    with serving(tmp_path, watched.url, WAIT_REPLICAS="1") as service:
+        _, _, game_id = sit_down(service)
+    link, _ = connect(Settings(redis_url=watched.url, wait_replicas=1))
+    store = Store(link)
+    found = store.read(None, game_id).found
+    assert found is not None
+    assert store.confirm(found.game)
+    assert not store.confirm(replace(found.game, commit="lost"))
 
 
 def until_answered(act: Callable[[], requests.Response], patience: float = 30) -> requests.Response:

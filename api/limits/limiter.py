@@ -1,0 +1,95 @@
+"""Counts what callers do, and tells when it is too much. What is counted is others' business."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from limits import RateLimitItem, RateLimitItemPerSecond
+from limits.strategies import FixedWindowRateLimiter
+from redis import RedisError
+
+from api.limits.counts import SharedCounts, WorkerCounts
+from api.limits.policies import Policy
+from api.link import Link
+
+AWAY_SECONDS = 1.0
+"""So long nothing is noted in a store that has just failed: whoever fails anyway waits once."""
+
+
+class Standing(NamedTuple):
+    """How a caller stands with a limit: how much is left, and in how many seconds all is again."""
+
+    policy: Policy
+    is_over: bool
+    remaining: int
+    reset: int
+
+
+class Limiter:
+    """Counts by the policies, each for whoever it is about; those that are off count nothing."""
+
+    def __init__(self, link: Link, policies: Iterable[Policy]) -> None:
+        self._policies = {each.name: each for each in policies}
+        self._items = {each.name: _item(each) for each in self._policies.values()}
+        self._own = FixedWindowRateLimiter(WorkerCounts())
+        self._shared = FixedWindowRateLimiter(SharedCounts(link))
+        self._away_until = 0.0
+
+    def policy(self, name: str) -> Policy | None:
+        """The policy of this name, unless it is off."""
+        return self._policies.get(name)
+
+    def count(self, name: str, whose: str) -> Standing | None:
+        """Count one more, unless it is too much already; None if the policy is off.
+
+        Raises:
+            redis.RedisError: it is counted in the store, which failed.
+        """
+        policy = self._policies.get(name)
+        if policy is None:
+            return None
+        item, limiter = self._items[name], self._counting(policy)
+        # For what is known to be used up, the store is not asked.
+        is_over = policy.shared and not limiter.test(item, whose)
+        is_over = is_over or not limiter.hit(item, whose)
+        return self._standing(policy, whose, is_over)
+
+    def note(self, name: str, whose: str) -> Standing | None:
+        """Count what has happened already; None if the store does not let us."""
+        if time.monotonic() < self._away_until:
+            return None
+        try:
+            return self.count(name, whose)
+        except RedisError:
+            self._away_until = time.monotonic() + AWAY_SECONDS
+            return None
+
+    def look(self, name: str, whose: str) -> Standing | None:
+        """How somebody stands, as far as this worker knows."""
+        policy = self._policies.get(name)
+        if policy is None:
+            return None
+        is_over = not self._counting(policy).test(self._items[name], whose)
+        return self._standing(policy, whose, is_over)
+
+    def _counting(self, policy: Policy) -> FixedWindowRateLimiter:
+        return self._shared if policy.shared else self._own
+
+    def _standing(self, policy: Policy, whose: str, is_over: bool) -> Standing:
+        stats = self._counting(policy).get_window_stats(self._items[policy.name], whose)
+        left = math.ceil(stats.reset_time - time.time())
+        return Standing(policy, is_over, stats.remaining, max(left, 1))
+
+
+class _Item(RateLimitItemPerSecond):
+    """An item of the library's, with keys that have a hash tag for clusters."""
+
+    def key_for(self, *identifiers: bytes | str | float) -> str:
+        return f"limit:{{{identifiers[0]!s}}}:{self.namespace}:{self.amount}:{self.multiples}"
+
+
+def _item(policy: Policy) -> RateLimitItem:
+    return _Item(policy.amount, policy.seconds, namespace=policy.name)

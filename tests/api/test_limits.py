@@ -1,0 +1,482 @@
+"""What a stranger with a script can do before it is told to wait, and what never waits."""
+
+import re
+import secrets
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+import requests
+from redis import RedisError
+
+from api import create_app
+from api.connection import connect
+from api.limits.counts import MOST_KEYS, WorkerCounts
+from api.limits.limiter import Limiter
+from api.limits.policies import FAILURES, PLAYERS, POLICIES, READS, read_policies
+from api.settings import Settings
+from tests.api.client import Client, seated
+from tests.api.conftest import new_player
+from tests.api.document import METHODS, document, resolved
+from tests.conftest import start_service, stop_service
+from tests.server.service import ROOT, Service
+
+MADE_UP = f"{'0' * 32}.{'a' * 43}"
+
+
+Limited = Callable[..., Service]
+
+
+@pytest.fixture
+def limited(tmp_path: Path) -> Iterator[Limited]:
+    """Starts a service with one worker, by default, and these limits."""
+    running: list[Service] = []
+
+    def start(limits: str, **settings: str) -> Service:
+        given = {"APPEND_FSYNC": "everysec", "WEB_CONCURRENCY": "1", **settings}
+        running.append(start_service(str(tmp_path), RATE_LIMITS=limits, **given))
+        return running[-1].await_ready()
+
+    try:
+        yield start
+    finally:
+        for each in running:
+            stop_service(each)
+
+
+def standing(response: requests.Response, name: str) -> tuple[int, int]:
+    """What is left of a limit, and in how many seconds all is again."""
+    found = re.search(rf'"{name}";r=(\d+);t=(\d+)', response.headers["RateLimit"])
+    assert found, response.headers["RateLimit"]
+    return int(found[1]), int(found[2])
+
+
+def refused_for_now(response: requests.Response, name: str) -> None:
+    """Fail unless this is the answer to too much of something."""
+    assert response.status_code == 429, response.text
+    problem = response.json()
+    assert problem["code"] == "too_many_requests"
+    assert f"'{name}'" in problem["detail"]
+    left, reset = standing(response, name)
+    assert left == 0
+    assert response.headers["Retry-After"] == str(reset)
+    assert reset >= 1
+
+
+# --- What is told -------------------------------------------------------------------------------
+
+
+def test_every_answer_tells_how_its_sender_stands(limited: Limited) -> None:
+    ada = new_player(limited("reads=5/minute").url)
+    first = ada.request("GET", "/v1/me")
+    assert '"reads";q=5;w=60' in first.headers["RateLimit-Policy"].split(", ")
+    assert standing(first, "reads")[0] == 4
+    left = [standing(ada.request("GET", "/v1/games"), "reads")[0] for _ in range(3)]
+    assert left == [3, 2, 1]
+    exposed = ada.request("GET", "/v1/me", headers={"Origin": "https://cards.example"})
+    shown = {name.strip() for name in exposed.headers["Access-Control-Expose-Headers"].split(",")}
+    assert {"RateLimit", "RateLimit-Policy", "Retry-After"} <= shown
+
+
+def test_every_operation_but_those_of_the_service_documents_its_limits() -> None:
+    for path, methods in document()["paths"].items():
+        for method in METHODS & methods.keys():
+            responses = methods[method]["responses"]
+            is_limited = path.startswith("/v1/")
+            refusal = resolved(responses.get("429", {"description": ""}))["description"]
+            assert ("`too_many_requests`" in refusal) == is_limited, path
+            for response in responses.values() if is_limited else ():
+                named = resolved(response)["headers"].keys()
+                assert {"RateLimit", "RateLimit-Policy"} <= named, path
+
+
+def test_the_readme_lists_every_limit_with_its_default() -> None:
+    readme = (ROOT / "README.md").read_text()
+    rows = re.findall(r"^\| `([a-z-]+)` \| ([0-9]+/[a-z]+) \| (.*?) \|", readme, re.MULTILINE)
+    of_whom = {True: "address", False: "token, else address"}
+    assert rows == [(each.name, str(each), of_whom[each.by_address]) for each in POLICIES]
+
+
+# --- Reads --------------------------------------------------------------------------------------
+
+
+def test_who_reads_too_much_waits_and_nobody_else_does(limited: Limited) -> None:
+    url = limited("reads=5/minute").url
+    ada, bob, stranger = new_player(url), new_player(url), Client(url)
+    for _ in range(5):
+        ada.get("/v1/me")
+        stranger.get("/v1/games")
+    refused_for_now(ada.request("GET", "/v1/me"), "reads")
+    refused_for_now(stranger.request("GET", "/v1/games"), "reads")
+    bob.get("/v1/me")
+
+
+def test_all_that_an_address_asks_for_has_a_limit_but_its_moves(limited: Limited) -> None:
+    url = limited("requests=4/hour").url
+    ada, bob = new_player(url), new_player(url)
+    game = ada.create(2, house=["careful"])
+    bob.get("/v1/me")
+    for caller in (ada, bob, Client(url)):
+        refused_for_now(caller.request("GET", "/v1/games"), "requests")
+    ada.play(game["id"], game["turn"], game["legal_moves"][0])
+
+
+def test_asking_for_turns_does_not_use_up_reads(limited: Limited) -> None:
+    ada = new_player(limited("reads=3/minute,polls=20/minute").url)
+    for _ in range(20):
+        ada.get("/v1/me/turns")
+    refused_for_now(ada.request("GET", "/v1/me/turns"), "polls")
+    ada.get("/v1/me")
+
+
+def test_a_window_ends(limited: Limited) -> None:
+    ada = new_player(limited("reads=2/second").url)
+    statuses = set()
+    deadline = time.monotonic() + 20
+    while 429 not in statuses:
+        assert time.monotonic() < deadline
+        last = ada.request("GET", "/v1/me")
+        statuses.add(last.status_code)
+    time.sleep(int(last.headers["Retry-After"]))
+    assert ada.request("GET", "/v1/me").status_code == 200
+
+
+def test_reads_and_moves_cost_the_store_nothing_more(limited: Limited) -> None:
+    running = limited("reads=1000/minute")
+    ada = new_player(running.url)
+    game = ada.create(2, house=["careful"])
+    with running.store.client() as redis:
+
+        def counted() -> int:
+            return int(redis.info("commandstats")["cmdstat_incrby"]["calls"])
+
+        before = counted()
+        assert before  # what was created
+        ada.game(game["id"])
+        ada.get("/v1/me/turns")
+        ada.play(game["id"], game["turn"], game["legal_moves"][0])
+        assert counted() == before
+        ada.create(3)
+        assert counted() > before
+
+
+def test_without_limits_nothing_is_counted_or_told(limited: Limited) -> None:
+    stranger = Client(limited("off").url, checked=False)  # the document tells of headers
+    created = stranger.request("POST", "/v1/players", json={"name": "Ada", "kind": "bot"})
+    assert created.status_code == 201
+    assert not {"RateLimit", "RateLimit-Policy"} & created.headers.keys()
+
+
+# --- What is created ----------------------------------------------------------------------------
+
+
+def test_all_workers_count_what_is_created_together(limited: Limited) -> None:
+    url = limited("players=30/hour", WEB_CONCURRENCY="3").url
+
+    def create(_: int) -> requests.Response:
+        client = Client(url)
+        return client.request("POST", "/v1/players", json={"name": "Ada", "kind": "bot"})
+
+    with ThreadPoolExecutor(12) as threads:
+        answers = list(threads.map(create, range(60)))
+    assert [answer.status_code for answer in answers].count(201) == 30
+    for answer in answers:
+        if answer.status_code != 201:
+            refused_for_now(answer, "players")
+
+
+@pytest.mark.parametrize(
+    ("limit", "method", "path", "body"),
+    [
+        ("games", "POST", "/v1/games", {"ruleset": "parade", "seat_count": 2}),
+        ("games-here", "POST", "/v1/games", {"ruleset": "parade", "seat_count": 2}),
+        ("seats", "POST", "/v1/games/{id}/seats", None),
+        ("tickets", "POST", "/v1/games/{id}/stream-tickets", None),
+        ("tokens", "POST", "/v1/me/token", None),
+    ],
+)
+def test_what_is_created_has_a_limit(
+    limited: Limited, limit: str, method: str, path: str, body: Any
+) -> None:
+    ada = new_player(limited(f"{limit}=3/hour").url)
+    game = ada.create(3)
+    path = path.format(id=game["id"])
+    how = {} if body is None else {"json": body}
+    answers = [ada.request(method, path, **how) for _ in range(4)]
+    assert {answer.status_code for answer in answers[:2]} <= {200, 201}
+    refused_for_now(answers[3], limit)
+
+
+def test_analyses_have_a_limit_of_their_own(limited: Limited) -> None:
+    stranger = Client(limited("analyses=2/minute").url)
+    for _ in range(2):
+        stranger.refused("invalid_request", "POST", "/v1/analysis", {})
+    refused_for_now(stranger.request("POST", "/v1/analysis", json={}), "analyses")
+    stranger.get("/v1/games")
+
+
+# --- Failures -----------------------------------------------------------------------------------
+
+
+def test_guessing_ends_and_who_proves_who_it_is_goes_on(limited: Limited) -> None:
+    url = limited("failures=5/minute").url
+    ada, stranger = new_player(url), Client(url)
+    game = ada.create(visibility="private")
+    for _ in range(5):
+        stranger.refused("game_not_found", "GET", f"/v1/games/{secrets.token_hex(16)}")
+    refused_for_now(stranger.request("GET", f"/v1/games/{secrets.token_hex(16)}"), "failures")
+    # Even what is right is not told any more to who shows nothing.
+    refused_for_now(stranger.request("GET", "/v1/games"), "failures")
+    refused_for_now(stranger.request("POST", f"/v1/games/{game['id']}/moves"), "failures")
+    assert ada.game(game["id"])["you"] == 0
+    # But what fails for the others of the address is too much too.
+    refused_for_now(ada.request("GET", f"/v1/games/{secrets.token_hex(16)}"), "failures")
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "code"),
+    [
+        ("GET", "/v1/me", "invalid_token"),
+        ("GET", "/v1/games/{id}/stream?ticket=made-up", "invalid_ticket"),
+        ("POST", "/v1/games/{id}/seats", "game_not_found"),
+        ("POST", "/v1/games/{id}/moves", "invalid_json"),
+    ],
+)
+def test_what_is_made_up_counts_as_a_failure(
+    limited: Limited, method: str, path: str, code: str
+) -> None:
+    url = limited("failures=3/minute").url
+    game = new_player(url).create(visibility="private")
+    path = path.format(id=game["id"])
+    shows_nothing = {"invalid_token": MADE_UP, "invalid_ticket": None}
+    guesser = Client(url, shows_nothing[code]) if code in shows_nothing else new_player(url)
+    how: dict[str, Any] = {}
+    if code == "invalid_json":
+        how = {"data": "{", "headers": {"Content-Type": "application/json"}}
+    if code == "game_not_found":
+        how = {"json": {"invite": "made-up"}}
+    for _ in range(3):
+        guesser.refused(code, method, path, **how)
+    refused_for_now(guesser.request(method, path, **how), "failures")
+
+
+def test_nobody_is_kept_out_by_who_claims_to_be_it(limited: Limited) -> None:
+    url = limited("reads=5/minute,seats=5/hour,games=5/hour,failures=5/minute").url
+    ada = new_player(url)
+    liar = Client(url, f"{ada.id}.{'a' * 43}")
+    for _ in range(8):
+        liar.request("GET", "/v1/me")
+        liar.request("POST", "/v1/games", json={"ruleset": "parade", "seat_count": 2})
+    for _ in range(5):
+        ada.get("/v1/me")
+    ada.create()
+
+
+def test_made_up_tokens_do_not_fill_the_store(limited: Limited) -> None:
+    running = limited("failures=5/minute")
+    game = new_player(running.url).create(3)
+    for number in range(40):
+        liar = Client(running.url, f"{number:032x}.{'a' * 43}")
+        assert liar.request("POST", f"/v1/games/{game['id']}/seats").status_code in (401, 429)
+    with running.store.client() as redis:
+        assert len(list(redis.scan_iter("limit:*"))) < 15
+
+
+# --- Moves --------------------------------------------------------------------------------------
+
+
+def test_a_legal_move_passes_after_any_number_of_illegal_ones(limited: Limited) -> None:
+    url = limited("moves=5/hour,reads=1000/minute").url
+    players = [new_player(url), new_player(url)]
+    game, other = seated(players), seated(players)
+    mover = players[game["to_move"][0]]
+    path = f"/v1/games/{game['id']}/moves"
+    own = mover.game(game["id"])
+    wrong = {"turn": own["turn"], "move": {"type": "discard", "cards": []}}
+    stale = {"turn": own["turn"] + 7, "move": own["legal_moves"][0]}
+    for body, code in ((wrong, "illegal_move"), (stale, "stale_turn")) * 2:
+        assert mover.refused(code, "POST", path, body)
+    mover.refused("illegal_move", "POST", path, wrong)
+    for body in (wrong, stale):
+        refused_for_now(mover.request("POST", path, json=body), "moves")
+    # Another game has its own count, and the legal move was never too many.
+    there = players[other["to_move"][0]]
+    there.refused("illegal_move", "POST", f"/v1/games/{other['id']}/moves", {**wrong, "turn": 1})
+    played = mover.play(game["id"], own["turn"], own["legal_moves"][0])
+    assert played["game"]["version"] > own["version"]
+
+
+def test_a_move_can_be_sent_again_but_not_for_ever(limited: Limited) -> None:
+    url = limited("moves=5/hour").url
+    players = [new_player(url), new_player(url)]
+    game = seated(players)
+    mover = players[game["to_move"][0]]
+    own = mover.game(game["id"])
+    for _ in range(6):
+        mover.play(game["id"], own["turn"], own["legal_moves"][0])
+    body = {"turn": own["turn"], "move": own["legal_moves"][0]}
+    refused_for_now(mover.request("POST", f"/v1/games/{game['id']}/moves", json=body), "moves")
+    # The other seat plays on, and so does this one at its next turn.
+    waiting = players[1 - players.index(mover)]
+    for player in (waiting, mover):
+        now = player.game(game["id"])
+        player.play(game["id"], now["turn"], now["legal_moves"][0])
+
+
+def test_a_whole_game_is_played_with_every_other_limit_used_up(limited: Limited) -> None:
+    ada = new_player(limited("reads=1/hour,polls=1/hour,requests=3/hour,moves=1/hour").url)
+    game = ada.create(2, ruleset="tea-time", house=["careful"])
+    ada.get("/v1/me")
+    for path in ("/v1/me", "/v1/me/turns"):
+        refused_for_now(ada.request("GET", path), "requests")
+    while game["status"] == "playing":
+        game = ada.play(game["id"], game["turn"], game["legal_moves"][0])["game"]
+    assert game["result"]
+
+
+# --- Who is one caller --------------------------------------------------------------------------
+
+
+def ask_through(url: str, forwarded_for: str) -> int:
+    stranger = Client(url)
+    return stranger.request(
+        "GET", "/v1/games", headers={"X-Forwarded-For": forwarded_for}
+    ).status_code
+
+
+def test_nobody_is_believed_to_speak_for_others(limited: Limited) -> None:
+    running = limited("reads=4/minute")
+    answers = [ask_through(running.url, f"192.0.2.{number}") for number in range(5)]
+    assert answers == [200] * 4 + [429]
+    assert running.output.count("TRUSTED_PROXIES") == 1
+
+
+def test_a_trusted_proxy_is_believed_but_not_what_its_clients_say(limited: Limited) -> None:
+    url = limited("reads=2/minute", TRUSTED_PROXIES="127.0.0.1, 10.0.0.0/8").url
+    for number in range(3):
+        assert [ask_through(url, f"192.0.2.{number}") for _ in range(3)] == [200, 200, 429]
+    # What stands before the last address is the client's own word, also through two proxies.
+    forged = [ask_through(url, f"198.51.100.{n}, 203.0.113.9, 10.1.1.1") for n in range(3)]
+    assert forged == [200, 200, 429]
+    assert ask_through(url, "203.0.113.10:4711, 10.1.1.1:80") == 200
+    # A network of the new protocol is one caller.
+    one = [ask_through(url, f"2001:db8:1:2::{n:x}") for n in range(3)]
+    assert one == [200, 200, 429]
+    assert ask_through(url, "2001:db8:1:3::1") == 200
+
+
+def test_the_scheme_is_believed_of_trusted_proxies_only() -> None:
+    from api import gunicorn_config  # noqa: PLC0415 (it reads the environment)
+
+    assert gunicorn_config.forwarded_allow_ips == ""
+
+
+def test_an_address_holds_so_many_waiters(limited: Limited) -> None:
+    url = limited("failures=off", TRUSTED_PROXIES="127.0.0.1", WAITERS_PER_ADDRESS="3").url
+    game = new_player(url).create(3)
+    path = f"/v1/games/{game['id']}/events?since={game['version']}&wait=4"
+
+    def ask(address: str) -> requests.Response:
+        return Client(url).request("GET", path, headers={"X-Forwarded-For": address})
+
+    with ThreadPoolExecutor(8) as threads:
+        held = [threads.submit(ask, "192.0.2.1") for _ in range(3)]
+        time.sleep(1)
+        full = threads.submit(ask, "192.0.2.1").result()
+        assert not any(each.done() for each in held)
+        other = threads.submit(ask, "192.0.2.2")
+        time.sleep(0.5)
+        assert not other.done()
+    assert "Retry-After" in full.headers
+    assert not [each for each in (*held, other) if "Retry-After" in each.result().headers]
+
+
+# --- The store is away --------------------------------------------------------------------------
+
+
+@pytest.fixture
+def nowhere() -> Settings:
+    return Settings(redis_url="redis://127.0.0.1:1", redis_timeout_seconds=0.2)
+
+
+def test_without_a_store_what_needs_none_goes_on(nowhere: Settings) -> None:
+    limiter = Limiter(connect(nowhere)[0], POLICIES)
+    first = limiter.count(READS, "somebody")
+    assert first is not None
+    assert not first.is_over
+    with pytest.raises(RedisError):
+        limiter.count(PLAYERS, "somebody")
+    assert limiter.note(FAILURES, "somebody") is None
+
+
+def test_without_a_store_a_request_fails_as_it_would_anyway(nowhere: Settings) -> None:
+    client = create_app(nowhere).test_client()
+    created = client.post("/v1/players", json={"name": "Ada", "kind": "bot"})
+    assert (created.status_code, created.json["code"]) == (503, "store_unavailable")
+    refused = client.get("/v1/me", headers={"Authorization": "Bearer nonsense"})
+    assert (refused.status_code, refused.json["code"]) == (401, "invalid_token")
+    assert client.get("/v1/rulesets").status_code == 200
+
+
+# --- What is kept -------------------------------------------------------------------------------
+
+
+def test_counts_of_strangers_do_not_grow_without_bound() -> None:
+    counts = WorkerCounts()
+    for number in range(MOST_KEYS + 10):
+        counts.incr(str(number), 60)
+    assert counts.reset() <= MOST_KEYS
+    counts.incr("gone", 0)
+    assert counts.get("gone") == 0
+
+
+def test_a_setting_names_only_what_there_is() -> None:
+    assert read_policies("off") == ()
+    (moves,) = [each for each in read_policies("moves=7/day") if each.name == "moves"]
+    assert (moves.amount, moves.seconds) == (7, 86400)
+    assert len(read_policies("moves=off,reads=0/day")) == len(POLICIES) - 2
+    for wrong in ("reads", "reads=5", "reads=5/", "reads=x/day", "reads=5/month", "x=5/day", ","):
+        with pytest.raises(ValueError, match="must be"):
+            read_policies(wrong)
+
+
+def test_a_lobby_of_expired_games_is_read_in_bounded_steps(limited: Limited) -> None:
+    running = limited("reads=100000/minute", WEB_CONCURRENCY="1")
+    stranger = Client(running.url)
+    key, limit, most = "index:{lobby:contrast}:all", 10, 20 * 11
+    with running.store.client() as redis:
+        redis.zadd(key, {secrets.token_hex(16): 1_000_000 + number for number in range(1000)})
+        path = f"/v1/games?ruleset=contrast&limit={limit}"
+        page = stranger.get(path)
+        pages = 1
+        while page["next"] is not None:
+            assert page["items"] == []
+            assert redis.zcard(key) == 1000 - pages * most
+            page = stranger.get(f"{path}&cursor={page['next']}")
+            pages += 1
+        assert pages == 5
+        assert redis.zcard(key) == 0
+
+
+@pytest.mark.parametrize("element", ["{}", "0", '"a"', "[]", '{"seat":9,"move":{}}'])
+def test_a_list_far_too_long_is_refused_before_it_is_gone_through(
+    stranger: Client, element: str
+) -> None:
+    moves = ",".join([element] * (200_000 // (len(element) + 1)))
+    body = f'{{"ruleset":"parade","seat_count":2,"deal":{{}},"moves":[{moves}]}}'
+    headers = {"Content-Type": "application/json"}
+    problem = stranger.refused(
+        "invalid_request", "POST", "/v1/analysis", data=body, headers=headers
+    )
+    (error,) = problem["errors"]
+    assert error == {"pointer": "#/moves", "detail": "Longer than maximum length 2000."}
+
+
+def test_who_makes_very_many_mistakes_is_told_of_some(ada: Client) -> None:
+    few = {"ruleset": "parade", "seat_count": 2, "deal": {}, "moves": [0] * 2000}
+    assert len(ada.refused("invalid_request", "POST", "/v1/analysis", few)["errors"]) == 20
+    unknown = {str(number): 0 for number in range(1000)}
+    assert len(ada.refused("invalid_request", "POST", "/v1/games", unknown)["errors"]) == 100

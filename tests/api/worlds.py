@@ -1,0 +1,423 @@
+"""Two worlds that a reader cannot tell apart, each behind a service of its own.
+
+A game is played by the rules alone and planted in both stores as the service would have written
+it: the same players, tokens, times and commits. What the reader cannot see is another in the
+second world: the position is dealt again, and so is all that was told to others alone, what they
+secretly chose, and the deal. The answers of the two services are compared byte by byte.
+
+What the first world publishes as the hash of its deal stands in both: it is the one thing in
+which worlds may differ.
+"""
+
+from __future__ import annotations
+
+import http.client
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from random import Random
+from typing import Any, NamedTuple
+
+import msgspec
+from msgspec import Raw
+from msgspec.structs import replace
+
+from api.connection import connect
+from api.game.course import Course
+from api.happenings import GameStarted
+from api.indexes import Indexes
+from api.lives import DAY_MS, HOUR_MS, Lives
+from api.settings import Settings
+from api.store import Change, Store
+from api.stored import (
+    PRIVATE,
+    PUBLIC,
+    Game,
+    Item,
+    Player,
+    SeatRecord,
+    StoredDeal,
+    digest,
+    raw,
+)
+from engine.ruleset import Move, Seat, same_decision
+from tests.engine.play import Case, Step, component_names, encode, plain, random_game, told_to
+from tests.engine.traits import TRAITS
+from tests.server.service import PATIENCE, Service
+
+TURN_SECONDS = 7 * 24 * 60 * 60
+
+# --- Who asks ------------------------------------------------------------------------------------
+
+
+class Person(NamedTuple):
+    """A player, with the secret of its token."""
+
+    player: Player
+    secret: str
+
+    @property
+    def token(self) -> str:
+        return f"{self.player.id}.{self.secret}"
+
+
+def person(name: str, rng: Random) -> Person:
+    alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
+    return Person(Player(new_id(rng), name, "bot"), "".join(rng.choices(alphabet, k=43)))
+
+
+def new_id(rng: Random) -> str:
+    return f"{rng.getrandbits(128):032x}"
+
+
+# --- What is planted -----------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class History:
+    """A game so far, commit by commit, and its position."""
+
+    case: Case
+    persons: tuple[Person, ...]
+    spectator: Person
+    changes: tuple[Change, ...]
+    state: Any
+    steps: tuple[Step, ...]
+
+    @property
+    def game(self) -> Game:
+        return self.changes[-1].game
+
+
+def history(case: Case, seed: int, now: int) -> History:
+    """A random game, up to a random place in it."""
+    rng = Random(seed)
+    persons = tuple(person(f"Seat {seat}", rng) for seat in range(case.seats))
+    dealt = case.deal(Random(seed))
+    steps = random_game(case, seed)
+    steps = steps[: _somewhere(case, steps, rng)]
+    given = {name: value for name, value in plain(case.options).items() if value is not None}
+    game = Game(
+        id=new_id(rng),
+        ruleset=case.ruleset_id,
+        seat_count=case.seats,
+        options=raw(given),
+        visibility=rng.choice([PUBLIC, PUBLIC, PUBLIC, PRIVATE]),
+        invite="an invite",
+        turn_seconds=TURN_SECONDS,
+        host=persons[0].player,
+        seats=tuple(SeatRecord(player=each.player) for each in persons),
+        created_at=now,
+        updated_at=now,
+    )
+    text = encode(dealt).decode()
+    course = Course(replace(game, deal_sha256=digest(text)), None, now, rng)
+    course.begin(case.start(dealt), GameStarted(case.seats))
+    changes = [_committed(course.change(deal=StoredDeal(raw(dealt), text)), rng)]
+    for step in steps:
+        course = Course(changes[-1].game, step.before, now, rng)
+        played = None
+        if step.seat is None or step.move is None:
+            course.clock()
+        else:
+            course.move(step.seat, step.move, (step.after, step.told))
+            played = _played(course.game.seats[step.seat], changes[-1].game, step.move, course)
+        changes.append(_committed(course.change(played=played), rng))
+    state = steps[-1].after if steps else case.start(dealt)[0]
+    return History(case, persons, person("Spectator", rng), tuple(changes), state, tuple(steps))
+
+
+def _somewhere(case: Case, steps: Sequence[Step], rng: Random) -> int:
+    """A number of steps: half the time one after which a secret is kept, if there is any."""
+    secret = TRAITS[case.ruleset_id].secret_moves
+    kept = [
+        number
+        for number, step in enumerate(steps, 1)
+        if step.move is not None and _type(step.move) in secret
+    ]
+    return rng.choice(kept) if kept and rng.random() < 0.5 else rng.randrange(len(steps) + 1)
+
+
+def _type(move: Move) -> Any:
+    return move.__struct_config__.tag
+
+
+def _played(seat: SeatRecord, before: Game, move: Move, course: Course) -> tuple[str, str]:
+    assert seat.player is not None
+    return (
+        f"{seat.player.id}:{before.turn}:{encode(move).decode()}",
+        encode(course.versions).decode(),
+    )
+
+
+def _committed(change: Change, rng: Random) -> Change:
+    commit = f"{rng.getrandbits(64):016x}"
+    *items, last = change.items
+    game = replace(
+        change.game,
+        version=last.version,
+        commit=commit,
+        version_id=commit,
+        indexed_at=change.game.created_at,
+    )
+    return replace(change, game=game, items=(*items, replace(last, version_id=commit)))
+
+
+def in_another_world(past: History, reader: Seat | None, state: Any, rng: Random) -> History:
+    """The same game as this reader was told it, with all else another."""
+    names = sorted(component_names(past.case))
+    others = dict(zip(names, rng.sample(names, len(names)), strict=True))
+    return replace_changes(
+        past, state, [_otherwise(change, past.case, reader, others, rng) for change in past.changes]
+    )
+
+
+def replace_changes(past: History, state: Any, changes: list[Change]) -> History:
+    changes[-1] = replace(changes[-1], state=encode(state))
+    return History(past.case, past.persons, past.spectator, tuple(changes), state, past.steps)
+
+
+def _otherwise(
+    change: Change, case: Case, reader: Seat | None, others: dict[str, str], rng: Random
+) -> Change:
+    items = tuple(_told_otherwise(item, case, reader, others) for item in change.items)
+    played = change.played
+    if played is not None and items[0].move != change.items[0].move:
+        key = played[0].replace(bytes(change.items[0].move).decode(), bytes(items[0].move).decode())
+        played = (key, played[1])
+    deal = None
+    if change.deal is not None:
+        dealt = case.deal(rng)
+        deal = StoredDeal(raw(dealt), encode(dealt).decode())
+    return replace(change, items=items, played=played, deal=deal)
+
+
+def _told_otherwise(item: Item, case: Case, reader: Seat | None, others: dict[str, str]) -> Item:
+    """What happened, with what others alone know of it renamed."""
+    told_to_others = {
+        seat: told if seat == str(reader) else _renamed(told, others)
+        for seat, told in item.told_to.items()
+    }
+    move = item.move
+    type_ = (msgspec.json.decode(move) or {}).get("type")
+    if item.seat != reader and type_ in TRAITS[case.ruleset_id].secret_moves:
+        move = _renamed(move, others)
+    return replace(item, told_to=told_to_others, move=move)
+
+
+def _renamed(json: Raw, others: dict[str, str]) -> Raw:
+    def rename(value: Any) -> Any:
+        match value:
+            case str():
+                return others.get(value, value)
+            case list():
+                return [rename(each) for each in value]
+            case dict():
+                return {name: rename(member) for name, member in value.items()}
+        return value
+
+    return raw(rename(msgspec.json.decode(json)))
+
+
+class World:
+    """A service, and its store as the service itself writes it."""
+
+    def __init__(self, service: Service) -> None:
+        self.service = service
+        settings = Settings(redis_url=f"unix://{service.store.address}")
+        link, _ = connect(settings)
+        self.store = Store(link)
+        self.indexes = Indexes(link, self.store, Lives.of(settings))
+        self._link = link
+
+    def plant(self, past: History, now: int) -> None:
+        """Keep this game, and nothing else."""
+        self._link.everywhere("FLUSHALL")
+        for each in (*past.persons, past.spectator):
+            self.store.add_player(each.player, digest(each.secret), DAY_MS)
+            # Later than any request, so that none of them changes it.
+            self.store.see_player(each.player.id, now + HOUR_MS)
+        self.indexes.before_commit(None, past.game, now)
+        before = None
+        for change in past.changes:
+            assert self.store.commit(before, change, DAY_MS)
+            before = change.game
+
+    @property
+    def now(self) -> int:
+        return self.store.read(None).now
+
+
+# --- Steps that tell the reader nothing ----------------------------------------------------------
+
+
+class JointStep(NamedTuple):
+    """A seat's move in each of two worlds, after which the reader still cannot tell them apart."""
+
+    seat: Seat
+    moves: tuple[Move, Move]
+    states: tuple[Any, Any]
+
+
+def joint_steps(
+    case: Case, states: tuple[Any, Any], reader: Seat | None, rng: Random
+) -> Iterator[JointStep]:
+    """Moves that the rules let the reader see nothing new of, in a random order.
+
+    What a seat secretly chooses while others still do is one by what the rules say: if the
+    reader is told different things of it, that is a leak and not the end of its ignorance.
+    """
+    for seat in rng.sample(range(case.seats), case.seats):
+        for moves in _pairs(case, states, seat, seat == reader, rng):
+            outcomes = [
+                case.ruleset.apply(state, seat, move)
+                for state, move in zip(states, moves, strict=True)
+            ]
+            after = (outcomes[0][0], outcomes[1][0])
+            seen = [
+                (told_to(what, reader), case.ruleset.view(state, reader))
+                for state, what in outcomes
+            ]
+            if seat != reader and _stays_secret(case, states[0], seat, moves[0], after[0]):
+                assert seen[0] == seen[1], "a secret choice shows"
+            if seen[0] == seen[1]:
+                yield JointStep(seat, moves, after)
+
+
+def _stays_secret(case: Case, before: Any, seat: Seat, move: Move, after: Any) -> bool:
+    to_move = case.ruleset.to_move
+    is_secret = _type(move) in TRAITS[case.ruleset_id].secret_moves
+    return is_secret and same_decision(to_move(before), seat, to_move(after))
+
+
+def _pairs(
+    case: Case, states: tuple[Any, Any], seat: Seat, is_own: bool, rng: Random
+) -> Iterator[tuple[Move, Move]]:
+    secret = TRAITS[case.ruleset_id].secret_moves
+    here, there = (list(case.ruleset.legal_moves(state, seat)) for state in states)
+    rng.shuffle(here)
+    rng.shuffle(there)
+    for move in here:
+        elsewhere = [other for other in there if _type(other) == _type(move) and other != move]
+        if not is_own and _type(move) in secret and elsewhere:
+            yield move, elsewhere[0]
+        elif move in there:
+            yield move, move
+
+
+def redealt(past: History, reader: Seat | None, rng: Random, tries: int) -> Any:
+    """The position as it may be as well; one in which the game can go on unnoticed, if found."""
+    ruleset = past.case.ruleset
+    state = past.state
+    for _ in range(tries):
+        state = ruleset.redeal_hidden(past.state, reader, rng)
+        if state != past.state and any(joint_steps(past.case, (past.state, state), reader, rng)):
+            break
+    return state
+
+
+# --- Asking --------------------------------------------------------------------------------------
+
+
+class Question(NamedTuple):
+    """A request, but for who asks."""
+
+    method: str
+    path: str
+    body: Any = None
+    headers: tuple[tuple[str, str], ...] = ()
+
+    def __str__(self) -> str:
+        return f"{self.method} {self.path} {self.body or ''} {self.headers or ''}"
+
+
+class Answer(NamedTuple):
+    """All that is told of a request."""
+
+    status: int
+    headers: tuple[tuple[str, str], ...]
+    body: bytes
+
+
+def ask(world: World, caller: Person | None, question: Question) -> Answer:
+    with_body = question.body is not None
+    connection, response = _send(world, caller, question, with_body)
+    try:
+        return Answer(response.status, tuple(response.getheaders()), response.read())
+    finally:
+        connection.close()
+
+
+def listen(
+    world: World, caller: Person | None, question: Question, enough: Callable[[bytes], bool]
+) -> Answer:
+    """A stream until `enough` has come of it."""
+    connection, response = _send(world, caller, question, False)
+    try:
+        told = b""
+        while not enough(told) and (more := response.read1()):
+            told += more
+        return Answer(response.status, tuple(response.getheaders()), told)
+    finally:
+        connection.close()
+
+
+def _send(
+    world: World, caller: Person | None, question: Question, with_body: bool
+) -> tuple[http.client.HTTPConnection, http.client.HTTPResponse]:
+    connection = http.client.HTTPConnection("127.0.0.1", world.service.port, timeout=PATIENCE)
+    headers = dict(question.headers)
+    if caller is not None:
+        headers["Authorization"] = f"Bearer {caller.token}"
+    if with_body:
+        headers["Content-Type"] = "application/json"
+    body = encode(question.body) if with_body else None
+    connection.request(question.method, question.path, body, headers)
+    return connection, connection.getresponse()
+
+
+# --- What may differ -----------------------------------------------------------------------------
+
+TIME = rb"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{3}Z"
+
+OF_THE_REQUEST = (
+    (rb'"cursor":"[0-9]{13}\.', rb'"cursor":"<ms>.'),
+    (rb'"ticket":"[\w-]{43}","expires_at":"' + TIME, rb'"ticket":"<new>","expires_at":"<time>'),
+)
+"""What every answer of its kind has anew: when it was asked, and a random ticket."""
+
+OF_LATER_COMMITS = (
+    (TIME, b"<time>"),
+    (rb'("cursor":"<ms>\.(?:[\w-]{8})*)', lambda match: b"<%d>" % len(match[1])),
+)
+"""Times of what was not planted but played, and marks in a cursor that are made of them."""
+
+COMMIT = re.compile(r'^(W/)?"(\w+-[0-9]+)-[0-9a-f]{16}-')
+
+
+def comparable(answer: Answer, *, is_planted: bool) -> Answer:
+    """An answer without what differs between any two requests, or between any two commits."""
+    body = answer.body
+    for pattern, placeholder in OF_THE_REQUEST + (() if is_planted else OF_LATER_COMMITS):
+        body = re.sub(pattern, placeholder, body)
+    headers = tuple(
+        (name, _header(name, value, is_planted=is_planted))
+        for name, value in answer.headers
+        # It tells whether the request came in time to wait for the step.
+        if is_planted or name != "Preference-Applied"
+    )
+    return Answer(answer.status, headers, body)
+
+
+def _header(name: str, value: str, *, is_planted: bool) -> str:
+    if name == "Date":
+        return "<time>"
+    if name == "Server-Time":
+        assert re.fullmatch(TIME.decode(), value)
+        return "<time>"
+    if name == "X-Request-ID":
+        assert re.fullmatch("[0-9a-f]{32}", value)
+        return "<new>"
+    if name == "ETag" and not is_planted:
+        return COMMIT.sub(r'"\2-<commit>-', value)
+    return value

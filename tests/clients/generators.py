@@ -1,0 +1,76 @@
+"""The generators: their commands as the guide has them, and what each may warn of.
+
+A warning that is listed must come, so that none is allowed for longer than it is needed.
+"""
+
+import re
+import shutil
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from tests.clients.toolbox import Toolbox
+from tests.server.service import ROOT
+
+BETA = r"OpenAPI 3\.1 support is still in beta\."
+"""openapi-generator says so of every document of this version."""
+
+FREE_OBJECT = r"Failed to get the schema name: null"
+"""openapi-generator says so, for some languages, of an object of any members, as a deal is."""
+
+
+@dataclass(frozen=True)
+class Generator:
+    """One generator for one language."""
+
+    command: str
+    warnings: dict[str, str] = field(default_factory=dict)
+    """Patterns of the warnings that may and must come, and why the document is not to blame."""
+
+    noise: tuple[str, ...] = ()
+    """Patterns of those that may come."""
+
+    def run(self, tools: Toolbox, directory: Path) -> list[str]:
+        """Generate into a directory; the warnings that came."""
+        shutil.copy(ROOT / "openapi.yaml", directory)
+        return warnings_in(tools.shell(self.command, directory))
+
+
+def warnings_in(said: str) -> list[str]:
+    """What a generator said that is a warning or an error."""
+    lines = [line for line in said.splitlines() if not re.match(r"npm |\[main\] INFO|\s+at ", line)]
+    suspicious = re.compile(r"warn|error|unsupported|cannot|invalid|deprecat|fail", re.IGNORECASE)
+    return [line for line in lines if suspicious.search(line)]
+
+
+def openapi_generator(language: str, *options: str) -> Generator:
+    command = ["openapi-generator-cli generate", "-i openapi.yaml", f"-g {language}", *options]
+    return Generator(" ".join(command), {BETA: "it is true of the tool"}, (FREE_OBJECT,))
+
+
+GENERATORS = {
+    "openapi-fetch": Generator("npx openapi-typescript openapi.yaml -o client.d.ts"),
+    "hey-api": Generator("npx openapi-ts -i openapi.yaml -o client"),
+    "orval": Generator("npx orval --input openapi.yaml --output client.ts --client fetch"),
+    "openapi-python-client": Generator(
+        "openapi-python-client generate --path openapi.yaml --meta none"
+        " --output-path ludotheque_client",
+        {
+            r"Warning\(s\) encountered while generating": "the heading of the next one",
+            r"WARNING parsing GET /openapi\.yaml": "it reads JSON and plain text alone",
+            r"Unsupported content_type application/yaml": "which is what YAML is called (RFC 9512)",
+        },
+    ),
+    "openapi-generator-typescript": openapi_generator("typescript-fetch", "-o client"),
+    "openapi-generator-python": openapi_generator(
+        "python", "-o .", "--package-name ludotheque_client"
+    ),
+    "openapi-generator-java": openapi_generator(
+        "java",
+        "-o .",
+        "--library native",
+        "--additional-properties=openApiNullable=false,useJakartaEe=true",
+    ),
+    "openapi-generator-go": openapi_generator(
+        "go", "-o ludotheque", "--additional-properties=packageName=ludotheque,enumClassPrefix=true"
+    ),
+}

@@ -1,0 +1,174 @@
+"""Plays a game to its end over the client that openapi-python-client writes.
+
+    python play.py URL RULESET SEATS
+
+All its players are in this one process, and each of them waits for its turns by itself.
+"""
+
+import json
+import random
+import sys
+import uuid
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from typing import TypeVar
+
+import httpx
+import switches
+from ludotheque_client import AuthenticatedClient, Client
+from ludotheque_client.api.analysis import analyse
+from ludotheque_client.api.games import (
+    create_game,
+    get_game,
+    get_record,
+    join_game,
+)
+from ludotheque_client.api.me import list_turns
+from ludotheque_client.api.play import check_move, list_events, play_move
+from ludotheque_client.api.players import create_player
+from ludotheque_client.api.rulesets import get_ruleset
+from ludotheque_client.models import (
+    AnalysisBody,
+    Count,
+    Game,
+    JoinBody,
+    MoveBody,
+    NewGameBody,
+    NewPlayerBody,
+    PlayerKind,
+    Problem,
+    Result,
+    Visibility,
+)
+from ludotheque_client.types import UNSET, Unset
+from patient import Patient
+
+url, ruleset, seats = sys.argv[1:]
+seat_count = int(seats)
+moves: Counter[str] = Counter()
+events: Counter[str] = Counter()
+
+Answer = TypeVar("Answer")
+
+
+def good(answer: Answer | Problem | None) -> Answer:
+    """An answer that is no problem."""
+    assert answer is not None
+    assert not isinstance(answer, Problem), answer
+    return answer
+
+
+def connect(token: str) -> AuthenticatedClient:
+    return AuthenticatedClient(
+        base_url=url,
+        token=token,
+        timeout=httpx.Timeout(60),
+        raise_on_unexpected_status=True,
+        httpx_args={"transport": Patient()},
+    )
+
+
+def take(client: AuthenticatedClient, game: Game) -> None:
+    """Play a random move, but look at it from all sides first."""
+    assert game.turn is not None
+    assert game.table is not None
+    assert game.you is not None
+    assert game.status == "playing"
+    assert switches.seat_count(game.table) == seat_count
+    assert not switches.is_finished(game.table)
+    move = switches.retold(random.choice(game.legal_moves))
+    body = MoveBody(turn=game.turn, move=move)
+    preview = good(check_move.sync(game.id, client=client, body=body)).preview
+    assert preview is None or switches.foreseen(preview) >= 0
+
+    played = play_move.sync(game.id, client=client, body=body)
+    assert played is not None
+    if isinstance(played, Problem):
+        # Somebody counted, or laid the last card, before us. No other move can come too late.
+        assert played.status == 409, played
+        assert isinstance(move, Count), played
+        return
+    moves[move.type_] += 1
+    # A move is safe to send again: it is recognised, and answered with what it caused.
+    again = good(play_move.sync(game.id, client=client, body=body))
+    assert again.items[0].version == played.items[0].version
+    # Who has laid a card in Contrast may have another move: to count for whoever has not.
+    if any(isinstance(following, Count) for following in again.game.legal_moves):
+        take(client, again.game)
+
+
+def live(client: AuthenticatedClient, game_id: str) -> Result:
+    """Take every turn as it comes, until the game has ended."""
+    since: str | Unset = UNSET
+    while True:
+        turns = good(list_turns.sync(client=client, wait=20, since=since))
+        for game in turns.items:
+            take(client, game)
+        for ended in turns.ended:
+            if ended.id == game_id:
+                assert ended.result
+                return ended.result
+        since = turns.cursor
+
+
+def main() -> None:
+    stranger = Client(base_url=url, httpx_args={"transport": Patient()})
+    for option in good(get_ruleset.sync(ruleset, client=stranger)).options:
+        assert option.default is None or switches.fits(option.type_, option.default), option
+
+    clients = []
+    for seat in range(seat_count):
+        player = NewPlayerBody(name=f"Bot {seat}", kind=PlayerKind.BOT)
+        clients.append(connect(good(create_player.sync(client=stranger, body=player)).token))
+    host, *guests = clients
+
+    # The same key and body give the same game again.
+    key = str(uuid.uuid4())
+    body = NewGameBody(ruleset=ruleset, seat_count=seat_count, visibility=Visibility.PRIVATE)
+    game = good(create_game.sync(client=host, body=body, idempotency_key=key))
+    same = good(create_game.sync(client=host, body=body, idempotency_key=key))
+    assert game.id == same.id
+    assert game.invite
+    assert switches.can_go_on(game.status)
+    for client in guests:
+        good(join_game.sync(game.id, client=client, body=JoinBody(invite=game.invite)))
+
+    print("playing", flush=True)
+    with ThreadPoolExecutor(seat_count) as pool:
+        result, *others = pool.map(lambda client: live(client, game.id), clients)
+    assert all(other == result for other in others)
+
+    over = good(get_game.sync(game.id, client=host))
+    assert not switches.can_go_on(over.status)
+    assert over.table
+    assert switches.is_finished(over.table)
+    since, more = 0, True
+    while more:
+        page = good(list_events.sync(game.id, client=host, since=since, limit=50))
+        for item in page.items:
+            assert switches.is_of_somebody(item.by) or item.turn is None, item
+            for event in item.events:
+                assert all(seat is None or seat < seat_count for seat in switches.concerned(event))
+                events[event.type_] += 1
+        since, more = page.version, page.more
+
+    # A record is a body for analyse as it is.
+    record = good(get_record.sync(game.id, client=host)).to_dict()
+    replayed = good(analyse.sync(client=stranger, body=AnalysisBody.from_dict(record)))
+    assert replayed.result == result
+
+    print(
+        json.dumps(
+            {
+                "status": over.status.value,
+                "result": result.to_dict(),
+                "moves": moves,
+                "events": events,
+                "repeated": Patient.repeated,
+            }
+        )
+    )
+
+
+if __name__ == "__main__":
+    main()

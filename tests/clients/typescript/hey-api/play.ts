@@ -1,0 +1,143 @@
+// Plays a game to its end over the client that @hey-api/openapi-ts writes:
+//   tsx play.ts URL RULESET SEATS
+// All its players are in this one process, and each of them waits for its turns by itself.
+import { strict as assert } from 'node:assert';
+import { randomUUID } from 'node:crypto';
+
+import {
+  analyse,
+  checkMove,
+  createGame,
+  createPlayer,
+  getGame,
+  getRecord,
+  getRuleset,
+  joinGame,
+  listEvents,
+  listTurns,
+  playMove,
+} from './client';
+import { createClient, type Client } from './client/client';
+import { patient, repeated } from './patient';
+import type { Game, Move, MoveBody, Result } from './schema';
+import * as switches from './switches';
+
+const [baseUrl = '', ruleset = '', seats = ''] = process.argv.slice(2);
+const seat_count = Number(seats);
+const moves: { [type: string]: number } = {};
+const events: { [type: string]: number } = {};
+
+function counted(counts: { [type: string]: number }, type: string): void {
+  counts[type] = (counts[type] ?? 0) + 1;
+}
+
+function connect(auth?: string): Client {
+  return createClient({ baseUrl, auth, fetch: patient, throwOnError: true });
+}
+
+async function take(client: Client, game: Game): Promise<void> {
+  assert(game.turn !== null && game.table !== null && game.you !== null);
+  assert.equal(game.status, 'playing');
+  assert.equal(switches.seatCount(game.table), seat_count);
+  assert(!switches.isFinished(game.table));
+  const move = game.legal_moves[Math.floor(Math.random() * game.legal_moves.length)];
+  assert(move);
+  const body: MoveBody = { turn: game.turn, move: switches.retold(move) };
+  const path = { game_id: game.id };
+  const { data: check } = await checkMove({ client, path, body, throwOnError: true });
+  if (check.preview) assert(switches.foreseen(check.preview) >= 0);
+
+  const { data: played, error } = await playMove({ client, path, body, throwOnError: false });
+  if (error !== undefined) {
+    // Somebody counted, or laid the last card, before us. No other move can come too late.
+    assert(error.status === 409 && move.type === 'count', error.detail);
+    return;
+  }
+  counted(moves, move.type);
+  // A move is safe to send again: it is recognised, and answered with what it caused.
+  const { data: again } = await playMove({ client, path, body, throwOnError: true });
+  assert.equal(again.items[0]?.version, played.items[0]?.version);
+  // Who has laid a card in Contrast may have another move: to count for whoever has not.
+  if (again.game.legal_moves.some((next) => next.type === 'count')) await take(client, again.game);
+}
+
+/** Take every turn as it comes, until the game has ended. */
+async function live(client: Client, game_id: string): Promise<Result> {
+  let since: string | undefined;
+  for (;;) {
+    const query = { wait: 20, since };
+    const { data: turns } = await listTurns({ client, query, throwOnError: true });
+    for (const game of turns.items) await take(client, game);
+    const ended = turns.ended.find(({ id }) => id === game_id);
+    if (ended) {
+      assert(ended.result);
+      return ended.result;
+    }
+    since = turns.cursor;
+  }
+}
+
+async function main(): Promise<void> {
+  const stranger = connect();
+  const path = { ruleset };
+  const { data: rules } = await getRuleset({ client: stranger, path, throwOnError: true });
+  for (const { type, default: value } of rules.options) {
+    assert(value === null || switches.fits(type, value), type);
+  }
+
+  const players: Client[] = [];
+  for (let seat = 0; seat < seat_count; seat++) {
+    const body = { name: `Bot ${seat}`, kind: 'bot' } as const;
+    const { data: player } = await createPlayer({ client: stranger, body, throwOnError: true });
+    players.push(connect(player.token));
+  }
+  const host = players[0];
+  assert(host);
+
+  // The same key and body give the same game again.
+  const creation = {
+    client: host,
+    body: { ruleset, seat_count, visibility: 'private' as const },
+    headers: { 'Idempotency-Key': randomUUID() },
+    throwOnError: true as const,
+  };
+  const { data: game } = await createGame(creation);
+  const { data: same } = await createGame(creation);
+  assert.equal(game.id, same.id);
+  assert(game.invite !== null && switches.canGoOn(game.status));
+  const here = { game_id: game.id };
+  for (const client of players.slice(1)) {
+    await joinGame({ client, path: here, body: { invite: game.invite }, throwOnError: true });
+  }
+
+  console.log('playing');
+  const [result, ...others] = await Promise.all(players.map((client) => live(client, game.id)));
+  assert(result);
+  for (const other of others) assert.deepEqual(other, result);
+
+  const { data: over } = await getGame({ client: host, path: here, throwOnError: true });
+  assert(!switches.canGoOn(over.status) && over.table && switches.isFinished(over.table));
+  for (let since = 0, more = true; more; ) {
+    const query = { since, limit: 50 };
+    const { data } = await listEvents({ client: host, path: here, query, throwOnError: true });
+    for (const item of data.items) {
+      assert(switches.isOfSomebody(item.by) || item.turn === null, `a move by ${item.by}`);
+      for (const event of item.events) {
+        for (const seat of switches.concerned(event)) assert(seat === null || seat < seat_count);
+        counted(events, event.type);
+      }
+    }
+    since = data.version;
+    more = data.more;
+  }
+
+  // A record is a body for analyse as it is.
+  const { data: record } = await getRecord({ client: host, path: here, throwOnError: true });
+  const { data: replayed } = await analyse({ client: stranger, body: record, throwOnError: true });
+  assert.deepEqual(replayed.result, result);
+
+  const { status } = over;
+  console.log(JSON.stringify({ status, result, moves, events, repeated: repeated.times }));
+}
+
+await main();

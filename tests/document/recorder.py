@@ -1,0 +1,174 @@
+"""What is said between callers and a real service, kept as the document's examples.
+
+A caller sends requests; those that are worth showing it sends with a name and a summary, and then
+the request's body and the answer are kept as they were, under the operation that the document
+says it is. Nothing is changed or left out.
+"""
+
+from __future__ import annotations
+
+import json
+import socket
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import requests
+
+from api.kinds import KINDS
+from tests.api.document import document, find_operation
+
+PATIENCE = 30.0
+WIDTH = 100
+
+PROBLEM = "application/problem+json"
+
+
+class Shown(NamedTuple):
+    """What an example is called, and what it shows."""
+
+    name: str
+    summary: str
+
+
+class Recorder:
+    """The examples by operation, part (`request` or a status) and name."""
+
+    def __init__(self) -> None:
+        self.examples: dict[str, dict[str, dict[str, Any]]] = {}
+
+    def keep(self, operation_id: str, part: str, shown: Shown, value: Any) -> None:
+        """Keep an example. Each name is given once."""
+        examples = self.examples.setdefault(operation_id, {}).setdefault(part, {})
+        assert shown.name not in examples, f"{operation_id} {part} has two called {shown.name}"
+        examples[shown.name] = {"summary": shown.summary, "value": value}
+
+    def text(self) -> str:
+        """All examples as JSON, in the document's order, small values on one line."""
+        ordered = {
+            operation["operationId"]: dict(sorted(self.examples[operation["operationId"]].items()))
+            for methods in document()["paths"].values()
+            for operation in methods.values()
+            if isinstance(operation, dict) and operation["operationId"] in self.examples
+        }
+        return pretty(ordered) + "\n"
+
+
+def pretty(value: Any, indent: int = 0) -> str:
+    """JSON with what fits on a line on one line."""
+    line = json.dumps(value, ensure_ascii=False)
+    if len(line) + indent <= WIDTH or not value or not isinstance(value, dict | list):
+        return line
+    inner = " " * (indent + 1)
+    if isinstance(value, dict):
+        parts = [
+            f"{inner}{json.dumps(name)}: {pretty(each, indent + 1)}" for name, each in value.items()
+        ]
+        return "{\n" + ",\n".join(parts) + "\n" + " " * indent + "}"
+    parts = [inner + pretty(each, indent + 1) for each in value]
+    return "[\n" + ",\n".join(parts) + "\n" + " " * indent + "]"
+
+
+@dataclass
+class Caller:
+    """Somebody who calls a service, with a token or without."""
+
+    recorder: Recorder
+    url: str
+    token: str | None = None
+    id: str | None = None
+
+    def send(
+        self,
+        method: str,
+        path: str,
+        body: Any = None,
+        *,
+        show: tuple[str, str] | None = None,
+        fails: bool = False,
+        **how: Any,
+    ) -> Any:
+        """Send a request; the answer's body. It `fails` if it should, and only then."""
+        headers = dict(how.pop("headers", {}))
+        if self.token is not None:
+            headers.setdefault("Authorization", f"Bearer {self.token}")
+        if body is not None:
+            how["json"] = body
+        response = requests.request(
+            method, self.url + path, headers=headers, timeout=PATIENCE, **how
+        )
+        assert fails == (response.status_code >= 400), f"{method} {path}: {response.text}"
+        value = _body(response)
+        if show is not None:
+            self._keep(method, path, Shown(*show), body, str(response.status_code), value)
+        return value
+
+    def refused(self, code: str, method: str, path: str, body: Any = None, **how: Any) -> None:
+        """A request that fails with this problem, which is worth showing."""
+        summary = how.pop("summary", None)
+        show = (how.pop("name", code), summary or _title(code))
+        problem = self.send(method, path, body, show=show, fails=True, **how)
+        assert problem["code"] == code, problem
+
+    def refused_raw(self, code: str, head: str, body: bytes = b"") -> None:
+        """A request as no client library sends it, which fails with this problem."""
+        request_line, _, rest = head.partition("\r\n")
+        method, path, _ = request_line.split()
+        host, _, port = self.url.removeprefix("http://").partition(":")
+        with socket.create_connection((host, int(port)), timeout=PATIENCE) as connection:
+            connection.sendall(f"{request_line}\r\nHost: {host}\r\n{rest}\r\n\r\n".encode() + body)
+            answer = b""
+            while part := connection.recv(65536):
+                answer += part
+                head_, _, content = answer.partition(b"\r\n\r\n")
+                if content.endswith(b"}"):
+                    break
+        status = head_.split()[1].decode()
+        problem = json.loads(content)
+        assert problem["code"] == code, problem
+        self._keep(method, path, Shown(code, _title(code)), None, status, problem)
+
+    def _keep(
+        self, method: str, path: str, shown: Shown, body: Any, status: str, value: Any
+    ) -> None:
+        operation = find_operation(method, path.partition("?")[0])
+        assert operation is not None, path
+        if body is not None and status < "400":
+            self.recorder.keep(operation["operationId"], "request", shown, body)
+        self.recorder.keep(operation["operationId"], status, shown, value)
+
+    # --- What the scenarios do again and again ----------------------------------------------
+
+    def new_player(self, name: str, kind: str = "human", show: Any = None) -> Caller:
+        """A new player on the same service."""
+        stranger = Caller(self.recorder, self.url)
+        made = stranger.send("POST", "/v1/players", {"name": name, "kind": kind}, show=show)
+        return Caller(self.recorder, self.url, made["token"], made["id"])
+
+    def create(self, ruleset: str, seat_count: int, show: Any = None, **members: Any) -> Any:
+        """A new game."""
+        body = {"ruleset": ruleset, "seat_count": seat_count, **members}
+        return self.send("POST", "/v1/games", body, show=show)
+
+    def game(self, game_id: str, show: Any = None) -> Any:
+        """A game as the caller sees it."""
+        return self.send("GET", f"/v1/games/{game_id}", show=show)
+
+    def join(self, game_id: str, body: Any = None, show: Any = None) -> Any:
+        """Take a seat."""
+        return self.send("POST", f"/v1/games/{game_id}/seats", body, show=show)
+
+    def play(self, game_id: str, move: Any, turn: int | None = None, show: Any = None) -> Any:
+        """Play a move, at the present turn if none is given."""
+        turn = self.game(game_id)["turn"] if turn is None else turn
+        path = f"/v1/games/{game_id}/moves"
+        return self.send("POST", path, {"turn": turn, "move": move}, show=show)
+
+
+def _body(response: requests.Response) -> Any:
+    if response.headers.get("Content-Type") in ("application/json", PROBLEM):
+        return response.json()
+    return response.text
+
+
+def _title(code: str) -> str:
+    return f"{KINDS[code].title}."

@@ -1,0 +1,1 @@
+"""Requests that nobody would send on purpose, to a real service: `raw` and `by_document`."""

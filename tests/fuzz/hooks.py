@@ -1,0 +1,175 @@
+"""What schemathesis is told about the service besides its document.
+
+It loads this in its own process. A player for the requests that take a token, games that can be
+played and some that have ended, waits that are short, and which refusals of valid data are right:
+those for reasons that no schema can state.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import random
+import re
+from functools import cache
+from typing import Any
+
+import requests
+import schemathesis
+from schemathesis.openapi.checks import RejectedPositiveData
+
+LIFE_SECONDS = 20
+"""How long a player is used. One may be in a hundred games only, and its token ends if a new one
+was asked for."""
+
+LONGEST_WAIT = 1
+PLAYABLE: list[dict[str, Any]] = [
+    {"ruleset": "parade", "seat_count": 2, "house": ["random"]},
+    {"ruleset": "parade", "seat_count": 4, "house": ["random"] * 3, "visibility": "private"},
+    {"ruleset": "tea-time", "seat_count": 2, "house": ["random"]},
+    {"ruleset": "contrast", "seat_count": 3, "house": ["random"] * 2},
+    {"ruleset": "mit-list-und-tuecke", "seat_count": 4, "house": ["random"] * 3},
+]
+
+STATES_AND_RULES = {
+    "precondition_failed",
+    "illegal_move",
+    "invalid_deal",
+    "idempotency_key_reused",
+}
+"""Problems of requests that are valid in themselves."""
+
+BEFORE_ANY_OPERATION = {"uri_too_long", "headers_too_large"}
+"""Problems of requests that no operation gets to see, of which the document tells once for all."""
+
+WHERE_MORE_IS_ASKED: dict[str, tuple[str, ...]] = {
+    "createPlayer": (
+        # Unicode's control characters, and names of nothing that can be seen.
+        r"#/name",
+    ),
+    "createGame": (
+        # Which rulesets there are, and what each allows.
+        r"#/ruleset",
+        r"#/seat_count",
+        r"#/options.*",
+        r"#/house.*",
+        # Players who exist, and no more of them than seats.
+        r"#/players.*",
+    ),
+    # As many seats as this game has.
+    "joinGame": (r"#/seat",),
+    "listGames": (r"ruleset", r"cursor"),
+    "listMyGames": (r"cursor",),
+    "listTurns": (r"since",),
+    # A move's members depend on its type; its schema, which answers share, is open.
+    "playMove": (r"#/move/.*",),
+    "checkMove": (r"#/move/.*",),
+    "analyse": (
+        r"#/ruleset",
+        r"#/seat_count",
+        r"#/options.*",
+        r"#/deal.*",
+        # Either a countdown ran out, or a seat made a move.
+        r"#/moves/\d+(/.*)?",
+    ),
+}
+"""By operation: the members and parameters whose values must be more than their schema says."""
+
+
+@schemathesis.auth(refresh_interval=LIFE_SECONDS)
+class Player:
+    """A new player now and then, whose token is in every request that is to have one."""
+
+    def get(self, case: schemathesis.Case, context: schemathesis.AuthContext) -> str:
+        return new_token(case.operation.base_url)
+
+    def set(self, case: schemathesis.Case, data: str, context: schemathesis.AuthContext) -> None:
+        case.headers = {**(case.headers or {}), "Authorization": f"Bearer {data}"}
+
+
+@schemathesis.hook("before_call")
+def prepare(
+    context: schemathesis.HookContext, case: schemathesis.Case, kwargs: dict[str, Any]
+) -> None:
+    """Nobody waits for long; and often a request is about a game that can be played or has ended.
+
+    By chance alone no game gets as many players as it has seats.
+    """
+    shorten_waits(case)
+    if case.meta is None or case.meta.generation.mode.is_negative:
+        return
+    pick = random.Random(case.id)
+    operation_id = case.operation.definition.raw["operationId"]
+    if pick.random() < 0.5:
+        return
+    if operation_id == "createGame":
+        case.body = pick.choice(PLAYABLE)
+    elif operation_id == "getRecord":
+        case.path_parameters = {"game_id": pick.choice(records(case.operation.base_url))[0]}
+    elif operation_id == "analyse":
+        case.body = pick.choice(records(case.operation.base_url))[1]
+
+
+@schemathesis.hook("filter_failure")
+def is_a_fault(
+    context: schemathesis.HookContext,
+    failure: schemathesis.Failure,
+    case: schemathesis.Case,
+    response: schemathesis.Response,
+) -> bool:
+    """Whether it is one: whether valid data, for one, should indeed have been accepted."""
+    if response.status_code < 400 or not response.headers["content-type"][0].endswith("json"):
+        return True
+    problem = response.json()
+    if problem["code"] in BEFORE_ANY_OPERATION:
+        return False
+    if not isinstance(failure, RejectedPositiveData):
+        return True
+    if problem["code"] in STATES_AND_RULES:
+        return False
+    asked = WHERE_MORE_IS_ASKED.get(case.operation.definition.raw["operationId"], ())
+    return problem["code"] != "invalid_request" or not all(
+        is_for_a_reason(error, asked) for error in problem.get("errors", ())
+    )
+
+
+def is_for_a_reason(error: dict[str, str], asked: tuple[str, ...]) -> bool:
+    """Whether a member or parameter may be refused though it is as its schema says."""
+    if error["detail"] == "Not a valid integer.":
+        return True  # 1.0, which is an integer by JSON Schema, and none by what we ask
+    place = error["pointer"] if "pointer" in error else error["parameter"]
+    return any(re.fullmatch(pattern, place, re.DOTALL) for pattern in asked)
+
+
+def shorten_waits(case: schemathesis.Case) -> None:
+    query = case.query or {}
+    with contextlib.suppress(KeyError, TypeError, ValueError):
+        if int(query["wait"]) > LONGEST_WAIT:
+            case.query = {**query, "wait": LONGEST_WAIT}
+    headers = case.headers or {}
+    if "wait" in str(headers.get("Prefer", "")):
+        case.headers = {**headers, "Prefer": f"wait={LONGEST_WAIT}"}
+
+
+def new_token(url: str) -> str:
+    answer = requests.post(
+        f"{url.rstrip('/')}/v1/players", json={"name": "Ada", "kind": "bot"}, timeout=10
+    )
+    return str(answer.json()["token"])
+
+
+@cache
+def records(url: str) -> list[tuple[str, Any]]:
+    """Games played to their end: the id and the record of each."""
+    url = url.rstrip("/")
+    with requests.Session() as session:
+        session.headers["Authorization"] = f"Bearer {new_token(url)}"
+        return [play_out(session, f"{url}/v1/games", game) for game in PLAYABLE]
+
+
+def play_out(session: requests.Session, games: str, body: dict[str, Any]) -> tuple[str, Any]:
+    game = session.post(games, json=body, timeout=10).json()
+    path = f"{games}/{game['id']}"
+    while game["status"] == "playing":
+        move = {"turn": game["turn"], "move": game["legal_moves"][0]}
+        game = session.post(f"{path}/moves", json=move, timeout=10).json()["game"]
+    return game["id"], session.get(f"{path}/record", timeout=10).json()

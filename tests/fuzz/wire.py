@@ -1,0 +1,95 @@
+"""Sending bytes as they are, and reading what comes back."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import socket
+from dataclasses import dataclass
+from typing import Any
+
+from api.kinds import KINDS
+
+PATIENCE = 30.0
+PROBLEM = "application/problem+json"
+STREAM = "text/event-stream"
+MOST = 1 << 24
+
+
+@dataclass(frozen=True)
+class Answer:
+    """An answer. Status 0 means that the connection was closed without one."""
+
+    status: int
+    content_type: str = ""
+    body: bytes = b""
+
+    @property
+    def code(self) -> str:
+        """The problem's code, or what is in its place."""
+        with contextlib.suppress(ValueError, KeyError, TypeError):
+            return str(json.loads(self.body)["code"])
+        return "-"
+
+
+def exchange(port: int, message: bytes) -> Answer:
+    """Send this over a connection of its own, and nothing after it; the answer."""
+    with socket.create_connection(("127.0.0.1", port), timeout=PATIENCE) as connection:
+        received = bytearray()
+        # The server may refuse, and close, before it has read everything.
+        with contextlib.suppress(OSError):
+            connection.sendall(message)
+            connection.shutdown(socket.SHUT_WR)
+        with contextlib.suppress(ConnectionResetError):
+            while len(received) < MOST and (chunk := connection.recv(65536)):
+                received += chunk
+                head = received.partition(b"\r\n\r\n")[0].lower()
+                if b"content-type: " + STREAM.encode() in head:
+                    break  # it would go on
+    return parse(bytes(received))
+
+
+def parse(received: bytes) -> Answer:
+    """The first final answer in what was received."""
+    head, _, body = received.partition(b"\r\n\r\n")
+    while head.startswith(b"HTTP/1.1 100"):
+        head, _, body = body.partition(b"\r\n\r\n")
+    if not head:
+        return Answer(0)
+    status, *lines = head.decode("latin-1").split("\r\n")
+    headers = dict(line.lower().partition(":")[::2] for line in lines)
+    length = headers.get("content-length", "").strip()
+    return Answer(
+        int(status.split()[1]),
+        headers.get("content-type", "").strip(),
+        body[: int(length)] if length else body,
+    )
+
+
+def fault(answer: Answer, method: str, *, whole: bool = True, hopeless: bool = False) -> str | None:
+    """What is wrong with an answer to a malformed request, if anything.
+
+    `whole`: the request's header was complete, so that it must be answered.
+    """
+    if answer.status == 0 and whole:
+        return "no answer"
+    if answer.status >= 500 and answer.code != "unsupported_transfer_coding":
+        return f"a status of {answer.status}"
+    if hopeless and answer.status < 400:
+        return f"accepted with {answer.status}"
+    if answer.status < 400:
+        return None
+    if answer.content_type != PROBLEM:
+        return f"{answer.content_type or 'nothing'} in place of a problem"
+    return None if method.upper() == "HEAD" else _fault_of_problem(answer)
+
+
+def _fault_of_problem(answer: Answer) -> str | None:
+    try:
+        problem: Any = json.loads(answer.body)
+    except ValueError:
+        return "a problem that is no JSON"
+    kind = KINDS.get(problem.get("code"))
+    if kind is None or kind.status != answer.status or problem.get("status") != answer.status:
+        return f"a problem with code {problem.get('code')} and status {answer.status}"
+    return None

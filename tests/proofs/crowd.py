@@ -1,0 +1,307 @@
+"""A crowd that plays whole games, one after the other, and people who listen to them.
+
+Each table is one thread that plays for all of its seats, each request to any of the machines; as
+many threads again hear of the games by long polls or by streams.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import json
+import random
+import threading
+import time
+import traceback
+import uuid
+from collections.abc import Iterator, Sequence
+from http.client import HTTPException
+from typing import Any
+
+from tests.proofs.caller import PAUSE, Caller, Tally, new_player
+from tests.proofs.ledger import Table, audit
+from tests.proofs.report import Report
+
+RULESETS = (
+    ("parade", 2),
+    ("tea-time", 2),
+    ("mit-list-und-tuecke", 4),
+    ("contrast", 2),
+    ("parade", 3),
+)
+PATIENCE = 60.0
+
+
+class Disturbed(Exception):
+    """A game is not what it was: only where the store may lose something."""
+
+
+class Listener:
+    """Hears a game of a table by long polls, or by streams."""
+
+    def __init__(self, table: Table, by_stream: bool) -> None:
+        self.table = table
+        self.caller = table.players[-1].again()
+        self.by_stream = by_stream
+        self.items: list[Any] = []
+        self.starts_again = 0
+        self.is_done = False
+        self.failure = ""
+        self._thread = threading.Thread(target=self._run, daemon=True)
+        self._thread.start()
+
+    @property
+    def version(self) -> int:
+        """What it has heard."""
+        return self.items[-1]["version"] if self.items else 0
+
+    def _run(self) -> None:
+        until = time.monotonic() + 10 * PATIENCE
+        try:
+            while not self.is_done and time.monotonic() < until:
+                if self.by_stream:
+                    with contextlib.suppress(OSError, HTTPException):
+                        self._stream()
+                    time.sleep(PAUSE)
+                else:
+                    self._poll()
+        except Exception:
+            self.failure = traceback.format_exc()
+
+    def _poll(self) -> None:
+        path = f"{self.table.path}/events?since={self.version}&wait=20"
+        try:
+            page = self.caller.get(path, wait=20)
+        except LookupError:
+            # Of a master that has been replaced, or the game is lost.
+            time.sleep(PAUSE)
+            return
+        if page["reset"]:
+            self.items.clear()
+            self.starts_again += 1
+            return
+        self.items += page["items"]
+        self.is_done = page["status"] not in ("open", "playing") and not page["more"]
+
+    def _stream(self) -> None:
+        connection, response = self.caller.stream(f"{self.table.path}/stream", self.version)
+        try:
+            if response.status == 204:
+                self.is_done = True
+            if response.status == 200:
+                for kind, data in events(response):
+                    self._take(kind, data)
+        finally:
+            connection.close()
+
+    def _take(self, kind: str, data: Any) -> None:
+        if kind == "update":
+            self.items += data["items"]
+        elif kind == "snapshot":
+            # The stream has been told what it had no more: the items are read again.
+            self.starts_again += 1
+            self.items.clear()
+            raise OSError("started again")
+        elif kind == "end":
+            self.is_done = True
+
+    def fault(self, may_start_again: bool) -> str:
+        """What is wrong with what it heard of the game, which is over."""
+        self._thread.join(PATIENCE)
+        if self.failure or not self.is_done:
+            return self.failure or f"{self.table.game_id}: has not heard of the end"
+        versions = [each["version"] for each in self.items]
+        if versions != list(range(1, len(versions) + 1)):
+            return f"{self.table.game_id} (stream: {self.by_stream}): heard {versions}"
+        if self.starts_again and not may_start_again:
+            return f"{self.table.game_id} (stream: {self.by_stream}): had to start again"
+        page = self.caller.get(f"{self.table.path}/events?since={max(len(versions) - 100, 0)}")
+        told = page["items"]
+        if told != self.items[-len(told) :] or page["version"] != len(versions):
+            return f"{self.table.game_id} (stream: {self.by_stream}): heard of something else"
+        return ""
+
+
+def events(lines: Any) -> Iterator[tuple[str, Any]]:
+    """The kinds and the JSON of Server-Sent Events."""
+    kind = ""
+    for line in lines:
+        name, _, value = line.decode().rstrip("\n").partition(": ")
+        if name == "event":
+            kind = value
+        elif name == "data":
+            yield kind, json.loads(value)
+
+
+class Crowd:
+    """Plays at some tables until it is told to come to an end.
+
+    `may_lose`: the store may lose what it has acknowledged. Then a game that is not what it was
+    is given up, and nothing is said of it but that it is consistent.
+
+    `may_replace`: the store may lose what it has not acknowledged, but shown already. A stream
+    says so; of who polls with a number of what was replaced it is only counted.
+    """
+
+    def __init__(
+        self,
+        urls: Sequence[str],
+        tables: int = 6,
+        *,
+        seed: int = 1,
+        may_lose: bool = False,
+        may_replace: bool = False,
+        rulesets: Sequence[tuple[str, int]] = RULESETS,
+        listening: bool = True,
+    ) -> None:
+        self.urls = urls
+        self.tally = Tally()
+        self.tables: list[Table] = []
+        self.listeners: list[Listener] = []
+        self.failures: list[str] = []
+        self.disturbed = 0
+        self.old_answers = 0
+        self.may_lose = may_lose
+        self.may_replace = may_replace or may_lose
+        self._rulesets = rulesets
+        self._listening = listening
+        self._is_ending = threading.Event()
+        self._threads = [
+            threading.Thread(target=self._sit, args=(number, random.Random(f"{seed} {number}")))
+            for number in range(tables)
+        ]
+
+    def __enter__(self) -> Crowd:
+        for each in self._threads:
+            each.start()
+        return self
+
+    def __exit__(self, *exc_info: object) -> None:
+        """All games that have begun are played to their end."""
+        self._is_ending.set()
+        for each in self._threads:
+            each.join()
+
+    def _sit(self, number: int, rng: random.Random) -> None:
+        try:
+            for count in itertools.count(number):
+                if self._is_ending.is_set():
+                    return
+                ruleset, seats = self._rulesets[count % len(self._rulesets)]
+                try:
+                    self._play(self._open(rng, ruleset, seats, count), rng)
+                except Disturbed:
+                    if not self.may_lose:
+                        raise
+                    self.disturbed += 1
+        except Exception:
+            self.failures.append(traceback.format_exc())
+
+    def _open(self, rng: random.Random, ruleset: str, seats: int, count: int) -> Table:
+        players = [new_player(self.urls, self.tally, rng) for _ in range(seats)]
+        body = {"ruleset": ruleset, "seat_count": seats}
+        key = {"Idempotency-Key": str(uuid.UUID(int=rng.getrandbits(128)))}
+        created = self._insist(players[0], "POST", "/v1/games", body, headers=key)
+        table = Table(created["id"], players)
+        for each in players[1:]:
+            self._insist(each, "POST", f"{table.path}/seats", {})
+        self.tables.append(table)
+        if self._listening:
+            self.listeners.append(Listener(table, by_stream=count % 2 == 0))
+        return table
+
+    def _play(self, table: Table, rng: random.Random) -> None:
+        while True:
+            game = self._insist(table.players[0], "GET", table.path)
+            if self._is_old(table, game):
+                continue
+            if game["status"] != "playing":
+                table.is_finished = True
+                return
+            seat = rng.choice(game["to_move"])
+            own = self._insist(table.players[seat], "GET", table.path)
+            if self._is_old(table, own) or seat not in own["to_move"]:
+                continue
+            move = rng.choice(own["legal_moves"])
+            body = {"turn": own["turn"], "move": move}
+            answer = self._insist(table.players[seat], "POST", f"{table.path}/moves", body)
+            table.note(seat, own["turn"], move, answer["items"])
+
+    def _is_old(self, table: Table, game: Any) -> bool:
+        """Whether this is a game without what was acknowledged before."""
+        if self.may_lose or game["version"] >= table.version:
+            return False
+        if not self.may_replace:
+            raise Disturbed(f"{table.game_id}: version {game['version']} after {table.version}")
+        self.old_answers += 1
+        time.sleep(PAUSE)
+        return True
+
+    def _insist(self, caller: Caller, method: str, path: str, body: Any = None, **how: Any) -> Any:
+        """The JSON of an answer that has to come, as each request is decided on what is known.
+
+        A master that was replaced, and does not know it yet, may refuse what its successor takes.
+        """
+        until = time.monotonic() + (PATIENCE if self.may_replace and not self.may_lose else 0)
+        while True:
+            answer = caller.persist(method, path, body, **how)
+            if answer.status in (200, 201):
+                return answer.body
+            if time.monotonic() >= until:
+                raise Disturbed(f"{method} {path}: {answer.status}: {answer.data[:500]!r}")
+            self.old_answers += 1
+            time.sleep(PAUSE)
+
+    @property
+    def moves(self) -> int:
+        """How many were acknowledged."""
+        return sum(len(each.acknowledged) for each in list(self.tables))
+
+    def recovery(self, more: int = 10) -> float:
+        """For how long it takes, from now on, until so many more moves are acknowledged."""
+        begin, goal = time.monotonic(), self.moves + more
+        while self.moves < goal and time.monotonic() < begin + PATIENCE:
+            if self.failures or not any(each.is_alive() for each in self._threads):
+                break
+            time.sleep(0.02)
+        return time.monotonic() - begin
+
+    def tell(self, report: Report, *, slowest: float, least_moves: int) -> None:
+        """Everything about it, after it has come to its end."""
+        found = audit(self.tables, may_lose=self.may_lose)
+        found.tell(report)
+        report.at_least("(moves that make the load real)", found.moves, least_moves)
+        if self._listening:
+            self._tell_listeners(report)
+        if self.may_lose:
+            report.tell("games given up by players who lost something", self.disturbed)
+        report.none("players who could not go on", len(self.failures), self.failures[:2])
+        tell_answers(report, self.tally, slowest)
+
+    def _tell_listeners(self, report: Report) -> None:
+        for each in self.listeners:
+            each.is_done = each.is_done or not each.table.is_finished
+        heard = [each for each in self.listeners if each.table.is_finished]
+        polls = [each.fault(self.may_replace) for each in heard if not each.by_stream]
+        streams = [each.fault(self.may_replace) for each in heard if each.by_stream]
+        missed_polls, missed_streams = list(filter(None, polls)), list(filter(None, streams))
+        report.tell("games heard by long polls", len(polls))
+        if self.may_replace:
+            report.tell("  of which some had what was replaced", len(missed_polls))
+            again = sum(each.starts_again for each in heard)
+            report.tell("times that listeners were told to start again", again)
+            report.tell("answers of masters that had been replaced", self.old_answers)
+        else:
+            report.none("  of which some missed something", len(missed_polls), missed_polls[:2])
+        report.tell("games heard by streams", len(streams))
+        report.none("  of which some missed something", len(missed_streams), missed_streams[:2])
+
+
+def tell_answers(report: Report, tally: Tally, slowest: float) -> None:
+    """What all requests were answered."""
+    report.tell("requests answered", tally.requests)
+    report.tell("  503 among them", tally.statuses[503])
+    report.tell("connections broken", tally.broken)
+    report.none("5xx other than 503", len(tally.errors), tally.errors[:3])
+    report.none("503 that is no proper problem", len(tally.bare), tally.bare[:3])
+    report.at_most("slowest request (s)", round(tally.slowest, 2), slowest)

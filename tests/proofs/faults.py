@@ -1,0 +1,273 @@
+"""Workers and stores that fail under load: nothing acknowledged is lost or done twice.
+
+A crowd plays whole games on two machines while something fails again and again. Every request is
+answered within a bounded time, with what was asked for or with a 503 that says when to come
+again; whatever failed, play goes on by itself. A worker that is killed at any point of a commit
+leaves the old game or the new one, as all games are looked at afterwards.
+
+    python -m tests.proofs.faults [--quick] [--seconds N] [--json FILE] [SCENARIO …]
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import random
+import signal
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from tests.proofs.caller import Tally, new_player
+from tests.proofs.crowd import Crowd
+from tests.proofs.ledger import Table
+from tests.proofs.machines import REDIS_TIMEOUT_SECONDS, Machines, machines
+from tests.proofs.report import Effort, Report, Scenario, run
+from tests.server.service import wait_until
+from tests.server.stores import Server, binary, free_port
+
+SLOWEST = 6 * REDIS_TIMEOUT_SECONDS
+"""A request may ask the store several times, each in a bounded time: once to read, to index, to
+commit, and the first that fails ends it."""
+
+RECOVERY = 30.0
+LEAST_MOVES = 50
+BACK_WITHIN_SECONDS = 20.0
+
+
+def during(crowd: Crowd, effort: Effort, fail: Callable[[int], None], pause: float) -> list[float]:
+    """Fail again and again; how long it then took until play went on (s)."""
+    recoveries = []
+    until = time.monotonic() + effort.seconds
+    crowd.recovery()
+    while time.monotonic() < until or not recoveries:
+        fail(len(recoveries))
+        recoveries.append(crowd.recovery())
+        time.sleep(pause)
+    return recoveries
+
+
+def tell(
+    report: Report, running: Machines, crowd: Crowd, what: str, recoveries: list[float]
+) -> None:
+    """All figures of one kind of fault."""
+    report.tell(what, len(recoveries))
+    report.at_most("longest until play went on (s)", round(max(recoveries), 2), RECOVERY)
+    tell_play(report, running, crowd)
+
+
+def tell_play(report: Report, running: Machines, crowd: Crowd) -> None:
+    """What became of all that was played."""
+    crowd.tell(report, slowest=SLOWEST, least_moves=LEAST_MOVES)
+    lost, errors = running.lost_workers(), running.tracebacks()
+    report.none("workers that died by themselves", len(lost), lost[:3])
+    report.none("errors that nobody has thought of", len(errors), errors[:1])
+
+
+def killed_workers(report: Report, effort: Effort) -> None:
+    """SIGKILL for any worker, about twice a second."""
+    rng = random.Random(1)
+    with machines(2) as running:
+        with Crowd(running.urls) as crowd:
+            recoveries = during(crowd, effort, lambda _: running.kill_worker(rng), 0.4)
+        tell(report, running, crowd, "workers killed", recoveries)
+
+
+def killed_embedded_store(report: Report, effort: Effort) -> None:
+    """SIGKILL for the embedded Valkey, which writes each change to its file first."""
+    with machines(2, APPEND_FSYNC="always") as running:
+        store = running.services[0].store
+
+        def kill(_: int) -> None:
+            os.kill(wait_until(lambda: store.pid, "the store runs"), signal.SIGKILL)
+
+        with Crowd(running.urls) as crowd:
+            recoveries = during(crowd, effort, kill, 1.5)
+        tell(report, running, crowd, "times that the store was killed", recoveries)
+
+
+def slow_embedded_store(report: Report, effort: Effort) -> None:
+    """SIGSTOP and, up to three seconds later, SIGCONT for the embedded Valkey."""
+    rng = random.Random(2)
+    with machines(2) as running:
+        store = running.services[0].store
+
+        def stop(_: int) -> None:
+            pid = wait_until(lambda: store.pid, "the store runs")
+            with frozen(pid):
+                time.sleep(rng.uniform(0.2, 3.0))
+
+        with Crowd(running.urls) as crowd:
+            recoveries = during(crowd, effort, stop, 1.0)
+        tell(report, running, crowd, "times that the store stood still", recoveries)
+
+
+@contextlib.contextmanager
+def frozen(pid: int) -> Iterator[None]:
+    """A process stands still."""
+    os.kill(pid, signal.SIGSTOP)
+    try:
+        yield
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGCONT)
+
+
+@contextlib.contextmanager
+def own_store(server: str = "valkey") -> Iterator[Server]:
+    """A server of ours, which the services know by its address only."""
+    with tempfile.TemporaryDirectory(prefix="proof") as directory:
+        options = ("--appendonly", "yes", "--appendfsync", "always")
+        store = Server(binary(server), Path(directory), free_port(), *options)
+        try:
+            yield store
+        finally:
+            store.end()
+
+
+def address(store: Server) -> str:
+    """Its REDIS_URL."""
+    return f"redis://127.0.0.1:{store.port}"
+
+
+def killed_store(report: Report, effort: Effort) -> None:
+    """SIGKILL for a store of one's own, which is started again at once."""
+    with own_store() as store, machines(2, REDIS_URL=address(store)) as running:
+
+        def kill(_: int) -> None:
+            store.kill()
+            store.start()
+
+        with Crowd(running.urls) as crowd:
+            recoveries = during(crowd, effort, kill, 1.5)
+        tell(report, running, crowd, "times that the store was killed", recoveries)
+
+
+def absent_store(report: Report, effort: Effort) -> None:
+    """The store is away for ten seconds."""
+    away = 10.0
+    with own_store() as store, machines(2, REDIS_URL=address(store)) as running:
+        watch = Watch(running)
+
+        def leave(_: int) -> None:
+            store.kill()
+            watch.while_failing(away)
+            store.start()
+            watch.until_back()
+
+        with Crowd(running.urls) as crowd:
+            recoveries = during(crowd, effort, leave, 1.0)
+        tell(report, running, crowd, "times that the store was away for 10 s", recoveries)
+        watch.tell(report, reads={503}, writes={503})
+
+
+def full_store(report: Report, effort: Effort) -> None:
+    """Its memory is full, and it evicts nothing: reading goes on, changes wait."""
+    with own_store() as store, machines(2, REDIS_URL=address(store)) as running:
+        watch = Watch(running)
+
+        def fill(_: int) -> None:
+            store.client().config_set("maxmemory", "1mb")
+            watch.while_failing(3.0)
+            store.client().config_set("maxmemory", "0")
+            watch.until_back()
+
+        with Crowd(running.urls) as crowd:
+            store.client().config_set("maxmemory-policy", "noeviction")
+            recoveries = during(crowd, effort, fill, 1.0)
+        tell(report, running, crowd, "times that the store was full", recoveries)
+        watch.tell(report, reads={200, 503}, writes={503})
+
+
+def read_only_store(report: Report, effort: Effort) -> None:
+    """It becomes the replica of a server that is not there, and then a master again."""
+    with own_store() as store, machines(2, REDIS_URL=address(store)) as running:
+        watch = Watch(running)
+
+        def demote(_: int) -> None:
+            # Of a server that answered it would take over everything, or rather nothing.
+            store.client().execute_command("REPLICAOF", "127.0.0.1", "1")
+            watch.while_failing(3.0)
+            store.client().execute_command("REPLICAOF", "NO", "ONE")
+            watch.until_back()
+
+        with Crowd(running.urls) as crowd:
+            recoveries = during(crowd, effort, demote, 1.0)
+        tell(report, running, crowd, "times that the store was read-only", recoveries)
+        watch.tell(report, reads={200, 503}, writes={503})
+
+
+class Watch:
+    """Somebody who reads and writes while the store fails, and looks at each answer."""
+
+    def __init__(self, running: Machines) -> None:
+        self._running = running
+        self._tally = Tally()
+        self._player = new_player(running.urls, self._tally, random.Random(3))
+        created = self._player.persist("POST", "/v1/games", {"ruleset": "parade", "seat_count": 2})
+        other = new_player(running.urls, self._tally, random.Random(4))
+        other.persist("POST", f"/v1/games/{created.body['id']}/seats", {})
+        self._table = Table(created.body["id"], [self._player, other])
+        self._back = 0.0
+        self.reads: Counter[int] = Counter()
+        self.writes: Counter[int] = Counter()
+        self.ready: Counter[int] = Counter()
+        self.alive: Counter[int] = Counter()
+
+    def while_failing(self, seconds: float) -> None:
+        """Ask all the time."""
+        time.sleep(0.1)
+        until = time.monotonic() + seconds
+        while time.monotonic() < until:
+            self._note(self.reads, "GET", self._table.path)
+            self._note(self.writes, "POST", "/v1/games", {"ruleset": "parade", "seat_count": 2})
+            self._note(self.writes, "POST", "/v1/players", {"name": "Late", "kind": "bot"})
+            self._note(self.writes, "DELETE", f"{self._table.path}/seats/me")
+            self._note(self.ready, "GET", "/readyz")
+            self._note(self.alive, "GET", "/livez")
+
+    def _note(self, counts: Counter[int], method: str, path: str, body: Any = None) -> None:
+        answer = self._player.ask(method, path, body)
+        counts[0 if answer is None else answer.status] += 1
+
+    def until_back(self) -> None:
+        """How long it takes until changes are taken again."""
+        begin = time.monotonic()
+        self._player.persist("POST", "/v1/players", {"name": "Early", "kind": "bot"})
+        self._back = max(self._back, time.monotonic() - begin)
+
+    def tell(self, report: Report, *, reads: set[int], writes: set[int]) -> None:
+        """How it was answered: only as may be."""
+        for name, counts, allowed in (
+            ("reads", self.reads, reads),
+            ("writes", self.writes, writes),
+            ("/livez", self.alive, {200}),
+            ("/readyz", self.ready, {200, 503}),
+        ):
+            for status in sorted(counts):
+                report.tell(f"{name} meanwhile answered with {status}", counts[status])
+            odd = sum(number for status, number in counts.items() if status not in allowed)
+            report.none(f"{name} meanwhile answered with anything else", odd, counts)
+        report.at_least("writes meanwhile refused", self.writes[503], 5)
+        report.at_most("until it took changes again (s)", round(self._back, 2), BACK_WITHIN_SECONDS)
+        slowest = round(self._tally.slowest, 2)
+        report.at_most("slowest of them (s)", slowest, SLOWEST)
+        bare = self._tally.bare + self._tally.errors
+        report.none("of them 5xx that were no proper 503", len(bare), bare[:2])
+
+
+SCENARIOS: dict[str, Scenario] = {
+    "killed-workers": killed_workers,
+    "killed-embedded-store": killed_embedded_store,
+    "slow-embedded-store": slow_embedded_store,
+    "killed-store": killed_store,
+    "absent-store": absent_store,
+    "full-store": full_store,
+    "read-only-store": read_only_store,
+}
+
+if __name__ == "__main__":
+    run(SCENARIOS, __doc__)

@@ -1,0 +1,116 @@
+"""Several services with two workers each on one store: the machines of a deployment."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import random
+import re
+import signal
+import tempfile
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from tests.conftest import UNLIMITED, start_service, stop_service
+from tests.server.service import Service, wait_until
+
+REDIS_TIMEOUT_SECONDS = 2.0
+
+LOST_WORKER = re.compile(
+    r"Worker \(pid:(\d+)\) (?!was sent SIG(?:TERM|INT|QUIT))|TIMEOUT \(pid:(\d+)\)"
+)
+
+
+class Machines:
+    """They share a store; without an address it is the embedded one of the first."""
+
+    def __init__(
+        self, directory: str, number: int = 2, settings: Mapping[str, str] | None = None
+    ) -> None:
+        self.services: list[Service] = []
+        self.past: list[Service] = []
+        self.killed: set[int] = set()
+        self._directory = directory
+        self._settings = UNLIMITED | dict(settings or {})
+        try:
+            for _ in range(number):
+                self.add()
+        except BaseException:
+            self.end()
+            raise
+
+    def add(self) -> Service:
+        """One more."""
+        settings = dict(self._settings)
+        if self.services:
+            settings.setdefault("REDIS_URL", f"unix://{self.services[0].store.address}")
+        place = str(Path(self._directory) / f"machine{len(self.services)}")
+        self.services.append(start_service(place, **settings))
+        return self.services[-1].await_ready()
+
+    def restart(self, ended: Service) -> Service:
+        """Start one again that has ended, at the same address."""
+        at = self.services.index(ended)
+        place = str(Path(self._directory) / f"machine{at}")
+        self.past.append(ended)
+        self.services[at] = start_service(place, **self._settings | {"PORT": str(ended.port)})
+        return self.services[at].await_ready()
+
+    @property
+    def urls(self) -> list[str]:
+        """Where they serve."""
+        return [each.url for each in self.services]
+
+    def kill_worker(self, rng: random.Random) -> None:
+        """Kill any worker of any of them."""
+        service = rng.choice(self.services)
+        victim = rng.choice(sorted(wait_until(lambda: workers(service), "there is a worker")))
+        self.killed.add(victim)
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(victim, signal.SIGKILL)
+
+    def lost_workers(self) -> list[str]:
+        """What the services say of workers that died, and that nobody here has killed."""
+        return [
+            line
+            for each in self.services + self.past
+            for line in each.lines
+            if (found := LOST_WORKER.search(line)) and int(found[1] or found[2]) not in self.killed
+        ]
+
+    def tracebacks(self) -> list[str]:
+        """Errors that nobody has thought of, as the services have logged them."""
+        return [
+            each.output[at.start() : at.start() + 1500]
+            for each in self.services + self.past
+            for at in re.finditer("Traceback", each.output)
+        ]
+
+    def end(self) -> None:
+        """Stop all of them."""
+        for each in reversed(self.services):
+            stop_service(each)
+            wait_until(lambda each=each: each.store.pid is None, "its store has ended")
+
+
+def workers(service: Service) -> set[int]:
+    """The worker processes of a service."""
+    children = Path(f"/proc/{service.process.pid}/task/{service.process.pid}/children").read_text()
+    found = set()
+    for pid in children.split():
+        with contextlib.suppress(OSError):
+            if b"api.commands" in Path(f"/proc/{pid}/cmdline").read_bytes():
+                found.add(int(pid))
+    return found
+
+
+@contextlib.contextmanager
+def machines(number: int = 2, **settings: str) -> Iterator[Machines]:
+    """So many machines for a while, in a directory of their own."""
+    # A keeper may be ending still: what it leaves behind is nobody's.
+    with tempfile.TemporaryDirectory(prefix="proof", ignore_cleanup_errors=True) as directory:
+        running = Machines(directory, number, settings)
+        try:
+            yield running
+        finally:
+            running.end()

@@ -1,0 +1,129 @@
+"""What a proof has counted, as a table and as JSON, and what each figure has to be."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+QUICK_SECONDS = 6.0
+LONG_SECONDS = 60.0
+
+
+class Effort(NamedTuple):
+    """How much is to be tried."""
+
+    seconds: float
+    is_quick: bool
+
+    def times(self, quick: int, long: int) -> int:
+        """A number of repetitions."""
+        return quick if self.is_quick else long
+
+    def least(self, each_second: float) -> int:
+        """A number that is reached at this rate, which slow machines reach too."""
+        return max(round(each_second * self.seconds), 1)
+
+
+QUICK = Effort(QUICK_SECONDS, is_quick=True)
+
+
+@dataclass(frozen=True)
+class Row:
+    """A figure; if something is demanded of it, what, and whether it is so."""
+
+    scenario: str
+    what: str
+    number: float
+    demanded: str = ""
+    is_met: bool = True
+
+
+class Report:
+    """The figures of one scenario after the other."""
+
+    def __init__(self) -> None:
+        self.rows: list[Row] = []
+        self.notes: list[str] = []
+        self.scenario = ""
+
+    def tell(self, what: str, number: float) -> None:
+        """A figure of which nothing is demanded."""
+        self.rows.append(Row(self.scenario, what, number))
+
+    def none(self, what: str, number: int, examples: object = None) -> None:
+        """What must never happen."""
+        self._demand(what, number, "0", number == 0)
+        if number:
+            self.notes.append(f"{self.scenario}: {what}: {examples}"[:2000])
+
+    def at_least(self, what: str, number: float, least: float) -> None:
+        """What shows that the load was real."""
+        self._demand(what, number, f">= {least:g}", number >= least)
+
+    def at_most(self, what: str, number: float, most: float) -> None:
+        """What is bounded."""
+        self._demand(what, number, f"<= {most:g}", number <= most)
+
+    def _demand(self, what: str, number: float, demanded: str, is_met: bool) -> None:
+        self.rows.append(Row(self.scenario, what, number, demanded, is_met))
+
+    @property
+    def failures(self) -> list[str]:
+        """What is not as demanded, in words."""
+        failed = [
+            f"{row.scenario}: {row.what}: {row.number:g}, not {row.demanded}"
+            for row in self.rows
+            if not row.is_met
+        ]
+        return failed + self.notes if failed else []
+
+    def table(self) -> str:
+        """All figures, for people."""
+        lines = [f"{'':54}{'number':>12}  demanded"]
+        scenario = None
+        for row in self.rows:
+            if row.scenario != scenario:
+                scenario = row.scenario
+                lines.append(scenario)
+            number = f"{row.number:,.2f}" if isinstance(row.number, float) else f"{row.number:,}"
+            mark = "" if row.is_met else "  NOT MET"
+            lines.append(f"  {row.what:<52}{number:>12}  {row.demanded}{mark}")
+        return "\n".join([*lines, *self.notes])
+
+    def json(self) -> str:
+        """All figures, for programs."""
+        return json.dumps([asdict(row) for row in self.rows], indent=2) + "\n"
+
+
+Scenario = Callable[[Report, Effort], None]
+
+
+def run(scenarios: Mapping[str, Scenario], about: str | None) -> None:
+    """The command of one proof."""
+    parser = argparse.ArgumentParser(
+        description=about, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("scenario", nargs="*", metavar="SCENARIO", help=", ".join(scenarios))
+    parser.add_argument("--quick", action="store_true", help="the short form that CI runs")
+    parser.add_argument("--seconds", type=float, help="how long each kind of load lasts")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures there too")
+    arguments = parser.parse_args()
+    if unknown := set(arguments.scenario) - set(scenarios):
+        parser.error(f"there is no {', '.join(sorted(unknown))}")
+    seconds = arguments.seconds or (QUICK_SECONDS if arguments.quick else LONG_SECONDS)
+    effort = Effort(seconds, arguments.quick)
+    report = Report()
+    for name, scenario in scenarios.items():
+        if name in arguments.scenario or not arguments.scenario:
+            report.scenario = name
+            print(f"{name} …", file=sys.stderr, flush=True)
+            scenario(report, effort)
+    print(report.table())
+    if arguments.json:
+        arguments.json.write_text(report.json(), encoding="utf-8")
+    sys.exit(1 if report.failures else 0)

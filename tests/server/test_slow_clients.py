@@ -1,0 +1,174 @@
+"""Clients that are slow, or do nothing at all, stop nobody else and are not waited for for ever."""
+
+import contextlib
+import resource
+import socket
+import statistics
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.api.client import Client
+from tests.api.conftest import new_player
+from tests.conftest import UNLIMITED, start_service, stop_service
+from tests.server.service import Service, wait_until
+
+# Far above what slows a request down on a busy machine, far below waiting for a slow client.
+SLOWER = 20
+
+
+@pytest.fixture
+def one_worker(tmp_path: Path) -> Iterator[Service]:
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+    running = start_service(
+        str(tmp_path), APPEND_FSYNC="everysec", WEB_CONCURRENCY="1", **UNLIMITED
+    )
+    try:
+        yield running.await_ready()
+    finally:
+        stop_service(running)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+
+
+def connect(service: Service, sent: bytes, *, room: int | None = None) -> socket.socket:
+    """A connection on which this was sent, whose system keeps so many bytes to be read."""
+    connection = socket.socket()
+    if room is not None:
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, room)
+    connection.connect(("127.0.0.1", service.port))
+    connection.sendall(sent)
+    return connection
+
+
+def is_closed(connection: socket.socket) -> bool:
+    """Whether the other side has closed it; reads what came."""
+    connection.setblocking(False)
+    try:
+        while connection.recv(1 << 20):
+            pass
+    except BlockingIOError:
+        return False
+    except ConnectionError:
+        return True
+    return True
+
+
+def median_seconds(client: Client, path: str, number: int = 30) -> float:
+    """How long a request takes."""
+    times = []
+    with client.unchecked():
+        for _ in range(number):
+            begin = time.monotonic()
+            assert client.request("GET", path).status_code == 200
+            times.append(time.monotonic() - begin)
+    return statistics.median(times)
+
+
+SLOW_HEADER = b"GET /v1/games HTTP/1.1\r\nHost: x\r\nX-Slow: "
+SLOW_BODY = (
+    b"POST /v1/players HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
+    b"Content-Length: 1000\r\n\r\n{"
+)
+UNREAD = b"GET /openapi.json HTTP/1.1\r\nHost: x\r\n\r\n" * 100
+
+
+def test_a_thousand_slow_clients_stop_nobody_else(one_worker: Service) -> None:
+    ada = new_player(one_worker.url)
+    path = f"/v1/games/{ada.create(3)['id']}"
+    alone = median_seconds(ada, path)
+    with contextlib.ExitStack() as stack:
+
+        def open_some(number: int, sent: bytes, room: int | None = None) -> list[socket.socket]:
+            return [
+                stack.enter_context(contextlib.closing(connect(one_worker, sent, room=room)))
+                for _ in range(number)
+            ]
+
+        readers = open_some(100, UNREAD, 4096)
+        bodies = open_some(500, SLOW_BODY)
+        headers = open_some(500, SLOW_HEADER)
+        among = median_seconds(ada, path)
+        # They are all still there: nothing was answered by turning the slow ones away.
+        assert not any(map(is_closed, headers + bodies))
+        assert among < SLOWER * alone + 0.05
+        # And what they did not send in time is not waited for.
+        wait_until(lambda: all(map(is_closed, headers)), "slow headers end")
+        wait_until(lambda: all(map(is_closed, bodies)), "slow bodies end")
+        assert readers
+
+
+@pytest.mark.slow
+def test_who_does_not_read_its_answers_loses_the_connection(one_worker: Service) -> None:
+    readers = [connect(one_worker, UNREAD, room=4096) for _ in range(20)]
+    wait_until(
+        lambda: one_worker.output.count("did not read its answer") == len(readers),
+        "all have been given up",
+        patience=90,
+    )
+    for each in readers:
+        each.settimeout(10)
+        got = 0
+        with contextlib.suppress(ConnectionError):
+            while chunk := each.recv(1 << 20):
+                got += len(chunk)
+        assert got < len(Client(one_worker.url).request("GET", "/openapi.json").content) * 100
+        each.close()
+    assert "Traceback" not in one_worker.output
+
+
+@pytest.mark.slow
+def test_a_stream_that_is_not_read_gives_its_place_back(tmp_path: Path) -> None:
+    running = start_service(
+        str(tmp_path),
+        APPEND_FSYNC="everysec",
+        WEB_CONCURRENCY="1",
+        WAITERS_PER_PLAYER="1",
+    ).await_ready()
+    try:
+        ada = new_player(running.url)
+        house = ["random", "random", "random"]
+        game = ada.create(4, ruleset="mit-list-und-tuecke", house=house)
+        path = f"/v1/games/{game['id']}/stream"
+        request = f"GET {path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {ada.token}\r\n\r\n"
+        unread = connect(running, request.encode(), room=4096)
+        wait_until(lambda: ada.request("GET", path, stream=True).status_code == 429, "it is open")
+        while game["status"] == "playing":
+            game = ada.play(game["id"], game["turn"], game["legal_moves"][0])["game"]
+
+        def is_free() -> bool:
+            with contextlib.closing(ada.request("GET", path, stream=True)) as response:
+                return response.status_code == 200
+
+        wait_until(is_free, "the place is free again", patience=90)
+        assert "did not read its answer" in running.output
+        unread.close()
+    finally:
+        stop_service(running)
+
+
+def test_an_address_holds_so_many_connections_and_others_get_in(tmp_path: Path) -> None:
+    running = start_service(
+        str(tmp_path), APPEND_FSYNC="everysec", WEB_CONCURRENCY="1", CONNECTIONS_PER_ADDRESS="20"
+    ).await_ready()
+    try:
+        held = [connect(running, SLOW_BODY) for _ in range(30)]
+        wait_until(lambda: sum(map(is_closed, held)) == 10, "those beyond are closed")
+        with socket.socket() as other:
+            other.bind(("127.0.0.2", 0))
+            other.connect(("127.0.0.1", running.port))
+            other.sendall(b"GET /livez HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+            assert b"200 OK" in other.makefile("rb").readline()
+        for each in held:
+            each.close()
+        wait_until(lambda: answers(running), "there is room again")
+    finally:
+        stop_service(running)
+
+
+def answers(service: Service) -> bool:
+    with contextlib.suppress(OSError):
+        return Client(service.url).request("GET", "/livez").status_code == 200
+    return False
