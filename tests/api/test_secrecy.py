@@ -7,7 +7,8 @@ as the rules tell the reader nothing by which the worlds differ, while the reade
 every way there is. Headers are compared too: which there are, in which order, and their values.
 
 Left out: the house's replies, which are made by chance and from what the house's seats see, so
-they differ between any two games; and how long an answer takes. What only the end reveals (the
+they differ between any two games; what is left of rate limits, which count requests and not what
+they are about; and how long an answer takes. What only the end reveals (the
 record) is asked for until then. `SECRECY_GAMES` says how many games of each kind the slow test
 plays.
 """
@@ -63,7 +64,10 @@ Worlds = tuple[World, World]
 def worlds(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Worlds]:
     services = [
         start_service(
-            str(tmp_path_factory.mktemp("world")), APPEND_FSYNC="everysec", WEB_CONCURRENCY="1"
+            str(tmp_path_factory.mktemp("world")),
+            APPEND_FSYNC="everysec",
+            WEB_CONCURRENCY="1",
+            RATE_LIMITS="off",
         )
         for _ in range(2)
     ]
