@@ -9,6 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+BODY = "x-request-body"
+"""What the body of the next request is made of, where that is more than one expression."""
+
 THE_GAME = {"game_id": "$response.body#/id"}
 SAME_GAME = {"game_id": "$request.path.game_id"}
 
@@ -22,8 +25,11 @@ def _link(
     link: dict[str, Any] = {"operationId": operation_id, "description": description}
     if parameters:
         link["parameters"] = dict(parameters)
-    if body is not None:
+    if isinstance(body, str):
         link["requestBody"] = body
+    elif body is not None:
+        # OpenAPI allows it in `requestBody`, but the parser of openapi-generator takes only texts.
+        link[BODY] = body
     return link
 
 

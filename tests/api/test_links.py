@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from api.next_steps import BODY
 from tests.api.client import Client
 from tests.api.document import METHODS, document, parameters, resolved
 
@@ -42,7 +43,8 @@ def follow(caller: Client, link: dict[str, Any], asked: dict[str, str], answer: 
     values = evaluated(link.get("parameters", {}), asked, answer)
     places = {each["name"]: each["in"] for each in parameters(path, operation)}
     query = {name: value for name, value in values.items() if places[name] == "query"}
-    body = evaluated(link["requestBody"], asked, answer) if "requestBody" in link else None
+    body = link.get("requestBody", link.get(BODY))
+    body = None if body is None else evaluated(body, asked, answer)
     response = caller.request(method.upper(), path.format(**values), params=query, json=body)
     assert response.ok, response.text
     return response.json()
@@ -57,7 +59,7 @@ def test_a_link_leads_to_an_operation_and_gives_what_it_needs(name: str) -> None
     assert given <= set(taken)
     assert given >= {each for each, parameter in taken.items() if parameter["required"]}
     if operation.get("requestBody", {}).get("required"):
-        assert link["requestBody"]
+        assert link.get("requestBody", link.get(BODY))
 
 
 def test_every_link_is_of_some_answer() -> None:

@@ -17,6 +17,9 @@ BETA = r"OpenAPI 3\.1 support is still in beta\."
 FREE_OBJECT = r"Failed to get the schema name: null"
 """openapi-generator says so, for some languages, of an object of any members, as a deal is."""
 
+COMPLEX_EXAMPLE = r"Ignoring complex example on request body"
+"""openapi-generator's Java shows no example that is an object in its comments, and says so."""
+
 
 @dataclass(frozen=True)
 class Generator:
@@ -44,7 +47,9 @@ def warnings_in(said: str) -> list[str]:
 
 def openapi_generator(language: str, *options: str) -> Generator:
     command = ["openapi-generator-cli generate", "-i openapi.yaml", f"-g {language}", *options]
-    return Generator(" ".join(command), {BETA: "it is true of the tool"}, (FREE_OBJECT,))
+    return Generator(
+        " ".join(command), {BETA: "it is true of the tool"}, (FREE_OBJECT, COMPLEX_EXAMPLE)
+    )
 
 
 GENERATORS = {
