@@ -49,7 +49,7 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=random.randrange(2**32))
     chosen = parser.parse_args()
     with tempfile.TemporaryDirectory() as directory:
-        service = start_service(directory, APPEND_FSYNC="everysec").await_ready()
+        service = start_service(directory, APPEND_FSYNC="everysec", RATE_LIMITS="off").await_ready()
         try:
             watch = Watch(service)
             code, said = run(service.url, chosen.seconds, chosen.examples, chosen.seed)

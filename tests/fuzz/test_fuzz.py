@@ -113,7 +113,7 @@ def test_a_hopeless_move_has_one_value_of_a_wrong_type() -> None:
 
 
 def test_a_service_that_lost_a_worker_or_logged_a_fault_does_not_pass(tmp_path: Path) -> None:
-    service = start_service(str(tmp_path)).await_ready()
+    service = start_service(str(tmp_path), RATE_LIMITS="off").await_ready()
     try:
         watch = Watch(service)
         watch.check()
