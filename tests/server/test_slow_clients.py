@@ -1,6 +1,7 @@
 """Clients that are slow, or do nothing at all, stop nobody else and are not waited for for ever."""
 
 import contextlib
+import random
 import resource
 import socket
 import statistics
@@ -10,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.api.client import Client
+from tests.api.client import Client, play_out
 from tests.api.conftest import new_player
 from tests.conftest import UNLIMITED, start_service, stop_service
 from tests.server.service import Service, wait_until
@@ -128,15 +129,17 @@ def test_a_stream_that_is_not_read_gives_its_place_back(tmp_path: Path) -> None:
         WAITERS_PER_PLAYER="1",
     ).await_ready()
     try:
-        ada = new_player(running.url)
-        house = ["random", "random", "random"]
-        game = ada.create(4, ruleset="mit-list-und-tuecke", house=house)
-        path = f"/v1/games/{game['id']}/stream"
+        players = [new_player(running.url) for _ in range(6)]
+        ada, *others = players
+        game_id = ada.create(6, ruleset="mit-list-und-tuecke")["id"]
+        for each in others:
+            each.join(game_id)
+        path = f"/v1/games/{game_id}/stream"
         request = f"GET {path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {ada.token}\r\n\r\n"
         unread = connect(running, request.encode(), room=4096)
         wait_until(lambda: ada.request("GET", path, stream=True).status_code == 429, "it is open")
-        while game["status"] == "playing":
-            game = ada.play(game["id"], game["turn"], game["legal_moves"][0])["game"]
+        # Each move sends the whole game: together, far more than the system keeps.
+        play_out(players, game_id, random.Random(1))
 
         def is_free() -> bool:
             with contextlib.closing(ada.request("GET", path, stream=True)) as response:
