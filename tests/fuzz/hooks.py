@@ -38,8 +38,8 @@ STATES_AND_RULES = {
 }
 """Problems of requests that are valid in themselves."""
 
-BEFORE_ANY_OPERATION = {"uri_too_long", "headers_too_large"}
-"""Problems of requests that no operation gets to see, of which the document tells once for all."""
+BEFORE_ANY_OPERATION = {"uri_too_long", "headers_too_large", "body_too_large"}
+"""Problems of requests that no operation gets to see, as they are too long to be looked at."""
 
 WHERE_MORE_IS_ASKED: dict[str, tuple[str, ...]] = {
     "createPlayer": (
