@@ -27,6 +27,8 @@ class Parser(FlaskParser):
             return {}
         if not req.is_json:
             raise Problem("unsupported_media_type")
+        if req.headers.get("Content-Encoding", "identity").lower() != "identity":
+            raise Problem("unsupported_media_type", "Send the body without a Content-Encoding.")
         return read_json(body)
 
     def load_querystring(self, req: Request, schema: Schema) -> Any:

@@ -21,19 +21,37 @@ Examples = dict[str, dict[str, Any]]
 def add_examples(document: dict[str, Any]) -> None:
     """Give each request and answer of the document the examples that there are of it."""
     recorded = json.loads(RECORDED.read_text(encoding="utf-8"))
-    of_code = _by_code(recorded)
-    for path in document["paths"].values():
-        for operation in path.values():
-            if isinstance(operation, dict):
-                own = recorded.get(operation["operationId"], {})
-                _add_to_operation(operation, own, of_code)
+    operations = [
+        operation
+        for path in document["paths"].values()
+        for operation in path.values()
+        if isinstance(operation, dict)
+    ]
+    for operation in operations:
+        own = recorded.get(operation["operationId"], {})
+        _add_to_operation(operation, own, _by_code(recorded, operations, _kind(operation)))
 
 
-def _by_code(recorded: dict[str, dict[str, Examples]]) -> Examples:
-    """A problem of each code, the first that was recorded."""
+def _kind(operation: dict[str, Any]) -> str:
+    """What kind of refusals an operation has: about a body, about a query, or about the service."""
+    if operation["tags"] == ["service"]:
+        return "service"
+    return "body" if "requestBody" in operation else "query"
+
+
+def _by_code(
+    recorded: dict[str, dict[str, Examples]], operations: list[dict[str, Any]], kind: str
+) -> Examples:
+    """A problem of each code as an operation of this kind has it: best of one of its own kind.
+
+    Of the service itself only where there is no other: its tokens are no player's.
+    """
+    order = [kind, *(each for each in ("body", "query", "service") if each != kind)]
     problems: Examples = {}
-    for parts in recorded.values():
-        for part, examples in parts.items():
+    # What analyse refuses is too large for others long before.
+    lenders = [each for each in operations if each["operationId"] != "analyse"]
+    for operation in sorted(lenders, key=lambda each: order.index(_kind(each))):
+        for part, examples in recorded.get(operation["operationId"], {}).items():
             for example in examples.values() if part >= "400" and part != "request" else ():
                 problems.setdefault(example["value"]["code"], example)
     return problems

@@ -30,7 +30,7 @@ any operation: 400 `bad_request`, 414 `uri_too_long`, 417 `expectation_failed`, 
 
 **What may grow.** Answers may get more members, and there may be new rulesets, options, house \
 levels, problem codes and codes of rules. Moves, events, tables and statuses stay as they are in \
-`/v1`. Bodies of requests take no members that are not described here.
+`/v1`. Bodies of requests take no members that are not described here, but for `analyse`.
 
 **Headers.** What does not say how long it may be kept is `Cache-Control: no-store`. Times are \
 UTC. Any web page may call the service (CORS).

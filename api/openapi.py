@@ -48,6 +48,7 @@ TOKEN = ("missing_token", "invalid_token")
 TOKEN_NEEDED: list[dict[str, list[str]]] = [{"token": []}]
 TOKEN_OPTIONAL: list[dict[str, list[str]]] = [{"token": []}, {}]
 NO_TOKEN: list[dict[str, list[str]]] = []
+METRICS_TOKEN: list[dict[str, list[str]]] = [{"metrics": []}, {}]
 
 LIMITED = "x-limited"
 """Marks the operations that are limited, until the document is made."""
@@ -245,7 +246,12 @@ def make_api(app: Flask, version: str) -> Api:
                         "type": "http",
                         "scheme": "bearer",
                         "description": "The token that createPlayer answers with, once.",
-                    }
+                    },
+                    "metrics": {
+                        "type": "http",
+                        "scheme": "bearer",
+                        "description": "The METRICS_TOKEN that the service was given, if it was.",
+                    },
                 },
             },
         },

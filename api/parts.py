@@ -7,6 +7,7 @@ Operations are described with these as they stand; `publish_once` then moves wha
 from __future__ import annotations
 
 import re
+from itertools import chain, count
 from typing import Any
 
 from api.schemas.fields import ID
@@ -211,7 +212,10 @@ class Shared:
         if "RateLimit" not in part.get("headers", {}):
             # What is limited says so in its refusals too.
             name = f"Unlimited{name}"
-        return self._refer("responses", name, part)
+        named = self.components["responses"]
+        variants = chain((name,), (f"{name}{number}" for number in count(2)))
+        own = next(each for each in variants if named.get(each, part) == part)
+        return self._refer("responses", own, part)
 
     def _named(self, kind: str, known: dict[str, Part], part: Part) -> Part:
         name = next((name for name, each in known.items() if each == part), None)

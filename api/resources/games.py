@@ -297,5 +297,5 @@ def _idempotency_key() -> str | None:
     key = request.headers.get("Idempotency-Key")
     if key is not None and not re.fullmatch(r"[ -~]{1,100}", key):
         at = FieldError("1 to 100 printable ASCII characters.", parameter="Idempotency-Key")
-        raise Problem("invalid_request", errors=(at,))
+        raise Problem("invalid_request", f"Idempotency-Key: {at.detail}", errors=(at,))
     return key

@@ -8,7 +8,7 @@ from flask import Response, current_app, request
 from redis import RedisError
 
 from api import metrics
-from api.openapi import NO_TOKEN, Blueprint
+from api.openapi import METRICS_TOKEN, Blueprint
 from api.problems import Problem
 from api.resources.common import services
 
@@ -21,7 +21,7 @@ blueprint = Blueprint("metrics", __name__)
     "missing_token",
     "invalid_token",
     "not_found",
-    security=NO_TOKEN,
+    security=METRICS_TOKEN,
     store=False,
 )
 @blueprint.response(

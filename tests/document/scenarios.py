@@ -294,6 +294,8 @@ def a_game_of_contrast(stranger: Caller) -> None:
         ("invalid_request", {"seat_count": 7}, "Contrast is not for seven."),
     ):
         stranger.refused(name, "POST", "/v1/analysis", {**body, **members}, summary=summary)
+    much = {**body, "ignored": "A" * 256 * KIB}
+    stranger.refused("body_too_large", "POST", "/v1/analysis", much)
 
 
 def a_game_of_mit_list_und_tuecke(stranger: Caller) -> None:
@@ -388,6 +390,13 @@ def a_crowded_service(service: Service, stranger: Caller) -> None:
         os.kill(pid, signal.SIGCONT)
 
 
+def one_who_waits_wrongly(stranger: Caller) -> None:
+    ada = stranger.new_player("Ada")
+    path = f"/v1/games/{ada.create('parade', 2)['id']}"
+    ada.refused("invalid_request", "GET", f"{path}/events?since=-1&wait=60")
+    ada.refused("invalid_request", "GET", f"{path}/stream?ticket={'a' * 200}")
+
+
 def a_service_without_replicas(stranger: Caller) -> None:
     """One that waits for what is not there."""
     body = {"name": "Ada", "kind": "human"}
@@ -422,6 +431,7 @@ SCENARIOS: tuple[Callable[[Caller], None], ...] = (
     the_service_itself,
     the_catalogue,
     players_and_tokens,
+    one_who_waits_wrongly,
     tables,
     too_many_games,
     a_game_of_parade,

@@ -97,6 +97,21 @@ def test_every_problem_code_of_every_operation_has_an_example() -> None:
     assert set(KINDS) >= NOT_RECORDED
 
 
+def test_a_refusal_is_shown_as_an_operation_of_this_kind_has_it() -> None:
+    has_body = {each["operationId"]: "requestBody" in each for _, _, each in operations()}
+    for example in examples():
+        if example.part < "400" or example.part == "request":
+            continue
+        of_metrics = example.operation == "getMetrics"
+        assert ("METRICS_TOKEN" in example.value["detail"]) <= of_metrics, example.operation
+        if not has_body[example.operation]:
+            errors = example.value.get("errors", ())
+            assert not any("pointer" in each for each in errors), example.operation
+        if example.value["code"] == "body_too_large":
+            size = "256 KiB" if example.operation == "analyse" else "64 KiB"
+            assert size in example.value["detail"]
+
+
 def test_the_examples_show_every_table_type_of_move_and_type_of_event() -> None:
     shown = [each for example in examples() for each in inside(example.value)]
     tags = {each["type"] for each in shown if isinstance(each.get("type"), str)}
