@@ -142,7 +142,8 @@ class Reader:
             return None
         if seen.number > 0:
             known, *items = items
-            if seen.id and known.version_id and known.version_id != seen.id:
+            # Without an id it is in the middle of a commit, and was not what was seen either.
+            if seen.id and known.version_id != seen.id:
                 return None
         return self._event_page(visit, items, last)
 
@@ -153,8 +154,7 @@ class Reader:
         """
         items = self.store.items(game.id, since + 1, last) if last > since else []
         if len(items) == last - since == game.version - since and items:
-            others = items[-1].version_id
-            if others and game.version_id and others != game.version_id:
+            if game.version_id and items[-1].version_id != game.version_id:
                 return []
         return items
 

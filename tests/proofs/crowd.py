@@ -108,8 +108,12 @@ class Listener:
     def fault(self, may_start_again: bool) -> str:
         """What is wrong with what it heard of the game, which is over."""
         self._thread.join(PATIENCE)
-        if self.failure or not self.is_done:
-            return self.failure or f"{self.table.game_id}: has not heard of the end"
+        if self.failure:
+            return self.failure
+        if not self.is_done:
+            if may_start_again and self.caller.get(self.table.path)["status"] == "playing":
+                return ""  # its players saw an end, which was lost
+            return f"{self.table.game_id}: has not heard of the end"
         versions = [each["version"] for each in self.items]
         if versions != list(range(1, len(versions) + 1)):
             return f"{self.table.game_id} (stream: {self.by_stream}): heard {versions}"
