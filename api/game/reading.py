@@ -153,9 +153,9 @@ class Reader:
         The game is read before: between the two a failover may have put another past in its place.
         """
         items = self.store.items(game.id, since + 1, last) if last > since else []
-        if len(items) == last - since == game.version - since and items:
-            if game.version_id and items[-1].version_id != game.version_id:
-                return []
+        is_whole = len(items) == last - since == game.version - since
+        if is_whole and items and game.version_id not in ("", items[-1].version_id):
+            return []
         return items
 
     def _event_page(self, visit: Visit, items: Sequence[Item], last: int) -> EventPage:

@@ -110,10 +110,14 @@ class Listener:
         self._thread.join(PATIENCE)
         if self.failure:
             return self.failure
+        game = self.caller.get(self.table.path)
+        if may_start_again and game["status"] == "playing":
+            return ""  # its players, and perhaps who listened, saw an end that was lost
         if not self.is_done:
-            if may_start_again and self.caller.get(self.table.path)["status"] == "playing":
-                return ""  # its players saw an end, which was lost
-            return f"{self.table.game_id}: has not heard of the end"
+            return (
+                f"{self.table.game_id} (stream: {self.by_stream}): has not heard of the end, but "
+                f"up to {self.version} of {game['version']}, {self._thread.is_alive()}"
+            )
         versions = [each["version"] for each in self.items]
         if versions != list(range(1, len(versions) + 1)):
             return f"{self.table.game_id} (stream: {self.by_stream}): heard {versions}"
@@ -122,7 +126,7 @@ class Listener:
         page = self.caller.get(f"{self.table.path}/events?since={max(len(versions) - 100, 0)}")
         told = page["items"]
         if told != self.items[-len(told) :] or page["version"] != len(versions):
-            return f"{self.table.game_id} (stream: {self.by_stream}): heard of something else"
+            return f"{self.table.game_id} (stream: {self.by_stream}): heard of something else: {len(versions)} items of {page['version']}"
         return ""
 
 
