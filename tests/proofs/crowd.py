@@ -126,7 +126,10 @@ class Listener:
         page = self.caller.get(f"{self.table.path}/events?since={max(len(versions) - 100, 0)}")
         told = page["items"]
         if told != self.items[-len(told) :] or page["version"] != len(versions):
-            return f"{self.table.game_id} (stream: {self.by_stream}): heard of something else: {len(versions)} items of {page['version']}"
+            return (
+                f"{self.table.game_id} (stream: {self.by_stream}): heard of something else, "
+                f"{len(versions)} items of {page['version']}"
+            )
         return ""
 
 
