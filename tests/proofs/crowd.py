@@ -111,7 +111,7 @@ class Listener:
         if self.failure:
             return self.failure
         game = self.caller.get(self.table.path)
-        if may_start_again and game["status"] == "playing":
+        if may_start_again and game["status"] in ("open", "playing"):
             return ""  # its players, and perhaps who listened, saw an end that was lost
         if not self.is_done:
             return (
