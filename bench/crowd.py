@@ -7,7 +7,7 @@ import time
 from collections.abc import Iterator, Sequence
 
 from bench.games import player
-from bench.running import Caller, Running, request
+from bench.running import Caller, Refused, Running, request
 
 FOR_EACH_GAME = 4
 WAIT_SECONDS = 25
@@ -32,10 +32,10 @@ def waiting(running: Running, games: Sequence[str], number: int) -> Iterator[Non
     until = time.monotonic() + PATIENCE_SECONDS
     while (held := running.waiters()) < number:
         if time.monotonic() > until:
-            raise SystemExit(f"{held} of {number} clients wait.")
+            raise Refused(f"{held} of {number} clients wait.")
         time.sleep(0.1)
     yield
     if (held := running.waiters()) < number:
-        raise SystemExit(f"{held} of {number} clients have waited to the end.")
+        raise Refused(f"{held} of {number} clients have waited to the end.")
     for each in callers:
         each.socket.close()

@@ -16,7 +16,7 @@ import msgspec
 from api.game.course import Course
 from api.positions import read_state
 from api.stored import Game
-from bench.running import Caller, Running, request
+from bench.running import Caller, Refused, Running, request
 from engine.ruleset import Move, Seat
 
 CLOCK = "count"
@@ -59,7 +59,7 @@ class Planned(NamedTuple):
         for each in self.requests[first:last]:
             status, body = caller.send(each)
             if status >= 300:
-                raise SystemExit(f"a move: {status} {body.decode()[:300]}")
+                raise Refused(f"a move: {status} {body.decode()[:300]}")
 
 
 def player(caller: Caller) -> str:

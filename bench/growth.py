@@ -31,6 +31,7 @@ from bench.crowd import FOR_EACH_GAME, waiting
 from bench.games import planned
 from bench.running import (
     Caller,
+    Refused,
     Running,
     allow_open_files,
     arguments,
@@ -151,7 +152,7 @@ def _median(caller: Caller, requests: Iterable[bytes]) -> float:
         status, body = caller.send(data)
         times.append(time.perf_counter() - begin)
         if status != 200:
-            raise SystemExit(f"{data[:80]!r}: {status} {body.decode()[:300]}")
+            raise Refused(f"{data[:80]!r}: {status} {body.decode()[:300]}")
     return statistics.median(times) * 1000
 
 
@@ -304,6 +305,17 @@ def tables(measured: dict[str, Any]) -> str:
         )
         for each in measured["growth"]
     )
+
+
+def summary(measured: dict[str, Any]) -> str:
+    """The same in short: from the smallest to the largest size."""
+    grown = measured["growth"]
+    head = [f"{each['what']}, {each['sizes'][0]:,} to {each['sizes'][-1]:,}" for each in grown]
+    rows = [
+        [name, *(f"{each['ms'][name][0][0]:.2f} → {each['ms'][name][-1][0]:.2f}" for each in grown)]
+        for name in OPERATIONS
+    ]
+    return table(["ms", *head], rows)
 
 
 def main() -> None:

@@ -230,6 +230,10 @@ def table(head: list[str], rows: list[list[str]]) -> str:
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
+class Refused(Exception):
+    """An answer that is not the success that was expected."""
+
+
 class Caller:
     """A connection that speaks just enough HTTP."""
 
@@ -237,11 +241,11 @@ class Caller:
         self.socket = socket.create_connection(("127.0.0.1", port))
 
     def ask(self, method: str, path: str, token: str = "", body: Any = None) -> Any:
-        """The JSON of an answer that is a success."""
+        """The JSON of an answer that is a success. Raises `Refused` for any other."""
         data = b"" if body is None else json.dumps(body).encode()
         status, answer = self.raw(method, path, token, data)
         if status >= 300:
-            raise SystemExit(f"{method} {path}: {status} {answer.decode()[:300]}")
+            raise Refused(f"{method} {path}: {status} {answer.decode()[:300]}")
         return json.loads(answer)
 
     def raw(self, method: str, path: str, token: str = "", data: bytes = b"") -> tuple[int, bytes]:

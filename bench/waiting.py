@@ -24,6 +24,7 @@ from bench.crowd import FOR_EACH_GAME  # noqa: E402
 from bench.games import player, start  # noqa: E402
 from bench.running import (  # noqa: E402
     Caller,
+    Refused,
     Running,
     allow_open_files,
     arguments,
@@ -62,7 +63,7 @@ class Game:
     def follow(self, port: int, times: list[float]) -> None:
         """Wait for its events, until something fails."""
         caller, since = Caller(port), self.version
-        with contextlib.suppress(OSError):
+        with contextlib.suppress(OSError, Refused):
             self._follow(caller, since, times)
 
     def _follow(self, caller: Caller, since: int, times: list[float]) -> None:
