@@ -68,11 +68,12 @@ class Running(NamedTuple):
         """How many bytes each worker holds for itself."""
         return [_private_bytes(pid) for pid in self.workers]
 
-    def waiters(self) -> int:
-        """How many polls and streams it holds."""
-        _, text = Caller(self.port).raw("GET", "/metrics")
-        found = re.search(rb"^ludotheque_waiters (\S+)", text, re.MULTILINE)
-        return 0 if found is None else int(float(found[1]))
+
+def waiters(port: int) -> int:
+    """How many polls and streams a service holds."""
+    _, text = Caller(port).raw("GET", "/metrics")
+    found = re.search(rb"^ludotheque_waiters (\S+)", text, re.MULTILINE)
+    return 0 if found is None else int(float(found[1]))
 
 
 @contextlib.contextmanager

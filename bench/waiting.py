@@ -13,14 +13,13 @@ from gevent import monkey
 
 monkey.patch_all()
 
-import contextlib  # noqa: E402
 import statistics  # noqa: E402
 import time  # noqa: E402
 from typing import Any  # noqa: E402
 
 import gevent  # noqa: E402
 
-from bench.crowd import FOR_EACH_GAME  # noqa: E402
+from bench.crowd import FOR_EACH_GAME, open_gently  # noqa: E402
 from bench.games import player, start  # noqa: E402
 from bench.running import (  # noqa: E402
     Caller,
@@ -32,10 +31,11 @@ from bench.running import (  # noqa: E402
     machine,
     service,
     table,
+    waiters,
 )
 
 PACE_SECONDS = 0.05
-OPENED_AT_ONCE = 200
+SETTLING_SECONDS = 2
 CLIENTS, MOVES = 5000, 300
 QUICK_CLIENTS, QUICK_MOVES = 40, 12
 
@@ -60,15 +60,16 @@ class Game:
         move = {"turn": view["turn"], "move": view["legal_moves"][0]}
         caller.ask("POST", f"{path}/moves", token, move)
 
-    def follow(self, port: int, times: list[float]) -> None:
+    def follow(self, port: int, times: list[float], failures: list[str]) -> None:
         """Wait for its events, until something fails."""
-        caller, since = Caller(port), self.version
-        with contextlib.suppress(OSError, Refused):
-            self._follow(caller, since, times)
+        try:
+            self._follow(Caller(port), times)
+        except (OSError, Refused) as error:
+            failures.append(f"{type(error).__name__}: {error}")
 
-    def _follow(self, caller: Caller, since: int, times: list[float]) -> None:
+    def _follow(self, caller: Caller, times: list[float]) -> None:
         # Half of all places are for strangers, so with a token.
-        path, token = f"/v1/games/{self.id}/events", self.tokens[0]
+        path, token, since = f"/v1/games/{self.id}/events", self.tokens[0], self.version
         while True:
             page = caller.ask("GET", f"{path}?since={since}&wait=25", token)
             if page["items"]:
@@ -81,28 +82,30 @@ def measure(running: Running, clients: int, moves: int) -> dict[str, Any]:
     caller = Caller(running.port)
     games = [Game(caller) for _ in range(max(clients // FOR_EACH_GAME, 1))]
     times: list[float] = []
+    failures: list[str] = []
     before = sum(running.memory())
-    greenlets = []
-    for number in range(clients):
-        greenlets.append(gevent.spawn(games[number % len(games)].follow, running.port, times))
-        if number % OPENED_AT_ONCE == 0:
-            gevent.sleep(0.2)
-    gevent.sleep(2)
-    held, waiters = sum(running.memory()) - before, running.waiters()
+    greenlets = open_gently(
+        running.port,
+        clients,
+        lambda at: gevent.spawn(games[at % len(games)].follow, running.port, times, failures),
+    )
+    gevent.sleep(SETTLING_SECONDS)
+    held = sum(running.memory()) - before
+    waiting = waiters(running.port)
     caller = Caller(running.port)  # the first one has been silent for too long
     for number in range(moves):
         begin = time.perf_counter()
         games[number % len(games)].move(caller)
         gevent.sleep(max(PACE_SECONDS - (time.perf_counter() - begin), 0))
     gevent.sleep(1)
-    failed = sum(greenlet.dead for greenlet in greenlets)
     gevent.killall(greenlets)
+    if failures:
+        raise SystemExit(f"{len(failures)} of {clients} clients have failed: {failures[:3]}")
     parts = statistics.quantiles(times, n=100)
     return {
         "machine": machine(),
         "clients": clients,
-        "waiting": waiters,
-        "failed": failed,
+        "waiting": waiting,
         "moves": moves,
         "wakes": len(times),
         "kb_each": round(held / clients / 1000, 1),
@@ -138,8 +141,6 @@ def main() -> None:
     allow_open_files(2 * clients + 1000)
     with service(workers=1) as running:
         measured = measure(running, clients, given.moves or (QUICK_MOVES if given.quick else MOVES))
-    if measured["failed"]:
-        raise SystemExit(f"{measured['failed']} clients were not answered as expected.")
     print(measured["machine"])
     print(f"{FOR_EACH_GAME} clients to a game, a move every 50 ms:\n")
     print(tables(measured))
