@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import matplotlib as mpl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import FuncFormatter, NullFormatter, NullLocator
+from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter, NullLocator
 
 from bench.growth import OPERATIONS
 from bench.report import RESULTS
@@ -90,6 +90,7 @@ def _panel(axes: Axes, each: dict[str, Any], look: Look) -> None:
     axes.set_yscale("log")
     axes.set_xticks(sizes, [f"{size:,}" for size in sizes])
     axes.xaxis.set_minor_locator(NullLocator())
+    axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
     axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
     axes.yaxis.set_minor_formatter(NullFormatter())
     axes.set_xlabel(f"number of {each['what']}", color=look.ink)
