@@ -11,6 +11,7 @@ from typing import Any
 from flask import Flask, Request, Response
 from flask.sessions import SessionInterface
 from redis import RedisError
+from werkzeug.routing import MapAdapter
 
 from api import metrics
 from api.access import Access, note_route
@@ -43,6 +44,22 @@ class Application(Flask):
     """Flask without what we never use, and what would be asked again for every request."""
 
     session_interface = NoSessions()
+
+    def create_url_adapter(self, request: Request | None) -> MapAdapter | None:
+        """Where routes are looked up: they depend on the path alone, not on host or scheme."""
+        if request is None:
+            return None
+        environ = request.environ
+        return MapAdapter(
+            self.url_map,
+            server_name="",
+            script_name=environ.get("SCRIPT_NAME") or "/",
+            subdomain="",
+            url_scheme="http",
+            path_info=request.path,
+            default_method=request.method,
+            query_args=request.query_string.decode("latin-1"),
+        )
 
     def ensure_sync(self, func: Callable[..., Any]) -> Callable[..., Any]:
         """All of our views are functions; none is a coroutine."""

@@ -72,8 +72,8 @@ class Limiter:
         policy = self._policies.get(name)
         if policy is None:
             return None
-        is_over = not self._counting(policy).test(self._items[name], whose)
-        return self._standing(policy, whose, is_over)
+        standing = self._standing(policy, whose, False)
+        return standing._replace(is_over=standing.remaining == 0)
 
     def _counting(self, policy: Policy) -> _Counting:
         return self._shared if policy.shared else self._own

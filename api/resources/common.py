@@ -20,6 +20,13 @@ from api.stored import raw
 from api.tracing import note_time
 from api.waiting import MAX_WAIT_SECONDS
 
+
+class Unchanged(Response):
+    """An answer without a body, which has no type then either."""
+
+    default_mimetype = None
+
+
 _encode = msgspec.json.Encoder().encode
 
 GAME = "game"
@@ -53,10 +60,8 @@ def visit(game_id: str, *, anonymous: bool = True) -> Visit:
 
 def answer(body: Any, status: int = 200, headers: dict[str, str] | None = None) -> Response:
     """An answer with a JSON body."""
-    response = Response(_encode(body), status=status, content_type="application/json")
-    if headers:
-        response.headers.update(headers)
-    return response
+    headers = {"Content-Type": "application/json", **(headers or {})}
+    return Response(_encode(body), status=status, headers=headers)
 
 
 def game(found: Visit, status: int = 200, headers: dict[str, str] | None = None) -> Response:
@@ -73,9 +78,7 @@ def unless_known(found: Visit, what: str, body: Callable[[], Struct | Raw]) -> R
     tag = f'"{what}-{found.tag}"'
     headers = {"ETag": tag, "Cache-Control": "private, no-cache", "Vary": "Authorization"}
     if _has(tag):
-        response = Response(status=304, headers=headers)
-        del response.headers["Content-Type"]
-        return response
+        return Unchanged(status=304, headers=headers)
     return answer(body(), headers=headers)
 
 
@@ -89,9 +92,7 @@ def unless_had(response: Response) -> Response:
         return response
     kept = ("ETag", "Cache-Control", "Vary")
     headers = {name: response.headers[name] for name in kept if name in response.headers}
-    had = Response(status=304, headers=headers)
-    del had.headers["Content-Type"]
-    return had
+    return Unchanged(status=304, headers=headers)
 
 
 def is_known(found: Visit, what: str) -> bool:
