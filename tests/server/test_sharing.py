@@ -56,7 +56,8 @@ def test_who_comes_during_a_trip_shares_the_next_and_gets_what_it_asked_for(
     road.open.set()
     assert first.get() == ["FIRST"]
     assert [each.get() for each in others] == [[one.upper() for one in each] for each in asked]
-    assert road.trips == [["first"], *([sum(asked, [])] if asked else [])]
+    together = [one for each in asked for one in each]
+    assert road.trips == [["first"], *([together] if together else [])]
 
 
 def test_a_trip_is_not_overloaded() -> None:
