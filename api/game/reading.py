@@ -5,8 +5,12 @@ from __future__ import annotations
 import re
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from hashlib import blake2b
 from typing import NamedTuple
+
+from msgspec import Raw
 
 from api.accounts import Accounts, Credentials
 from api.answers import (
@@ -31,7 +35,7 @@ from api.lives import COMMIT_MS
 from api.problems import FieldError, Problem
 from api.setup import find_ruleset, unknown_ruleset
 from api.store import Store, StoredGame
-from api.stored import ENDED, NOT_A_MOVE, PLAYING, Game, Item, Version, digest, timestamp
+from api.stored import ENDED, NOT_A_MOVE, PLAYING, Game, Item, Version, digest, raw, timestamp
 
 MAX_TURNS = 100
 """How many games listTurns returns at most."""
@@ -46,7 +50,8 @@ ENDED_SHOWN_MS = 24 * 60 * 60 * 1000
 """How far back a first listTurns, which has no cursor yet, tells of games that ended."""
 
 
-class Turns(NamedTuple):
+@dataclass(frozen=True)
+class Turns:
     """What there is for a player at a time (ms), and whether it is news to who has `seen` this."""
 
     now: int
@@ -54,6 +59,11 @@ class Turns(NamedTuple):
     seen: frozenset[bytes]
     is_news: bool
     answer: TurnsAnswer
+
+    @cached_property
+    def rendered(self) -> Raw:
+        """The answer as it is sent, to all who share it."""
+        return raw(self.answer)
 
     def would_be_news(self, game: Game) -> bool:
         """Whether such a game waits for the player, or has ended, without its knowing."""

@@ -11,15 +11,18 @@ import time
 from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager
 from typing import NamedTuple, TypeVar
+from weakref import WeakValueDictionary
 
 import gevent
+from msgspec import Raw
 from redis import RedisError
 
 from api.accounts import Credentials
-from api.answers import EventPage, TurnsAnswer
+from api.answers import EventPage
 from api.game.desk import Visit, exists_for
 from api.game.reading import Reader, Turns
 from api.problems import Problem
+from api.sharing import Found
 from api.store import StoredGame
 from api.stored import ENDED, Game
 from api.waiting.hub import PAUSE_SECONDS, Hub, PlayerTopic, Shared, Waiter
@@ -55,7 +58,7 @@ class PolledTurns(NamedTuple):
     """The answer to a poll of a player's turns, and the time of it (ms)."""
 
     now: int
-    answer: TurnsAnswer
+    answer: Raw
     is_over_cap: bool
 
 
@@ -76,6 +79,8 @@ class Polls:
         self.hub = hub
         self.places = places
         self.reader = reader
+        # By caller and what it has seen, as long as anybody asks.
+        self._looks: WeakValueDictionary[Hashable, Found[Turns]] = WeakValueDictionary()
 
     # --- One game ----------------------------------------------------------------------------
 
@@ -164,14 +169,15 @@ class Polls:
         self, credentials: Credentials | None, since: str | None, seconds: int
     ) -> PolledTurns:
         """The games that wait for the caller, once there is one that it has not seen."""
-        first = self.reader.turns(credentials, since)
+        look = self._look_for_turns(credentials, since)
+        first = look()
         if seconds == 0 or first.is_news:
-            return PolledTurns(first.now, first.answer, False)
+            return PolledTurns(first.now, first.rendered, False)
         self.hub.see_clock(first.now)
         until = time.monotonic() + seconds
         with self._place(first.caller) as has_place:
             if not has_place:
-                return PolledTurns(first.now, first.answer, True)
+                return PolledTurns(first.now, first.rendered, True)
             with self.hub.waiter() as waiter:
                 topic = self.hub.player(first.caller)
                 waiter.watch(topic, lambda _: True)
@@ -180,14 +186,26 @@ class Polls:
                 while until > time.monotonic() and not self.hub.is_stopping:
                     try:
                         self._watch_games(waiter, topic, watched, first, until)
-                        last = self.reader.turns(credentials, since)
+                        last = look()
                     except RedisError:
                         gevent.sleep(PAUSE_SECONDS)
                         continue
                     if last.is_news:
-                        return PolledTurns(last.now, last.answer, False)
+                        return PolledTurns(last.now, last.rendered, False)
                     waiter.wait(until - time.monotonic())
-                return PolledTurns(max(self.hub.now(), last.now), last.answer, False)
+                return PolledTurns(max(self.hub.now(), last.now), last.rendered, False)
+
+    def _look_for_turns(
+        self, credentials: Credentials | None, since: str | None
+    ) -> Callable[[], Turns]:
+        """Looks for a caller's turns: many who ask the same when they are woken look once."""
+        if credentials is None:
+            return lambda: self.reader.turns(credentials, since)
+        asked = (credentials.player_id, credentials.secret_hash, since)
+        looks = self._looks.get(asked)
+        if looks is None:
+            looks = self._looks[asked] = Found(lambda: self.reader.turns(credentials, since))
+        return looks.get
 
     def _watch_games(
         self, waiter: Waiter, topic: PlayerTopic, watched: set[str], turns: Turns, until: float
