@@ -11,7 +11,7 @@ import signal
 import socket
 import subprocess
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -70,9 +70,17 @@ def wait_until(
 class Server:
     """One server process."""
 
-    def __init__(self, program: str, directory: Path, port: int, *options: str) -> None:
+    def __init__(
+        self,
+        program: str,
+        directory: Path,
+        port: int,
+        *options: str,
+        environment: Mapping[str, str] | None = None,
+    ) -> None:
         directory.mkdir(parents=True, exist_ok=True)
         self.port = port
+        self._environment = os.environ | dict(environment or {})
         self._command = [
             program,
             *options,
@@ -84,7 +92,10 @@ class Server:
 
     def start(self) -> None:
         self.process = subprocess.Popen(
-            self._command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+            self._command,
+            env=self._environment,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
         )
         wait_until(self.client().ping, f"{self._command[0]} answers on {self.port}")
 
