@@ -368,6 +368,8 @@ class Store:
     def announce(self, player_ids: Iterable[str]) -> None:
         """Wake these players' waiting requests. That it may fail is all right."""
         channels = [player_channel(each) for each in player_ids]
+        if not channels:
+            return
         with contextlib.suppress(RedisError):
             try:
                 self.link.ask([Command(each, (self.link.publish, each, "")) for each in channels])

@@ -57,13 +57,17 @@ class WorkerCounts(Storage):
 
     def get(self, key: str) -> int:
         """The count of the present window."""
-        count, until = self._windows.get(key, (0, 0.0))
-        return count if until > time.time() else 0
+        return self.window(key)[0]
 
     def get_expiry(self, key: str) -> float:
         """When (s) the window is over; now if there is none."""
-        _, until = self._windows.get(key, (0, 0.0))
-        return max(until, time.time())
+        return self.window(key)[1]
+
+    def window(self, key: str) -> tuple[int, float]:
+        """The count of the present window, and when (s) it is over; now if there is none."""
+        now = time.time()
+        count, until = self._windows.get(key, (0, 0.0))
+        return (count, until) if until > now else (0, now)
 
     def check(self) -> bool:
         """It is always there."""
