@@ -8,12 +8,15 @@ import sys
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import pytest
 
 QUICK_SECONDS = 6.0
 LONG_SECONDS = 60.0
+
+
+Number = TypeVar("Number", int, float)
 
 
 class Effort(NamedTuple):
@@ -22,8 +25,8 @@ class Effort(NamedTuple):
     seconds: float
     is_quick: bool
 
-    def times(self, quick: int, long: int) -> int:
-        """A number of repetitions."""
+    def times(self, quick: Number, long: Number) -> Number:
+        """A number of repetitions, or what depends on it."""
         return quick if self.is_quick else long
 
     def least(self, each_second: float) -> int:
