@@ -1,7 +1,8 @@
 """Around the application: each request gets an id, is measured, and leaves one line in the log.
 
 It ends when the last byte is sent or the client has gone, so a stream's line comes at its end.
-The line names the route and no query; those of probes are there for debugging only.
+The line names the route and no query; those of probes are there for debugging only. Each answer
+gets the headers that all have, whoever made it.
 """
 
 from __future__ import annotations
@@ -9,23 +10,33 @@ from __future__ import annotations
 import logging
 import re
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from flask import request
-from werkzeug.wsgi import ClosingIterator
+from flask.globals import request_ctx
 
 from api import logs, metrics, tracing
+from api.headers import (
+    CACHING,
+    DATA_POLICY,
+    POLICY,
+    PREFLIGHT,
+    REQUEST_ID,
+    SAFE_HEADERS,
+    SHARED,
+    UNCACHED,
+)
+from api.stored import timestamp
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment
 
 log = logging.getLogger(logs.SERVICE)
 
-HEADER = "X-Request-ID"
 PROBES = {"/livez", "/readyz", "/metrics"}
 
+_ALWAYS = (*SAFE_HEADERS, *SHARED)
 _GAME_ID = re.compile(r"[0-9a-f]{32}")
 
 
@@ -39,40 +50,72 @@ class Access:
         """Answer as the application does, and note how that went."""
         begin = time.perf_counter()
         trace = tracing.begin(environ.get("HTTP_X_REQUEST_ID"), environ["REQUEST_METHOD"])
-        answered = 500
+        answer = _Answer(trace, begin)
 
         def start(status: str, headers: list[tuple[str, str]], *exc_info: Any) -> Any:
-            nonlocal answered
-            answered = int(status[:3])
-            headers.append((HEADER, trace.id))
-            return start_response(status, headers, *exc_info)
+            answer.status = int(status[:3])
+            return start_response(status, [*headers, *_more(trace, headers)], *exc_info)
 
         try:
-            body = self.application(environ, start)
+            answer.body = self.application(environ, start)
         except BaseException:
             # The server logs why, under the same id.
-            _note(trace, answered, begin)
+            answer.note()
             raise
+        return answer
 
-        def end() -> None:
-            _note(trace, answered, begin)
+
+class _Answer:
+    """An answer on its way, to its end."""
+
+    __slots__ = ("begin", "body", "status", "trace")
+
+    def __init__(self, trace: tracing.Trace, begin: float) -> None:
+        self.trace = trace
+        self.begin = begin
+        self.status = 500
+        self.body: Iterable[bytes] = ()
+
+    def __iter__(self) -> Iterator[bytes]:
+        return iter(self.body)
+
+    def close(self) -> None:
+        """Called by the server, however it ended."""
+        try:
+            if hasattr(self.body, "close"):
+                self.body.close()
+        finally:
+            self.note()
             tracing.end()
 
-        return ClosingIterator(body, end)
+    def note(self) -> None:
+        """Measure it, and leave the line."""
+        trace, seconds = self.trace, time.perf_counter() - self.begin
+        metrics.request_answered(trace, self.status, seconds)
+        level = logging.DEBUG if trace.route in PROBES and self.status < 400 else logging.INFO
+        if log.isEnabledFor(level):
+            facts = {"status": self.status, "seconds": round(seconds, 4)}
+            log.log(level, "answered", extra={"facts": facts})
 
 
-def _note(trace: tracing.Trace, status: int, begin: float) -> None:
-    seconds = time.perf_counter() - begin
-    metrics.request_answered(trace, status, seconds)
-    level = logging.DEBUG if trace.route in PROBES and status < 400 else logging.INFO
-    if log.isEnabledFor(level):
-        facts = {"status": status, "seconds": round(seconds, 4)}
-        log.log(level, "answered", extra={"facts": facts})
+def _more(trace: tracing.Trace, headers: list[tuple[str, str]]) -> Iterator[tuple[str, str]]:
+    """What is to be said beside these headers."""
+    said = {name for name, _ in headers}
+    if CACHING not in said:
+        yield UNCACHED
+    if POLICY not in said:
+        yield POLICY, DATA_POLICY
+    yield from _ALWAYS
+    if trace.method == "OPTIONS":
+        yield from PREFLIGHT
+    if trace.store_time is not None:
+        yield "Server-Time", timestamp(trace.store_time)
+    yield REQUEST_ID, trace.id
 
 
 def note_route() -> None:
     """Called by Flask as soon as it knows which route a request is for."""
-    trace = tracing.current()
+    trace, request = tracing.current(), request_ctx.request
     if trace is None or request.url_rule is None:
         return
     trace.route = _as_documented(request.url_rule.rule)

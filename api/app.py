@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import json
 import logging
+from collections.abc import Callable
 from importlib.metadata import version
+from typing import Any
 
-from flask import Flask, Response
-from flask_cors import CORS
+from flask import Flask, Request, Response
+from flask.sessions import SessionInterface
 from redis import RedisError
+from werkzeug.routing import MapAdapter
 
 from api import metrics
-from api.access import HEADER, Access, note_route
+from api.access import Access, note_route
 from api.callers import Proxies
 from api.limits.gate import Gate
 from api.link import NotReplicated
@@ -19,26 +22,48 @@ from api.logs import SERVICE, reason
 from api.openapi import Api, as_yaml, make_api, make_document
 from api.problems import Problem
 from api.resources import BLUEPRINTS, pages
-from api.resources.common import set_headers
 from api.services import make_services
 from api.settings import Settings
 from api.store import NewerFormat
 
 log = logging.getLogger(SERVICE)
 
-EXPOSED_HEADERS = (
-    "ETag",
-    "Location",
-    "RateLimit",
-    "RateLimit-Policy",
-    "Retry-After",
-    "Server-Time",
-    "WWW-Authenticate",
-    "Allow",
-    "Preference-Applied",
-    HEADER,
-)
-DAY_SECONDS = 24 * 60 * 60
+
+class NoSessions(SessionInterface):
+    """Who calls is told by a token, so no request is to be searched for a cookie."""
+
+    def open_session(self, app: Flask, request: Request) -> None:
+        """There is none."""
+
+    def is_null_session(self, obj: object) -> bool:
+        """So there is nothing to keep either."""
+        return True
+
+
+class Application(Flask):
+    """Flask without what we never use, and what would be asked again for every request."""
+
+    session_interface = NoSessions()
+
+    def create_url_adapter(self, request: Request | None) -> MapAdapter | None:
+        """Where routes are looked up: they depend on the path alone, not on host or scheme."""
+        if request is None:
+            return None
+        environ = request.environ
+        return MapAdapter(
+            self.url_map,
+            server_name="",
+            script_name=environ.get("SCRIPT_NAME") or "/",
+            subdomain="",
+            url_scheme="http",
+            path_info=request.path,
+            default_method=request.method,
+            query_args=request.query_string.decode("latin-1"),
+        )
+
+    def ensure_sync(self, func: Callable[..., Any]) -> Callable[..., Any]:
+        """All of our views are functions; none is a coroutine."""
+        return func
 
 
 def create_app(settings: Settings | None = None) -> Flask:
@@ -47,7 +72,7 @@ def create_app(settings: Settings | None = None) -> Flask:
     Raises:
         SettingsError: the environment holds a value that cannot be used.
     """
-    app = Flask("api", static_folder=None)
+    app = Application("api", static_folder=None)
     app.url_map.merge_slashes = False
     settings = settings or Settings.from_environment()
     app.config["METRICS"] = settings.metrics == "on"
@@ -56,13 +81,10 @@ def create_app(settings: Settings | None = None) -> Flask:
     app.extensions["ludotheque"] = services
     app.wsgi_app = Access(app.wsgi_app)  # type: ignore[method-assign]
     app.before_request(note_route)
-    app.after_request(set_headers)
     app.register_error_handler(Problem, lambda problem: problem.response())
     app.register_error_handler(RedisError, store_unavailable)
     app.register_error_handler(NewerFormat, newer_format)
     app.register_error_handler(Exception, internal_error)
-    CORS(app, expose_headers=EXPOSED_HEADERS, max_age=DAY_SECONDS, send_wildcard=True)
-    # After the others: what it makes of an answer then gets their headers too.
     proxies = Proxies(settings.trusted_proxies or ())
     Gate(services.limiter, proxies, services.accounts).install(app)
     app.register_blueprint(pages.blueprint)

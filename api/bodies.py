@@ -36,13 +36,20 @@ class Parser(FlaskParser):
         return {name: req.args[name] for name in req.args if name in schema.fields}
 
 
+class _TooSlow(Problem):
+    """Made only when it is needed."""
+
+    def __init__(self) -> None:
+        super().__init__("body_too_slow")
+
+
 def read_body(req: Request, max_bytes: int) -> bytes:
     """A body's bytes. Raises `Problem` unless it has a length, a bounded one, and comes in time."""
     if req.content_length is None and "Transfer-Encoding" in req.headers:
         raise Problem("length_required")
     if (req.content_length or 0) > max_bytes:
         raise Problem("body_too_large", f"A body may have {max_bytes // 1024} KiB here.")
-    with gevent.Timeout(BODY_SECONDS, Problem("body_too_slow")):
+    with gevent.Timeout(BODY_SECONDS, _TooSlow):
         return req.get_data(cache=False)
 
 

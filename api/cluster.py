@@ -33,9 +33,10 @@ from api.link import (
     Replicas,
     borrowed,
     confirm,
-    receive_known,
+    receive,
     refuse_errors,
     send,
+    with_scripts,
 )
 
 PAUSE_SECONDS = 0.05
@@ -241,7 +242,7 @@ class Exchange:
         """The answers."""
         if self._error is None:
             try:
-                answers = receive_known(self._connection, self._commands)
+                answers = with_scripts(self._ask, self._commands)
             except UNREACHABLE as error:
                 self._fail(error)
         if self._error is not None:
@@ -250,6 +251,11 @@ class Exchange:
             # Of an answer that is an error already, nothing was written.
             return [each if isinstance(each, Exception) else why for each in answers]
         return answers
+
+    def _ask(self, commands: Sequence[Command]) -> list[Any]:
+        if commands is not self._commands:
+            send(self._connection, commands)
+        return [receive(self._connection) for _ in commands]
 
     def _fail(self, error: Exception) -> None:
         self._error = error

@@ -21,7 +21,6 @@ from redis import ResponseError
 from redis.backoff import ConstantBackoff
 from redis.cluster import ClusterNode, RedisCluster
 from redis.connection import (
-    BlockingConnectionPool,
     ConnectionInterface,
     ConnectionPool,
     parse_url,
@@ -30,7 +29,7 @@ from redis.retry import Retry
 from redis.sentinel import Sentinel, SentinelConnectionPool
 
 from api.cluster import ClusterLink, Topology
-from api.link import Link, Replicas, SingleLink
+from api.link import Connections, FairLink, Link, Replicas, SingleLink
 from api.settings import Settings, SettingsError
 from api.waiting.subscription import Places
 
@@ -43,8 +42,8 @@ NEVER = Retry(ConstantBackoff(0), 0)
 """What is tried again is `api.link`'s to say."""
 
 
-class BlockingSentinelPool(SentinelConnectionPool, BlockingConnectionPool):
-    """Connections to the master that the Sentinels name; who finds none free waits for one."""
+class SentinelConnections(SentinelConnectionPool, Connections):
+    """Connections to the master that the Sentinels name."""
 
 
 class OnePlace:
@@ -153,14 +152,17 @@ def connect(settings: Settings) -> tuple[Link, Places]:
         named = addresses(url, CLUSTER_PORT)
         topology = Topology(partial(_cluster, url, named, asking), named)
         return (
-            ClusterLink(topology, replicas, timeout),
+            FairLink(ClusterLink(topology, replicas, timeout)),
             NodePlaces(topology, partial(_node_pool, {**_options(url), **hearing})),
         )
     if kind == "sentinel":
         make = partial(_sentinel_pool, url)
     else:
         make = partial(_pool, settings.redis_url)
-    return SingleLink(make(asking), replicas, timeout), OnePlace(make(hearing))
+    # One trip is made at a time; a second connection is for what is sent anew.
+    shared = make({**asking, "max_connections": 2})
+    link = SingleLink(shared, make(asking), replicas, timeout)
+    return FairLink(link), OnePlace(make(hearing))
 
 
 def addresses(url: SplitResult, port: int) -> list[tuple[str, int]]:
@@ -182,11 +184,11 @@ def _options(url: SplitResult) -> dict[str, Any]:
 
 
 def _pool(url: str, options: dict[str, Any]) -> ConnectionPool:
-    return BlockingConnectionPool.from_url(url, **options, retry=NEVER)
+    return Connections.from_url(url, **options, retry=NEVER)
 
 
 def _node_pool(options: dict[str, Any], host: str, port: int) -> ConnectionPool:
-    return BlockingConnectionPool(**options, retry=NEVER, host=host, port=port)
+    return Connections(**options, retry=NEVER, host=host, port=port)
 
 
 def _sentinel_pool(url: SplitResult, options: dict[str, Any]) -> ConnectionPool:
@@ -203,7 +205,7 @@ def _sentinel_pool(url: SplitResult, options: dict[str, Any]) -> ConnectionPool:
         "retry": NEVER,
     }
     sentinel = Sentinel(addresses(url, SENTINEL_PORT), sentinel_kwargs=own)
-    return BlockingSentinelPool(  # type: ignore[no-untyped-call]
+    return SentinelConnections(  # type: ignore[no-untyped-call]
         unquote(name),
         sentinel,
         **options,
@@ -224,7 +226,7 @@ def _cluster(
     return RedisCluster(
         url=f"{scheme}://{credentials}{at}{host}:{port}?{url.query}",
         startup_nodes=[ClusterNode(*each) for each in others],
-        connection_pool_class=BlockingConnectionPool,
+        connection_pool_class=Connections,
         # Whoever meets a slot that nobody has is told so; the other slots go on.
         require_full_coverage=False,
         **options,

@@ -6,6 +6,7 @@ comes from `api.settings`; the rest is decided here, with the reason.
 
 from __future__ import annotations
 
+import gc
 import os
 from pathlib import Path
 from typing import Any
@@ -62,6 +63,15 @@ def post_fork(server: Any, worker: Any) -> None:
     worker.proxies = Proxies(_settings.trusted_proxies or ())
     worker.connections_per_address = _settings.connections_per_address
     tally.join(worker.number)
+
+
+def post_worker_init(worker: Any) -> None:
+    """In a worker that has loaded the application: what is there now is there to stay.
+
+    Else the collector would look through all of it again and again, for tens of milliseconds.
+    """
+    gc.collect()
+    gc.freeze()
 
 
 def child_exit(server: Any, worker: Any) -> None:

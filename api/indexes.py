@@ -116,6 +116,19 @@ def _company(game: Game | None) -> set[str]:
     return set() if game is None else game.players() | {game.host.id}
 
 
+def _are_alike(before: Game | None, after: Game) -> bool:
+    """Whether two states of a game have the same entries, written at the same time.
+
+    As nearly all that follow one another do: a move changes nothing of it.
+    """
+    return (
+        before is not None
+        and before.status == after.status
+        and before.seats == after.seats
+        and before.indexed_at == after.indexed_at
+    )
+
+
 def is_true(entry: Entry, game: Game | None) -> bool:
     """Whether the game is what the entry says."""
     return game is not None and entry in entries(game)
@@ -156,6 +169,8 @@ class Indexes:
 
         Whoever plays is kept as long as they are.
         """
+        if _are_alike(before, after):
+            return
         old = before
         if before is not None and after.indexed_at != before.indexed_at:
             old = None
@@ -192,6 +207,8 @@ class Indexes:
 
         What lists a game that has ended needs to live no longer than it does.
         """
+        if _are_alike(before, after):
+            return
         position = Position(after.created_at, after.id)
         commands = [
             REMOVE.on(*_keys(entry), args=(after.id,))

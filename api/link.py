@@ -15,16 +15,21 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import time
-from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple, Protocol
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from queue import Empty
+from typing import Any, NamedTuple, Protocol, cast
 
+from gevent.queue import LifoQueue
 from redis import RedisError, ResponseError
-from redis.connection import ConnectionInterface, ConnectionPool
+from redis.connection import BlockingConnectionPool, Connection, ConnectionInterface, ConnectionPool
 from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import NoScriptError
 from redis.exceptions import TimeoutError as RedisTimeoutError
 
-RETRIES = 1
+from api import callers
+from api.sharing import SharedTrips, Shares
+
 RETRY_PAUSE_SECONDS = 0.05
 
 UNREACHABLE = (RedisConnectionError, RedisTimeoutError, OSError)
@@ -94,48 +99,111 @@ class Link(Protocol):
         """The answer of every server that has keys."""
 
 
+class Connections(BlockingConnectionPool):
+    """Connections to a server, the last used first; who finds none free waits for one.
+
+    Unlike redis-py's own, it does not ask the socket before each use whether it is still one:
+    that takes a third of the time of a round trip, and whatever was sent in vain is sent again.
+    """
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(queue_class=LifoQueue, **options)  # type: ignore[no-untyped-call]
+
+    def get_connection(self, *args: Any, **options: Any) -> Connection:
+        """A connection. Raises `redis.exceptions.ConnectionError` if there is none in time."""
+        try:
+            connection: Connection | None = self.pool.get(timeout=self.timeout)
+        except Empty:
+            raise RedisConnectionError("no connection is free") from None
+        if connection is None:
+            connection = cast("Connection", self.make_connection())  # type: ignore[no-untyped-call]
+        try:
+            connection.connect()
+        except BaseException:
+            self.release(connection)  # type: ignore[no-untyped-call]
+            raise
+        return connection
+
+
+class FairLink:
+    """A link of which every caller has a share: who asks for much keeps nobody else waiting."""
+
+    AT_ONCE = 16
+    """So many questions of one address are under way at once."""
+
+    def __init__(self, link: Link) -> None:
+        self._link = link
+        self._shares = Shares(self.AT_ONCE)
+        self.publish = link.publish
+        self.waits_for_replicas = link.waits_for_replicas
+
+    def ask(self, commands: Sequence[Command], *, durable: bool = False) -> list[Any]:
+        """See `Link`."""
+        with self._shares.of(callers.present()):
+            return self._link.ask(commands, durable=durable)
+
+    def everywhere(self, *words: Any) -> list[Any]:
+        """See `Link`."""
+        with self._shares.of(callers.present()):
+            return self._link.everywhere(*words)
+
+
 class SingleLink:
-    """The link to one server, or to whichever is the master of several."""
+    """The link to one server, or to whichever is the master of several.
+
+    `shared` has the connections for trips that are shared, `pool` those for the others, which
+    may take all of theirs for long.
+    """
 
     publish = "PUBLISH"
 
-    def __init__(self, pool: ConnectionPool, replicas: Replicas, timeout: float) -> None:
+    def __init__(
+        self, shared: ConnectionPool, pool: ConnectionPool, replicas: Replicas, timeout: float
+    ) -> None:
         self._pool = pool
         self._replicas = replicas
         self._timeout = timeout
+        self._trips = SharedTrips[Command, Any](partial(self._go, shared))
         self.waits_for_replicas = replicas.number > 0
 
     def ask(self, commands: Sequence[Command], *, durable: bool = False) -> list[Any]:
         """See `Link`."""
         if durable and self.waits_for_replicas:
-            answers = self._ask([*commands, self._replicas.command(commands[0].key)])
+            # Nobody else is to wait for them.
+            waited_for = [*commands, self._replicas.command(commands[0].key)]
+            answers = refuse_errors(with_scripts(partial(self._go, self._pool), waited_for))
             confirm(answers.pop(), self._replicas)
             return answers
-        return self._ask(commands)
+        return refuse_errors(with_scripts(self._trips.ask, commands))
 
     def everywhere(self, *words: Any) -> list[Any]:
         """See `Link`."""
-        return self._ask([Command("", words)])
+        return refuse_errors(self._go(self._pool, [Command("", words)]))
 
-    def _ask(self, commands: Sequence[Command]) -> list[Any]:
+    def _go(self, pool: ConnectionPool, commands: Sequence[Command]) -> list[Any]:
+        """The answers, errors of the server among them."""
         begin = time.monotonic()
-        retries = RETRIES
-        while True:
-            try:
-                return refuse_errors(exchange(self._pool, commands))
-            except UNREACHABLE:
-                # Whoever has waited for so long has waited long enough.
-                if retries == 0 or time.monotonic() - begin >= self._timeout:
-                    raise
-            retries -= 1
-            time.sleep(RETRY_PAUSE_SECONDS)
+        try:
+            return exchange(pool, commands)
+        except UNREACHABLE:
+            # Whoever has waited for so long has waited long enough.
+            if time.monotonic() - begin >= self._timeout:
+                raise
+        time.sleep(RETRY_PAUSE_SECONDS)
+        return exchange(pool, commands, anew=True)
 
 
-def exchange(pool: ConnectionPool, commands: Sequence[Command]) -> list[Any]:
-    """The answers to some commands in one round trip, errors among them."""
+def exchange(pool: ConnectionPool, commands: Sequence[Command], *, anew: bool = False) -> list[Any]:
+    """The answers to some commands in one round trip, errors among them.
+
+    `anew`: on a new connection, since an old one may have ended without our knowing.
+    """
     with borrowed(pool) as connection:
+        if anew:
+            connection.disconnect()
+            connection.connect()
         send(connection, commands)
-        return receive_known(connection, commands)
+        return [receive(connection) for _ in commands]
 
 
 @contextlib.contextmanager
@@ -159,23 +227,23 @@ def send(connection: ConnectionInterface, commands: Sequence[Command]) -> None:
     connection.send_packed_command(connection.pack_commands([each.words for each in commands]))
 
 
-def receive_known(connection: ConnectionInterface, commands: Sequence[Command]) -> list[Any]:
-    """One answer to each command that was sent, errors among them; scripts get known."""
-    answers = [_receive(connection) for _ in commands]
-    if any(isinstance(each, NoScriptError) for each in answers):
-        # The server has restarted, or was a replica until now. All of it is sent again, as WAIT
-        # has to come after what it waits for.
-        again = [each.with_source() for each in commands]
-        send(connection, again)
-        answers = [_receive(connection) for _ in again]
-    return answers
-
-
-def _receive(connection: ConnectionInterface) -> Any:
+def receive(connection: ConnectionInterface) -> Any:
+    """The next answer on a connection, perhaps an error of the server's."""
     try:
         return connection.read_response()
     except ResponseError as error:
         return error
+
+
+def with_scripts(
+    ask: Callable[[Sequence[Command]], list[Any]], commands: Sequence[Command]
+) -> list[Any]:
+    """The answers of a server that may have to be told the scripts first, as it has restarted."""
+    answers = ask(commands)
+    if any(isinstance(each, NoScriptError) for each in answers):
+        # All of it, as WAIT has to come after what it waits for.
+        return ask([each.with_source() for each in commands])
+    return answers
 
 
 def refuse_errors(answers: list[Any]) -> list[Any]:

@@ -128,6 +128,11 @@ class Blueprint(SmorestBlueprint):  # type: ignore[misc]
 
     ARGUMENTS_PARSER = Parser()
 
+    def arguments(self, schema: type[Schema], **how: Any) -> Callable[[View], View]:
+        """What an operation takes. The schema is made once, not for each request."""
+        taken: Callable[[View], View] = super().arguments(schema(), **how)
+        return taken
+
     def response(
         self, status_code: int, schema: Any = None, *, description: str | None = None, **how: Any
     ) -> Callable[[View], View]:

@@ -12,11 +12,12 @@ from itertools import islice
 from typing import Any
 
 import msgspec
-from flask import Response, g, request
+from flask import Response, request
 from msgspec import UNSET, Struct, UnsetType
 from werkzeug.exceptions import HTTPException
 
 from api.kinds import KINDS
+from api.tracing import note_problem
 
 PROBLEM_TYPE = "application/problem+json"
 
@@ -86,7 +87,7 @@ class Problem(Exception):
 
     def response(self) -> Response:
         """The answer that tells of the problem."""
-        g.problem_code = self.code
+        note_problem(self.code)
         headers = dict(self.headers)
         if self.status in (HTTPStatus.SERVICE_UNAVAILABLE, HTTPStatus.TOO_MANY_REQUESTS):
             headers.setdefault("Retry-After", str(RETRY_AFTER_SECONDS))

@@ -15,6 +15,7 @@ from api.limits.limiter import Limiter
 from api.limits.policies import POLICIES
 from api.lives import Lives
 from api.settings import Settings
+from api.sharing import Found
 from api.stopping import when_stopping
 from api.store import Store
 from api.waiting.hub import Hub
@@ -36,6 +37,7 @@ class Services:
     polls: Polls
     streams: Streams
     limiter: Limiter
+    lobby_sizes: Found[dict[str, int]]
 
 
 def make_services(settings: Settings) -> Services:
@@ -61,4 +63,5 @@ def make_services(settings: Settings) -> Services:
         polls=Polls(hub, places, reader),
         streams=Streams(hub, places, reader),
         limiter=Limiter(link, policies),
+        lobby_sizes=Found(indexes.lobby_sizes),
     )

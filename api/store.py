@@ -22,7 +22,7 @@ from __future__ import annotations
 
 import contextlib
 import logging
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 import msgspec
@@ -30,6 +30,7 @@ from msgspec import Struct
 from redis import RedisError, ResponseError
 
 from api.link import Command, Link, Script
+from api.sharing import Found
 from api.stored import FORMAT, Account, Game, Item, Place, Player, StoredDeal
 
 TELL = """
@@ -251,6 +252,7 @@ class Store:
 
     def __init__(self, link: Link) -> None:
         self.link = link
+        self._conditions = Found(self._look_at_servers)
 
     # --- Games -------------------------------------------------------------------------
 
@@ -368,6 +370,8 @@ class Store:
     def announce(self, player_ids: Iterable[str]) -> None:
         """Wake these players' waiting requests. That it may fail is all right."""
         channels = [player_channel(each) for each in player_ids]
+        if not channels:
+            return
         with contextlib.suppress(RedisError):
             try:
                 self.link.ask([Command(each, (self.link.publish, each, "")) for each in channels])
@@ -447,11 +451,16 @@ class Store:
 
     # --- The servers -------------------------------------------------------------------
 
-    def conditions(self) -> Iterator[Condition]:
-        """How every server that has keys is doing."""
+    def conditions(self) -> list[Condition]:
+        """How every server that has keys is doing. Anybody may ask, as often as they like."""
+        return self._conditions.get()
+
+    def _look_at_servers(self) -> list[Condition]:
+        found = []
         for answer in self.link.everywhere("INFO"):
             facts = dict(line.split(":", 1) for line in answer.decode().splitlines() if ":" in line)
-            yield Condition(facts.get("maxmemory_policy"), facts.get("role") == "master")
+            found.append(Condition(facts.get("maxmemory_policy"), facts.get("role") == "master"))
+        return found
 
     # --- Asking ------------------------------------------------------------------------
 

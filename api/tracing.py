@@ -1,8 +1,8 @@
 """The request that is being answered here and now: its id, and what is known of it.
 
-Whoever learns something of the request notes it here; the log and the metrics read it. Each
-greenlet has its own, and none inherits that of the one which started it. It imports nothing of
-the service, so that the master can load it early.
+Whoever learns something of the request notes it here; the answer's headers, the log and the
+metrics read it. Each greenlet has its own, and none inherits that of the one which started it.
+It imports nothing of the service, so that the master can load it early.
 """
 
 from __future__ import annotations
@@ -21,10 +21,11 @@ class Trace:
     """A request: its id, its method, its route as the document writes it, who sent it.
 
     `waited` tells whether it waited for something to happen, so that its time says nothing of
-    how fast we are.
+    how fast we are; `store_time` (ms) is when the store said it was, if it was asked; `problem`
+    the code of what it failed with.
     """
 
-    __slots__ = ("game", "id", "method", "player", "route", "waited")
+    __slots__ = ("game", "id", "method", "player", "problem", "route", "store_time", "waited")
 
     def __init__(self, id_: str, method: str) -> None:
         self.id = id_
@@ -32,6 +33,8 @@ class Trace:
         self.route = UNMATCHED
         self.game: str | None = None
         self.player: str | None = None
+        self.problem: str | None = None
+        self.store_time: int | None = None
         self.waited = False
 
 
@@ -66,3 +69,15 @@ def note_wait() -> None:
     """The request waits for something to happen."""
     if (trace := _current.get()) is not None:
         trace.waited = True
+
+
+def note_time(milliseconds: int) -> None:
+    """When the store said it was, last."""
+    if (trace := _current.get()) is not None:
+        trace.store_time = milliseconds
+
+
+def note_problem(code: str) -> None:
+    """What the request failed with."""
+    if (trace := _current.get()) is not None:
+        trace.problem = code

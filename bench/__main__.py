@@ -2,7 +2,7 @@
 
     python -m bench [--quick] [--json DIRECTORY] [--keep] [NAME ...]
 
-They take about a quarter of an hour, with `--quick` about two minutes, and want a quiet machine.
+They take less than twenty minutes, with `--quick` two, and want a machine that is quiet.
 `--json` writes the figures of each to a file there. `--keep` writes them to `bench/results`, and
 the README's tables and pictures from them.
 """

@@ -65,9 +65,9 @@ def _memory(kept: Mapping[str, Any]) -> str:
          f"{waiting['p50_ms']:g} ms (p99 {waiting['p99_ms']:g} ms)"],
         ["one who waits, in a worker", f"{waiting['kb_each']:g} kB"],
         ["a worker as it starts", f"{worker['started'] / memory.MB:.0f} MB"],
-        [f"after it has shown {worker['games']:,} games",
+        [f"a worker after it has shown {worker['games']:,} games",
          f"{worker['after_games'] / memory.MB:.0f} MB"],
-        [f"while {worker['waiters']:,} wait", f"{worker['with_waiters'] / memory.MB:.0f} MB"],
+        [f"a worker while {worker['waiters']:,} wait", f"{worker['with_waiters'] / memory.MB:.0f} MB"],
         *(
             [f"a game of `{ruleset}` for {each['seats']} in the store, half played and at its end",
              f"{each['half']['all'] / memory.KB:.0f}, {each['end']['all'] / memory.KB:.0f} kB"]

@@ -178,7 +178,8 @@ class Desk:
             return None
         metrics.committed(before, game, change.items)
         self.indexes.after_commit(before, game, now)
-        if newcomers := game.members() - (set() if before is None else before.members()):
+        if before is None or before.seats != game.seats:
+            newcomers = game.members() - (set() if before is None else before.members())
             self.store.announce(newcomers)
         return change
 

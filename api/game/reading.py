@@ -5,8 +5,12 @@ from __future__ import annotations
 import re
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from hashlib import blake2b
 from typing import NamedTuple
+
+from msgspec import Raw
 
 from api.accounts import Accounts, Credentials
 from api.answers import (
@@ -31,7 +35,7 @@ from api.lives import COMMIT_MS
 from api.problems import FieldError, Problem
 from api.setup import find_ruleset, unknown_ruleset
 from api.store import Store, StoredGame
-from api.stored import ENDED, NOT_A_MOVE, PLAYING, Game, Item, Version, digest, timestamp
+from api.stored import ENDED, NOT_A_MOVE, PLAYING, Game, Item, Version, digest, raw, timestamp
 
 MAX_TURNS = 100
 """How many games listTurns returns at most."""
@@ -46,7 +50,8 @@ ENDED_SHOWN_MS = 24 * 60 * 60 * 1000
 """How far back a first listTurns, which has no cursor yet, tells of games that ended."""
 
 
-class Turns(NamedTuple):
+@dataclass(frozen=True)
+class Turns:
     """What there is for a player at a time (ms), and whether it is news to who has `seen` this."""
 
     now: int
@@ -54,6 +59,11 @@ class Turns(NamedTuple):
     seen: frozenset[bytes]
     is_news: bool
     answer: TurnsAnswer
+
+    @cached_property
+    def rendered(self) -> Raw:
+        """The answer as it is sent, to all who share it."""
+        return raw(self.answer)
 
     def would_be_news(self, game: Game) -> bool:
         """Whether such a game waits for the player, or has ended, without its knowing."""
@@ -262,13 +272,15 @@ class Reader:
         tell what of it was told. When there are too many to remember, it is looked at no more.
         """
         most = MAX_ENDED + len(seen.marks)
-        entries = self.indexes.ended_since(caller, seen.since, most)
+        # A clock that was set back puts what ends from then on before what was told already.
+        from_when = min(seen.since, now - COMMIT_MS)
+        entries = self.indexes.ended_since(caller, from_when, most)
         new = [each for each in entries if _end_mark(each[0]) not in seen.marks][:MAX_ENDED]
         found = self.store.games([each[0] for each in new]).values()
         games = [game for game in found if game is not None]
         games = [game for game in games if game.status in ENDED and caller in game.members()]
         until = new[-1][1] if len(new) == MAX_ENDED else now
-        since = max(seen.since, until - COMMIT_MS)
+        since = max(from_when, until - COMMIT_MS)
         told = {game.id for game in games}
         past = [
             (game_id, at)

@@ -9,15 +9,17 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
-from typing import cast
+from contextvars import ContextVar
+from functools import cache
 
-from flask import Flask, Response, current_app, g, request
+from flask import Flask, Request, Response, current_app
+from flask.globals import request_ctx
 
-from api import callers, metrics
+from api import callers, metrics, tracing
 from api.accounts import Accounts, read_credentials
 from api.callers import Proxies
 from api.limits.limiter import Limiter, Standing
-from api.limits.policies import FAILURES, MOVES, POLLS, REQUESTS
+from api.limits.policies import FAILURES, MOVES, POLLS, REQUESTS, Policy
 from api.problems import Problem
 from api.stored import digest
 
@@ -54,9 +56,29 @@ REFUSED_MOVES = frozenset(
 log = logging.getLogger("ludotheque")
 
 
+class _Passage:
+    """A request on its way through: what it counts as, for whom, and what came of that."""
+
+    __slots__ = ("address", "counted_for", "is_repeated", "names", "standings")
+
+    def __init__(self, names: Sequence[str], address: str) -> None:
+        self.names = names
+        self.address = address
+        self.counted_for = address
+        self.is_repeated = False
+        self.standings: dict[str, Standing] = {}
+
+    def show(self, standing: Standing) -> None:
+        """Say it in the answer."""
+        self.standings[standing.policy.name] = standing
+
+
+_passage: ContextVar[_Passage] = ContextVar("passage")
+
+
 def count_as_repeated() -> None:
     """The move that is being answered was made before."""
-    g.is_repeated = True
+    _passage.get().is_repeated = True
 
 
 class Gate:
@@ -67,6 +89,7 @@ class Gate:
         self._proxies = proxies
         self._accounts = accounts
         self._warned = False
+        self._names: dict[str, Sequence[str]] = {}
 
     def install(self, app: Flask) -> None:
         """Put it before an application's views, and behind what others add to answers."""
@@ -78,39 +101,57 @@ class Gate:
 
         Raises `Problem` (``too_many_requests``; ``invalid_token`` where too many were wrong).
         """
-        self._find_caller()
-        names = _limits()
+        request = request_ctx.request
+        address = self._find_caller(request)
+        names = self._limits(request)
+        passage = _Passage(names, address)
+        _passage.set(passage)
         if not names:
             return
-        credential = _credential(names)
-        g.counted_for = credential or callers.present()
+        credential = _credential(request, names)
+        passage.counted_for = credential or address
         if MOVES not in names:
-            self._take(REQUESTS)
+            self._take(REQUESTS, passage)
         if credential is None:
             # Nothing that failed is worse for whoever proves who it is.
-            self._check_failures()
+            self._check_failures(passage)
         for name in names:
             if name != MOVES:
-                self._take(name)
+                self._take(name, passage)
 
     def leave(self, response: Response) -> Response:
         """Count what a request turned out to be, and say how its sender stands."""
-        names = _limits()
-        if not names:
+        passage = _passage.get()
+        if not passage.names:
             return response
-        over = self._count_outcome(names, g.get("problem_code"))
+        over = self._count_outcome(passage)
         if over is not None:
             response = _too_many(over).response()
-        standings: dict[str, Standing] = g.get("standings", {})
-        if standings:
-            response.headers["RateLimit-Policy"] = ", ".join(map(_policy, standings.values()))
-            response.headers["RateLimit"] = ", ".join(map(_rate, standings.values()))
+        if passage.standings:
+            standings = passage.standings.values()
+            response.headers["RateLimit-Policy"] = ", ".join(map(_policy, standings))
+            response.headers["RateLimit"] = ", ".join(map(_rate, standings))
         return response
 
-    def _find_caller(self) -> None:
+    def _limits(self, request: Request) -> Sequence[str]:
+        """What a request counts as, by what `api.openapi` noted at its view.
+
+        Nothing, if it is a browser's question whether it may ask.
+        """
+        endpoint = request.endpoint
+        if endpoint is None or request.method == "OPTIONS":
+            return ()
+        names = self._names.get(endpoint)
+        if names is None:
+            view = current_app.view_functions.get(endpoint)
+            names = self._names[endpoint] = tuple(getattr(view, "limits", ()))
+        return names
+
+    def _find_caller(self, request: Request) -> str:
         peer = request.environ.get("REMOTE_ADDR", "")
-        forwarded_for = request.headers.get("X-Forwarded-For")
-        callers.note(self._proxies.caller(peer, forwarded_for))
+        forwarded_for = request.environ.get("HTTP_X_FORWARDED_FOR")
+        address = self._proxies.caller(peer, forwarded_for)
+        callers.note(address)
         if forwarded_for and not self._warned and not self._proxies.trust(peer):
             self._warned = True
             log.warning(
@@ -118,61 +159,55 @@ class Gate:
                 "who come through it count as one address (said once)",
                 callers.group(peer),
             )
+        return address
 
-    def _take(self, name: str) -> None:
+    def _take(self, name: str, passage: _Passage) -> None:
         policy = self._limiter.policy(name)
         if policy is None:
             return
-        if policy.shared and not policy.by_address and self._has_failed_too_often():
+        if policy.shared and not policy.by_address and self._has_failed_too_often(passage):
             # Else tokens that somebody makes up would fill the store.
-            self._accounts.caller(read_credentials(request.headers.get("Authorization")))
-        whose = callers.present() if policy.by_address else g.counted_for
+            header = request_ctx.request.headers.get("Authorization")
+            self._accounts.caller(read_credentials(header))
+        whose = passage.address if policy.by_address else passage.counted_for
         standing = self._limiter.count(name, whose)
         if standing is not None:
-            _show(standing)
+            passage.show(standing)
             if standing.is_over:
                 raise _too_many(standing)
 
-    def _has_failed_too_often(self) -> bool:
-        standing = self._limiter.look(FAILURES, callers.present())
+    def _has_failed_too_often(self, passage: _Passage) -> bool:
+        standing = self._limiter.look(FAILURES, passage.address)
         return standing is not None and standing.is_over
 
-    def _check_failures(self) -> None:
-        standing = self._limiter.look(FAILURES, callers.present())
+    def _check_failures(self, passage: _Passage) -> None:
+        standing = self._limiter.look(FAILURES, passage.address)
         if standing is not None and standing.is_over:
-            _show(standing)
+            passage.show(standing)
             raise _too_many(standing)
 
-    def _count_outcome(self, names: Sequence[str], code: str | None) -> Standing | None:
+    def _count_outcome(self, passage: _Passage) -> Standing | None:
         """Count what failed, and the moves that nothing came of; what is too much of them."""
+        trace = tracing.current()
+        code = None if trace is None else trace.problem
         standing = None
-        is_move = MOVES in names
+        is_move = MOVES in passage.names
         if is_move:
-            whose = f"{g.counted_for}:{(request.view_args or {}).get('game_id')}"
-            if code in REFUSED_MOVES or g.get("is_repeated"):
+            game_id = (request_ctx.request.view_args or {}).get("game_id")
+            whose = f"{passage.counted_for}:{game_id}"
+            if code in REFUSED_MOVES or passage.is_repeated:
                 standing = self._limiter.note(MOVES, whose)
             shown = standing or self._limiter.look(MOVES, whose)
             if shown is not None:
-                _show(shown)
+                passage.show(shown)
         if code in GUESSES or (is_move and code in NOT_A_MOVE):
-            standing = self._limiter.note(FAILURES, callers.present())
+            standing = self._limiter.note(FAILURES, passage.address)
             if standing is not None:
-                _show(standing)
+                passage.show(standing)
         return standing if standing is not None and standing.is_over else None
 
 
-def _limits() -> Sequence[str]:
-    """What the request counts as, by what `api.openapi` noted at its view.
-
-    Nothing, if it is a browser's question whether it may ask.
-    """
-    if request.endpoint is None or request.method == "OPTIONS":
-        return ()
-    view = current_app.view_functions.get(request.endpoint)
-    return cast("Sequence[str]", getattr(view, "limits", ()))
-
-
-def _credential(names: Sequence[str]) -> str | None:
+def _credential(request: Request, names: Sequence[str]) -> str | None:
     """The hash of the token, or of the ticket for a stream, that the caller shows, good or not.
 
     Who makes one up counts for nobody else.
@@ -187,10 +222,6 @@ def _credential(names: Sequence[str]) -> str | None:
     return None if ticket is None else digest(ticket)
 
 
-def _show(standing: Standing) -> None:
-    g.setdefault("standings", {})[standing.policy.name] = standing
-
-
 def _too_many(standing: Standing) -> Problem:
     policy = standing.policy
     metrics.rate_limited(policy.name)
@@ -198,9 +229,13 @@ def _too_many(standing: Standing) -> Problem:
     return Problem("too_many_requests", detail, headers={"Retry-After": str(standing.reset)})
 
 
-def _policy(standing: Standing) -> str:
-    policy = standing.policy
+@cache
+def _said(policy: Policy) -> str:
     return f'"{policy.name}";q={policy.amount};w={policy.seconds}'
+
+
+def _policy(standing: Standing) -> str:
+    return _said(standing.policy)
 
 
 def _rate(standing: Standing) -> str:

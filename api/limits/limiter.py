@@ -34,8 +34,8 @@ class Limiter:
     def __init__(self, link: Link, policies: Iterable[Policy]) -> None:
         self._policies = {each.name: each for each in policies}
         self._items = {each.name: _item(each) for each in self._policies.values()}
-        self._own = FixedWindowRateLimiter(WorkerCounts())
-        self._shared = FixedWindowRateLimiter(SharedCounts(link))
+        self._own = _Counting(WorkerCounts())
+        self._shared = _Counting(SharedCounts(link))
         self._away_until = 0.0
 
     def policy(self, name: str) -> Policy | None:
@@ -72,16 +72,25 @@ class Limiter:
         policy = self._policies.get(name)
         if policy is None:
             return None
-        is_over = not self._counting(policy).test(self._items[name], whose)
-        return self._standing(policy, whose, is_over)
+        standing = self._standing(policy, whose, False)
+        return standing._replace(is_over=standing.remaining == 0)
 
-    def _counting(self, policy: Policy) -> FixedWindowRateLimiter:
+    def _counting(self, policy: Policy) -> _Counting:
         return self._shared if policy.shared else self._own
 
     def _standing(self, policy: Policy, whose: str, is_over: bool) -> Standing:
-        stats = self._counting(policy).get_window_stats(self._items[policy.name], whose)
-        left = math.ceil(stats.reset_time - time.time())
-        return Standing(policy, is_over, stats.remaining, max(left, 1))
+        item = self._items[policy.name]
+        count, until = self._counting(policy).counts.window(item.key_for(whose))
+        left = math.ceil(until - time.time())
+        return Standing(policy, is_over, max(item.amount - count, 0), max(left, 1))
+
+
+class _Counting(FixedWindowRateLimiter):
+    """The library's way to count, and where it keeps the counts."""
+
+    def __init__(self, counts: WorkerCounts) -> None:
+        super().__init__(counts)
+        self.counts = counts
 
 
 class _Item(RateLimitItemPerSecond):

@@ -7,17 +7,25 @@ from collections.abc import Callable
 from typing import Any, cast
 
 import msgspec
-from flask import Response, current_app, g, request
+from flask import Response, current_app, request
 from msgspec import Raw, Struct
+from werkzeug.http import parse_etags
 
 from api.accounts import Credentials, read_credentials
 from api.answers import game_answer
 from api.game.desk import Visit
-from api.headers import DATA_POLICY, POLICY, SAFE_HEADERS
 from api.problems import RETRY_AFTER_SECONDS
 from api.services import Services
-from api.stored import raw, timestamp
+from api.stored import raw
+from api.tracing import note_time
 from api.waiting import MAX_WAIT_SECONDS
+
+
+class Unchanged(Response):
+    """An answer without a body, which has no type then either."""
+
+    default_mimetype = None
+
 
 _encode = msgspec.json.Encoder().encode
 
@@ -46,21 +54,19 @@ def visit(game_id: str, *, anonymous: bool = True) -> Visit:
     Raises `Problem` (``missing_token``, ``invalid_token``, ``game_not_found``).
     """
     found = services().desk.visit(credentials(), game_id, anonymous=anonymous)
-    g.server_time = found.now
+    note_time(found.now)
     return found
 
 
 def answer(body: Any, status: int = 200, headers: dict[str, str] | None = None) -> Response:
     """An answer with a JSON body."""
-    response = Response(_encode(body), status=status, content_type="application/json")
-    if headers:
-        response.headers.update(headers)
-    return response
+    headers = {"Content-Type": "application/json", **(headers or {})}
+    return Response(_encode(body), status=status, headers=headers)
 
 
 def game(found: Visit, status: int = 200, headers: dict[str, str] | None = None) -> Response:
     """A game as the caller sees it."""
-    g.server_time = found.now
+    note_time(found.now)
     return answer(game_answer(found.found, found.reader), status, headers)
 
 
@@ -69,12 +75,10 @@ def unless_known(found: Visit, what: str, body: Callable[[], Struct | Raw]) -> R
 
     `what` tells apart the answers that there are about one game.
     """
-    tag = f"{what}-{found.tag}"
-    headers = {"ETag": f'"{tag}"', "Cache-Control": "private, no-cache", "Vary": "Authorization"}
-    if is_known(found, what):
-        response = Response(status=304, headers=headers)
-        del response.headers["Content-Type"]
-        return response
+    tag = f'"{what}-{found.tag}"'
+    headers = {"ETag": tag, "Cache-Control": "private, no-cache", "Vary": "Authorization"}
+    if _has(tag):
+        return Unchanged(status=304, headers=headers)
     return answer(body(), headers=headers)
 
 
@@ -88,14 +92,19 @@ def unless_had(response: Response) -> Response:
         return response
     kept = ("ETag", "Cache-Control", "Vary")
     headers = {name: response.headers[name] for name in kept if name in response.headers}
-    had = Response(status=304, headers=headers)
-    del had.headers["Content-Type"]
-    return had
+    return Unchanged(status=304, headers=headers)
 
 
 def is_known(found: Visit, what: str) -> bool:
     """Whether the caller has this answer already."""
-    return request.if_none_match.contains_weak(f"{what}-{found.tag}")
+    return _has(f'"{what}-{found.tag}"')
+
+
+def _has(tag: str) -> bool:
+    """Whether the caller says that it has the answer with this tag."""
+    said = request.headers.get("If-None-Match")
+    # Mostly it is the one tag that it was given.
+    return said is not None and (said == tag or parse_etags(said).contains_weak(tag[1:-1]))
 
 
 def shown(found: Visit) -> Raw:
@@ -105,25 +114,14 @@ def shown(found: Visit) -> Raw:
 
 def preferred_wait() -> int | None:
     """How many seconds the caller would wait for a change (RFC 7240), None if it would not."""
-    found = re.search(r"(?:^|[,;\s])wait\s*=\s*\"?([0-9]{1,9})", request.headers.get("Prefer", ""))
+    preferred = request.headers.get("Prefer")
+    if preferred is None:
+        return None
+    found = re.search(r"(?:^|[,;\s])wait\s*=\s*\"?([0-9]{1,9})", preferred)
     return None if found is None else min(int(found[1]), MAX_WAIT_SECONDS)
 
 
 def retry_later(response: Response) -> Response:
     """An answer that would have been waited for, if not so many did: ask again later."""
     response.headers["Retry-After"] = str(RETRY_AFTER_SECONDS)
-    return response
-
-
-def set_headers(response: Response) -> Response:
-    """What every answer says: the store's time if it was read, and not to be kept if unsaid.
-
-    To browsers it says to take it for nothing else than it is.
-    """
-    response.headers.setdefault("Cache-Control", "no-store")
-    response.headers.setdefault(POLICY, DATA_POLICY)
-    for name, value in SAFE_HEADERS:
-        response.headers.add(name, value)
-    if (now := g.get("server_time")) is not None:
-        response.headers["Server-Time"] = timestamp(now)
     return response

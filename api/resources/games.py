@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from flask import Response, g, request, url_for
+from flask import Response, request, url_for
 
 from api.answers import game_answer
 from api.game.desk import Visit
@@ -45,6 +45,7 @@ from api.schemas.games import (
     NewGameBodySchema,
     PresenceSchema,
 )
+from api.tracing import note_time
 
 blueprint = Blueprint("games", __name__, url_prefix="/v1/games")
 
@@ -134,10 +135,10 @@ def get_game(game_id: str) -> Response:
     as long as nothing has changed; with Prefer too, only after having waited for a change.
     """
     found = visit(game_id)
-    seconds = preferred_wait() if is_known(found, GAME) else None
-    if seconds is None:
-        return unless_known(found, GAME, lambda: game_answer(found.found, found.reader))
-    return _wait_for_change(found, seconds)
+    seconds = preferred_wait()
+    if seconds is not None and is_known(found, GAME):
+        return _wait_for_change(found, seconds)
+    return unless_known(found, GAME, lambda: game_answer(found.found, found.reader))
 
 
 @blueprint.delete("/<game_id>", parameters=[GAME_ID])
@@ -287,7 +288,7 @@ def get_presence(game_id: str) -> Response:
 def _wait_for_change(found: Visit, seconds: int) -> Response:
     """The game when it is no more what the caller has; 304 when the time is up."""
     polled = services().polls.until_changed(found, seconds)
-    g.server_time = polled.visit.now
+    note_time(polled.visit.now)
     response = unless_known(polled.visit, GAME, lambda: polled.once(GAME, shown))
     response.headers["Preference-Applied"] = f"wait={seconds}"
     return retry_later(response) if polled.is_over_cap else response

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from flask import Response, g
+from flask import Response
 
 from api.limits.policies import POLLS, TOKENS
 from api.openapi import Blueprint
@@ -12,6 +12,7 @@ from api.parts import MAY_BE_CROWDED
 from api.resources.common import answer, credentials, retry_later, services
 from api.schemas.games import GamePageSchema, PageQuerySchema, TurnsQuerySchema, TurnsSchema
 from api.schemas.players import PlayerSchema, TokenSchema
+from api.tracing import note_time
 
 blueprint = Blueprint("me", __name__, url_prefix="/v1/me")
 
@@ -68,6 +69,6 @@ def list_turns(query: dict[str, Any]) -> Response:
     or a game has ended; with Retry-After, if too many wait, at once.
     """
     polled = services().polls.turns(credentials(), query.get("since"), query["wait"])
-    g.server_time = polled.now
+    note_time(polled.now)
     response = answer(polled.answer)
     return retry_later(response) if polled.is_over_cap else response

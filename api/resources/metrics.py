@@ -55,7 +55,7 @@ def _admit(token: str | None, header: str | None) -> None:
 
 def _lobby() -> dict[str, int] | None:
     try:
-        return services().desk.indexes.lobby_sizes()
+        return services().lobby_sizes.get()
     except RedisError as error:
         # What was counted here is worth most when the store is away.
         metrics.store_failed(error)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from flask import Response, g, request
+from flask import Response, request
 
 from api.limits.gate import count_as_repeated
 from api.limits.policies import MOVES, POLLS, TICKETS
@@ -37,6 +37,7 @@ from api.schemas.games import (
     StreamQuerySchema,
     TicketSchema,
 )
+from api.tracing import note_time
 
 blueprint = Blueprint("play", __name__, url_prefix="/v1/games/<game_id>")
 
@@ -113,7 +114,7 @@ def play_move(body: dict[str, Any], game_id: str) -> Response:
     now, played, is_new = services().moves.play(
         credentials(), game_id, body["turn"], body["move"], if_match
     )
-    g.server_time = now
+    note_time(now)
     if not is_new:
         count_as_repeated()
     return answer(played)
@@ -130,7 +131,7 @@ def create_stream_ticket(game_id: str) -> Response:
     leave the game or my token ends.
     """
     now, ticket = services().streams.create_ticket(credentials(), game_id)
-    g.server_time = now
+    note_time(now)
     return answer(ticket, 201)
 
 
@@ -166,7 +167,7 @@ def stream_events(query: dict[str, Any], game_id: str) -> Response:
     """
     last_id = request.headers.get("Last-Event-ID")
     stream = services().streams.open(credentials(), query.get("ticket"), game_id, last_id)
-    g.server_time = stream.now
+    note_time(stream.now)
     if stream.is_done:
         response = Response(status=204)
         del response.headers["Content-Type"]
@@ -187,6 +188,6 @@ def list_events(query: dict[str, Any], game_id: str) -> Response:
     something, or nothing more can come; with Retry-After, if too many wait, at once.
     """
     polled = services().polls.events(visit(game_id), query["since"], query["limit"], query["wait"])
-    g.server_time = polled.now
+    note_time(polled.now)
     response = answer(polled.page)
     return retry_later(response) if polled.is_over_cap else response
