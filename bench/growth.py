@@ -24,6 +24,7 @@ import statistics
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from random import Random
 from typing import Any, NamedTuple
 
@@ -204,7 +205,7 @@ class Growth:
 
     def _waiters(self, sizes: tuple[int, ...]) -> Iterator[Measure]:
         for size in sizes:
-            yield lambda size=size: self._beside(size)
+            yield partial(self._beside, size)
 
     def _beside(self, waiters: int) -> dict[str, float]:
         """A service of its own each time: a poll that was given up is held until its time is up."""
@@ -240,7 +241,7 @@ class Growth:
         return Point(running, stock, players, moment, game_id, padding)
 
     def _measuring(self, point: Point) -> Measure:
-        return lambda: point.measure(self.load)
+        return partial(point.measure, self.load)
 
 
 def a_game() -> Template:

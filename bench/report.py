@@ -67,7 +67,8 @@ def _memory(kept: Mapping[str, Any]) -> str:
         ["a worker as it starts", f"{worker['started'] / memory.MB:.0f} MB"],
         [f"a worker after it has shown {worker['games']:,} games",
          f"{worker['after_games'] / memory.MB:.0f} MB"],
-        [f"a worker while {worker['waiters']:,} wait", f"{worker['with_waiters'] / memory.MB:.0f} MB"],
+        [f"a worker while {worker['waiters']:,} wait",
+         f"{worker['with_waiters'] / memory.MB:.0f} MB"],
         *(
             [f"a game of `{ruleset}` for {each['seats']} in the store, half played and at its end",
              f"{each['half']['all'] / memory.KB:.0f}, {each['end']['all'] / memory.KB:.0f} kB"]
