@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from api import capacity
 from api.accounts import Accounts
+from api.capacity import Capacity
 from api.connection import connect
 from api.game.desk import Desk
 from api.game.moves import Moves
@@ -49,7 +51,8 @@ def make_services(settings: Settings) -> Services:
     reader = Reader(desk, store, indexes, accounts)
     hub = Hub(store, indexes, desk, news)
     when_stopping(hub.stop)
-    places = Places(settings.waiters, settings.waiters_per_player, settings.waiters_per_address)
+    room = Capacity.of(settings, capacity.available())
+    places = Places(room.waiters, settings.waiters_per_player, room.waiters_per_address)
     policies = POLICIES if settings.rate_limits is None else settings.rate_limits
     return Services(
         store=store,

@@ -23,8 +23,11 @@ import redis
 
 ROOT = Path(__file__).resolve().parents[1]
 
-UNLIMITED = {"RATE_LIMITS": "off", "CONNECTIONS_PER_ADDRESS": "10000", "LOG_LEVEL": "warning"}
-"""Settings with which no load is refused for being one, and nothing is said of each request."""
+UNLIMITED = {"RATE_LIMITS": "off", "TRUSTED_PROXIES": "127.0.0.1", "LOG_LEVEL": "warning"}
+"""Settings with which no load is refused for being one, and nothing is said of each request.
+
+A trusted proxy's connections are not counted.
+"""
 
 
 class Running(NamedTuple):

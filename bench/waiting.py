@@ -42,10 +42,10 @@ def start(directory: str) -> tuple[subprocess.Popen[str], int]:
         "PORT": "0",
         "DATA_DIR": f"{directory}/data",
         "WEB_CONCURRENCY": "1",
-        # All clients come from one address.
+        # All clients come from one address, whose connections are counted only if it is no proxy.
         "RATE_LIMITS": "off",
-        "WAITERS_PER_ADDRESS": "9000",
-        "CONNECTIONS_PER_ADDRESS": "10000",
+        "WAITERS_PER_ADDRESS": "5000",
+        "TRUSTED_PROXIES": "127.0.0.1",
         "APPEND_FSYNC": "everysec",
         # Nobody reads what it writes after it has started.
         "LOG_LEVEL": "warning",
