@@ -188,7 +188,12 @@ class Settings:
     finished_game_days: float = _setting(
         30.0,
         _number(0.01, 3650),
-        "Days that a finished or cancelled game and its record are kept.",
+        "Days that a finished game and its record are kept.",
+    )
+    cancelled_game_hours: float = _setting(
+        24.0,
+        _number(0.01, 87600),
+        "Hours that a game is kept which was cancelled, with its record if it had started.",
     )
     player_days: float = _setting(
         90.0,
