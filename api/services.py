@@ -15,6 +15,7 @@ from api.game.tables import Tables
 from api.indexes import Indexes
 from api.limits.limiter import Limiter
 from api.limits.policies import POLICIES
+from api.limits.sittings import Sittings
 from api.lives import Lives
 from api.settings import Settings
 from api.stopping import when_stopping
@@ -54,14 +55,15 @@ def make_services(settings: Settings) -> Services:
     room = Capacity.of(settings, capacity.available())
     places = Places(room.waiters, settings.waiters_per_player, room.waiters_per_address)
     policies = POLICIES if settings.rate_limits is None else settings.rate_limits
+    limiter = Limiter(link, policies)
     return Services(
         store=store,
         accounts=accounts,
         desk=desk,
-        tables=Tables(desk),
+        tables=Tables(desk, Sittings(limiter)),
         moves=Moves(desk),
         reader=reader,
         polls=Polls(hub, places, reader),
         streams=Streams(hub, places, reader),
-        limiter=Limiter(link, policies),
+        limiter=limiter,
     )

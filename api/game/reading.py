@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from base64 import urlsafe_b64decode, urlsafe_b64encode
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from hashlib import blake2b
 from typing import NamedTuple
 
@@ -44,6 +44,10 @@ MAX_END_MARKS = 250
 
 ENDED_SHOWN_MS = 24 * 60 * 60 * 1000
 """How far back a first listTurns, which has no cursor yet, tells of games that ended."""
+
+
+ITEMS_AT_ONCE = 500
+"""How much of a game's history is read in one round trip."""
 
 
 class Turns(NamedTuple):
@@ -165,6 +169,11 @@ class Reader:
             item_answers(items, visit.seat), last, last < game.version, game.status, False
         )
 
+    def _all_items(self, game: Game) -> Iterator[Item]:
+        """All that happened in a game, some at a time: there may be very much of it."""
+        for first in range(1, game.version + 1, ITEMS_AT_ONCE):
+            yield from self.store.items(game.id, first, first + ITEMS_AT_ONCE - 1)
+
     def presence(self, visit: Visit) -> PresenceAnswer:
         """When each seat's player was last heard of."""
         playing = [
@@ -203,7 +212,7 @@ class Reader:
             deal_sha256=digest(deal.deal_text),
             moves=tuple(
                 recorded
-                for each in self.store.items(game.id, 1, game.version)
+                for each in self._all_items(game)
                 if (recorded := _recorded(each)) is not None
             ),
             result=game.result,

@@ -11,6 +11,7 @@ import logging
 from collections.abc import Sequence
 from contextvars import ContextVar
 from functools import cache
+from typing import NoReturn
 
 from flask import Flask, Request, Response, current_app
 from flask.globals import request_ctx
@@ -79,6 +80,17 @@ _passage: ContextVar[_Passage] = ContextVar("passage")
 def count_as_repeated() -> None:
     """The move that is being answered was made before."""
     _passage.get().is_repeated = True
+
+
+def show(standing: Standing) -> None:
+    """Say in the answer how somebody stands."""
+    _passage.get().show(standing)
+
+
+def refuse(standing: Standing) -> NoReturn:
+    """Answer that there were too many. Raises `Problem` (``too_many_requests``)."""
+    show(standing)
+    raise _too_many(standing)
 
 
 class Gate:
