@@ -62,7 +62,7 @@ class Turns(NamedTuple):
     def would_be_news(self, game: Game) -> bool:
         """Whether such a game waits for the player, or has ended, without its knowing."""
         if game.status in ENDED:
-            return _end_mark(game.id) not in self.seen
+            return self.caller in game.company() and _end_mark(game.id) not in self.seen
         return _waits_for(game, self.caller) and _turn_mark(game) not in self.seen
 
 
@@ -275,7 +275,7 @@ class Reader:
         new = [each for each in entries if _end_mark(each[0]) not in seen.marks][:MAX_ENDED]
         found = self.store.games([each[0] for each in new]).values()
         games = [game for game in found if game is not None]
-        games = [game for game in games if game.status in ENDED and caller in game.members()]
+        games = [game for game in games if game.status in ENDED and caller in game.company()]
         until = new[-1][1] if len(new) == MAX_ENDED else now
         since = max(seen.since, until - COMMIT_MS)
         told = {game.id for game in games}
