@@ -36,6 +36,9 @@ accesslog = None
 keepalive = 5
 # Whose X-Forwarded-Proto is believed: the same who are believed in X-Forwarded-For.
 forwarded_allow_ips = ",".join(map(str, _settings.trusted_proxies or ()))
+# Proxies are believed in nothing else: what their clients send in a header SCRIPT_NAME or
+# PATH_INFO would replace the path that they are asked for, and have decided upon.
+forwarder_headers = ""
 # Seconds that the master leaves workers to end by themselves: what they take, and a little more.
 graceful_timeout = _settings.stop_delay_seconds + _settings.grace_seconds + 2
 # The master imports nothing of the service, so that gevent patches before anything is loaded.

@@ -459,6 +459,19 @@ def test_a_trusted_proxy_is_believed_but_not_what_its_clients_say(limited: Limit
     assert ask_through(url, "2001:db8:1:3::1") == 200
 
 
+@pytest.mark.parametrize("header", ["SCRIPT_NAME", "PATH_INFO"])
+def test_a_trusted_proxy_passes_on_no_path_but_the_one_that_it_was_asked_for(
+    limited: Limited, header: str
+) -> None:
+    url = limited("failures=off", TRUSTED_PROXIES="127.0.0.1").url
+    answer = requests.get(f"{url}/livez", headers={header: "/nowhere"}, timeout=10)
+    assert (answer.status_code, answer.json()) == (200, {"status": "alive"})
+    there = requests.get(f"{url}/nowhere", headers={header: "/livez"}, timeout=10)
+    assert there.status_code == 404
+    root = requests.get(f"{url}/", headers={header: "/nowhere"}, timeout=10, allow_redirects=False)
+    assert "nowhere" not in str(root.headers) + root.text
+
+
 def test_the_scheme_is_believed_of_trusted_proxies_only() -> None:
     from api import gunicorn_config  # noqa: PLC0415 (it reads the environment)
 
