@@ -81,10 +81,14 @@ def post_fork(server: Any, worker: Any) -> None:
 
 
 def post_worker_init(worker: Any) -> None:
-    """In a worker that has loaded the application: what is there now is there to stay.
+    """In a worker that has loaded the application: count what never gets to it.
 
-    Else the collector would look through all of it again and again, for tens of milliseconds.
+    What is there now is there to stay: else the collector would look through all of it again and
+    again, for tens of milliseconds.
     """
+    from api import metrics  # noqa: PLC0415 (after gevent has patched)
+
+    worker.count_refused = metrics.request_refused
     gc.collect()
     gc.freeze()
 

@@ -17,7 +17,7 @@ import queue
 import signal
 import socket
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 from http import HTTPStatus
 from itertools import islice
@@ -155,6 +155,8 @@ class Worker(GeventWorker):  # type: ignore[misc]
         # How many connections an address may have, and whose are not counted: given by it too.
         self.connections_per_address = self.worker_connections
         self.proxies = Proxies()
+        # Who counts what is refused here: given by gunicorn's hook post_worker_init.
+        self.count_refused: Callable[[int], None] = _nobody
         self._peers: dict[str, Peer] = {}
         self._peer_of: dict[gevent.Greenlet, Peer] = {}
         self._complaints: dict[str, float] = {}
@@ -351,6 +353,9 @@ class Worker(GeventWorker):  # type: ignore[misc]
     def handle_error(self, req: Any, client: socket.socket, addr: Any, exc: BaseException) -> None:
         """Answer what gunicorn could not read, or what the application let through."""
         problem = problem_for(exc)
+        if req is None or problem is not FAILED:
+            # What the application let through was its to count.
+            self.count_refused(KINDS[problem.code].status)
         if problem is FAILED:
             # Without the address: it may hold a ticket, or what was put there by mistake.
             self.log.error("Error handling a request", exc_info=exc)
@@ -360,6 +365,10 @@ class Worker(GeventWorker):  # type: ignore[misc]
             self.log.info("Refused what %s sent: %s", sender, type(exc).__name__)
         with contextlib.suppress(OSError, gevent.Timeout):
             _answer(client, response(problem))
+
+
+def _nobody(status: int) -> None:
+    """Counts nothing."""
 
 
 def _has_sent(client: socket.socket) -> bool:
