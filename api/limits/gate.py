@@ -36,10 +36,14 @@ NOT_A_MOVE = frozenset(
         "body_too_large",
         "unsupported_media_type",
         "invalid_request",
+        "missing_token",
         "not_seated",
     }
 )
-"""Problems of who plays without reading or sitting down: with moves, nothing else counts them."""
+"""Problems of who plays without reading, sitting down or saying who it is.
+
+With moves, nothing else counts them.
+"""
 
 REFUSED_MOVES = frozenset(
     {
@@ -139,7 +143,8 @@ class Gate:
         over = self._count_outcome(passage)
         if over is not None:
             response = _too_many(over).response()
-        if passage.standings:
+        # What caches may keep for all tells nothing of one caller.
+        if passage.standings and not response.cache_control.public:
             standings = passage.standings.values()
             response.headers["RateLimit-Policy"] = ", ".join(map(_policy, standings))
             response.headers["RateLimit"] = ", ".join(map(_rate, standings))

@@ -81,6 +81,20 @@ def test_every_answer_tells_how_its_sender_stands(limited: Limited) -> None:
     assert {"RateLimit", "RateLimit-Policy", "Retry-After"} <= shown
 
 
+@pytest.mark.parametrize("path", ["/v1/rulesets", "/v1/rulesets/parade"])
+def test_what_caches_keep_for_all_tells_nothing_of_one_caller(limited: Limited, path: str) -> None:
+    stranger = Client(limited("reads=2/hour").url)
+    for _ in range(2):
+        answer = stranger.request("GET", path)
+        assert answer.status_code == 200
+        assert "public" in answer.headers["Cache-Control"]
+        assert not {"RateLimit", "RateLimit-Policy"} & answer.headers.keys()
+    # It counts all the same; and a refusal, which nobody may keep, says so.
+    over = stranger.request("GET", path)
+    refused_for_now(over, "reads")
+    assert over.headers["Cache-Control"] == "no-store"
+
+
 def test_every_operation_but_those_of_the_service_documents_its_limits() -> None:
     for path, methods in document()["paths"].items():
         for method in METHODS & methods.keys():
@@ -352,6 +366,18 @@ def test_what_is_made_up_counts_as_a_failure(
     for _ in range(3):
         guesser.refused(code, method, path, **how)
     refused_for_now(guesser.request(method, path, **how), "failures")
+
+
+def test_moves_without_a_token_count_as_failures(limited: Limited) -> None:
+    url = limited("failures=3/minute").url
+    ada, stranger = new_player(url), Client(url)
+    game = ada.create(2, house=["careful"])
+    path = f"/v1/games/{game['id']}/moves"
+    body = {"turn": game["turn"], "move": game["legal_moves"][0]}
+    for _ in range(3):
+        stranger.refused("missing_token", "POST", path, body)
+    refused_for_now(stranger.request("POST", path, json=body), "failures")
+    ada.play(game["id"], game["turn"], game["legal_moves"][0])
 
 
 def test_nobody_is_kept_out_by_who_claims_to_be_it(limited: Limited) -> None:
