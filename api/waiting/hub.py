@@ -243,17 +243,15 @@ class Hub:
         self.waiters.add(waiter)
         return waiter
 
-    def game(self, game_id: str) -> GameTopic:
-        """The topic of a game."""
+    def game(self, game_id: str, *, is_well: bool = False) -> GameTopic:
+        """The topic of a game; `is_well`: whoever asks has just read it."""
         topic = self._topics.get(game_channel(game_id))
         if topic is None:
             topic = self._add(GameTopic(game_id))
         assert isinstance(topic, GameTopic)
-        if topic.fault is not None:
-            # Whoever comes now may have seen it well again.
+        if is_well:
             topic.fault = None
-            self._mark_stale(topic)
-        elif topic.look is None and topic.ready.is_set():
+        if topic.look is None and topic.ready.is_set() and not topic.is_set_aside:
             self._mark_stale(topic)
         return topic
 

@@ -103,7 +103,7 @@ class Polls:
             return game is None or is_over(game) or enough(game)
 
         with self.hub.waiter() as waiter:
-            topic = self.hub.game(visit.game.id)
+            topic = self.hub.game(visit.game.id, is_well=True)
             waiter.watch(topic, wants)
             while (left := until - time.monotonic()) > 0 and not self.hub.is_stopping:
                 if topic.fault is not None:

@@ -182,7 +182,7 @@ class Stream:
 
     def _looks(self, waiter: Waiter) -> Iterator[Shared | None]:
         """The game as it is and whenever it is another; None when it is time for a ping."""
-        topic = self.hub.game(self._game_id)
+        topic = self.hub.game(self._game_id, is_well=True)
         waiter.watch(topic, lambda _: True)
         if self._player_id is not None:
             waiter.watch(self.hub.player(self._player_id), self._doubt)
