@@ -281,13 +281,15 @@ class Reader:
         tell what of it was told. When there are too many to remember, it is looked at no more.
         """
         most = MAX_ENDED + len(seen.marks)
-        entries = self.indexes.ended_since(caller, seen.since, most)
+        # A clock that was set back puts what ends from then on before what was told already.
+        from_when = min(seen.since, now - COMMIT_MS)
+        entries = self.indexes.ended_since(caller, from_when, most)
         new = [each for each in entries if _end_mark(each[0]) not in seen.marks][:MAX_ENDED]
         found = self.store.games([each[0] for each in new]).values()
         games = [game for game in found if game is not None]
         games = [game for game in games if game.status in ENDED and caller in game.members()]
         until = new[-1][1] if len(new) == MAX_ENDED else now
-        since = max(seen.since, until - COMMIT_MS)
+        since = max(from_when, until - COMMIT_MS)
         told = {game.id for game in games}
         past = [
             (game_id, at)

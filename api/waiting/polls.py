@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Hashable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import NamedTuple, TypeVar
 from weakref import WeakValueDictionary
 
@@ -26,7 +26,7 @@ from api.problems import Problem
 from api.sharing import Found
 from api.store import StoredGame
 from api.stored import ENDED, Game
-from api.waiting.hub import PAUSE_SECONDS, Hub, PlayerTopic, Shared, Waiter
+from api.waiting.hub import PAUSE_SECONDS, RECHECK_SECONDS, Hub, PlayerTopic, Shared, Waiter
 from api.waiting.places import Places
 
 Answer = TypeVar("Answer")
@@ -189,14 +189,18 @@ class Polls:
                 watched: set[str] = set()
                 while until > time.monotonic() and not self.hub.is_stopping:
                     try:
-                        self._watch_games(waiter, topic, watched, first, until)
+                        is_told = self._watch_games(waiter, topic, watched, first, until)
                         last = look()
                     except RedisError:
                         gevent.sleep(PAUSE_SECONDS)
                         continue
                     if last.is_news:
                         return PolledTurns(last.now, last.rendered, False)
-                    waiter.wait(until - time.monotonic())
+                    left = until - time.monotonic()
+                    waiter.wait(left if is_told else min(left, RECHECK_SECONDS))
+                # As it is now: a game that waited for the caller may wait no more.
+                with suppress(RedisError):
+                    last = look()
                 return PolledTurns(max(self.hub.now(), last.now), last.rendered, False)
 
     def _look_for_turns(
@@ -213,12 +217,17 @@ class Polls:
 
     def _watch_games(
         self, waiter: Waiter, topic: PlayerTopic, watched: set[str], turns: Turns, until: float
-    ) -> None:
-        """Watch all games that may concern the player; whatever is read after this is complete."""
+    ) -> bool:
+        """Watch all games that may concern the player; whatever is read after this is complete.
+
+        Whether we shall be told of what happens there. If not, as it cannot be listened to now,
+        somebody has to look now and then.
+        """
 
         def wants(game: Game | None) -> bool:
             return game is not None and turns.would_be_news(game)
 
+        until = min(until, time.monotonic() + RECHECK_SECONDS)
         topic.ready.wait(max(until - time.monotonic(), 0))
         new = [self.hub.game(game_id) for game_id in self.hub.games_of(topic) - watched]
         for game in new:
@@ -226,6 +235,7 @@ class Polls:
             watched.add(game.id)
         for game in new:
             game.ready.wait(max(until - time.monotonic(), 0))
+        return topic.ready.is_set() and all(self.hub.game(each).ready.is_set() for each in watched)
 
     @contextmanager
     def _place(self, player_id: str | None) -> Iterator[bool]:

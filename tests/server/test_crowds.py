@@ -9,8 +9,9 @@ import requests
 
 from tests.server.conftest import Start
 
-CROWD = 200
-GAMES = 40
+CROWD = 100
+GAMES = 30
+SCARCE = {"REDIS_CONNECTIONS": 4, "REDIS_TIMEOUT_SECONDS": 0.5}
 LONG = [f"https://pictures.example/{number}".ljust(200, "x") for number in range(74)]
 COSTLY = {"ruleset": "contrast", "options": {"pictures": LONG}}
 
@@ -33,7 +34,7 @@ class Person:
 
 
 def test_a_crowd_that_asks_for_much_gets_no_move_of_others_refused(start: Start) -> None:
-    service = start(own=True, WEB_CONCURRENCY=1, TRUSTED_PROXIES="127.0.0.1")
+    service = start(own=True, WEB_CONCURRENCY=1, TRUSTED_PROXIES="127.0.0.1", **SCARCE)
     crowd, other = Person(service.url, "192.0.2.1"), Person(service.url, "192.0.2.2")
     for _ in range(GAMES):
         crowd.ask("POST", "/v1/games", COSTLY | {"seat_count": 6, "house": ["random"] * 5})
