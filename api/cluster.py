@@ -8,12 +8,12 @@ replaced by its replica, until the time is up.
 from __future__ import annotations
 
 import contextlib
-import threading
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, cast
 
+import gevent
 from redis import RedisError
 from redis.cluster import ClusterNode, RedisCluster
 from redis.connection import ConnectionPool
@@ -26,10 +26,12 @@ from redis.exceptions import (
     TryAgainError,
 )
 from redis.exceptions import ConnectionError as RedisConnectionError
+from redis.exceptions import TimeoutError as RedisTimeoutError
 
 from api.link import (
     UNREACHABLE,
     Command,
+    NoneIsFree,
     Replicas,
     borrowed,
     confirm,
@@ -43,6 +45,9 @@ from api.link import (
 PAUSE_SECONDS = 0.05
 LONGEST_PAUSE_SECONDS = 0.4
 
+IN_VAIN_SECONDS = 0.5
+"""So long nobody asks again who has which key after nobody could say."""
+
 PASSING = (MovedError, AskError, ClusterDownError, TryAgainError, ReadOnlyError, *UNREACHABLE)
 """What is worth asking again after."""
 
@@ -50,50 +55,96 @@ PASSING = (MovedError, AskError, ClusterDownError, TryAgainError, ReadOnlyError,
 class Topology:
     """Which node has which key. Loaded when it is first needed, and again when it was wrong.
 
-    `named`: the nodes that were named to us, to be asked if none that was found answers.
+    `named`: the nodes that were named to us, to be asked if none that was found answers. That
+    may take long when many do not answer, so it is done once for all who need it, each of whom
+    waits no longer than its `patience` (s); and when it was in vain it is not done again at once.
     """
 
     def __init__(
-        self, connect: Callable[[], RedisCluster], named: Sequence[tuple[str, int]]
+        self,
+        connect: Callable[[], RedisCluster],
+        named: Sequence[tuple[str, int]],
+        patience: float,
     ) -> None:
         self._connect = connect
         self._named = list(named)
+        self._patience = patience
         self._cluster: RedisCluster | None = None
-        self._lock = threading.Lock()
+        self._loading: gevent.Greenlet | None = None
+        self._in_vain: RedisError | None = None
+        self._in_vain_until = 0.0
 
     def node(self, key: str) -> ClusterNode:
         """The node that has a key. Raises `RedisError`."""
         with _as_redis_error():
-            return cast("ClusterNode", self._load().get_node_from_key(key))
+            return cast("ClusterNode", self._known().get_node_from_key(key))
 
     def masters(self) -> list[ClusterNode]:
         """All nodes that have keys. Raises `RedisError`."""
         with _as_redis_error():
-            return list(self._load().get_primaries())
+            return list(self._known().get_primaries())
 
     def pool(self, node: ClusterNode) -> ConnectionPool:
         """The connections to a node."""
         with _as_redis_error():
-            return self._load().get_redis_connection(node).connection_pool
+            return self._known().get_redis_connection(node).connection_pool
 
     def node_at(self, host: str, port: int) -> ClusterNode | None:
         """The node at this address, if it is known."""
-        return cast("ClusterNode | None", self._load().get_node(host=host, port=port))
+        return cast("ClusterNode | None", self._known().get_node(host=host, port=port))
 
     def refresh(self, failed: ClusterNode | None = None) -> None:
         """Ask the cluster again, at last the node that has failed. Raises `RedisError`."""
-        with _as_redis_error():
-            self._load().nodes_manager.initialize(
-                additional_startup_nodes_info=self._named,
-                disconnect_startup_nodes_pools=False,
-                last_failed_node_name=None if failed is None else failed.name,
-            )
+        self._load(None if failed is None else failed.name)
 
-    def _load(self) -> RedisCluster:
+    def _known(self) -> RedisCluster:
         if self._cluster is None:
-            with self._lock:
-                self._cluster = self._cluster or self._connect()
+            self._load(None)
+        assert self._cluster is not None
         return self._cluster
+
+    def _load(self, failed: str | None) -> None:
+        """Wait for the loading that is under way, or else a new one."""
+        if self._in_vain is not None and time.monotonic() < self._in_vain_until:
+            raise self._in_vain
+        if self._loading is None:
+            # Of its own: no request that is given up takes it along.
+            self._loading = gevent.spawn(self._load_for_all, failed)
+        loading = self._loading
+        loading.join(self._patience)
+        if not loading.ready():
+            raise RedisTimeoutError("the cluster does not say in time who has which key")
+        if loading.value is not None:
+            raise loading.value
+
+    def _load_for_all(self, failed: str | None) -> RedisError | None:
+        """Load; why it was in vain."""
+        why: RedisError | None = None
+        try:
+            with _as_redis_error():
+                self._load_now(failed)
+        except RedisError as error:
+            why = error
+        except OSError as error:
+            why = RedisConnectionError(str(error))
+        self._in_vain = why
+        self._in_vain_until = time.monotonic() + IN_VAIN_SECONDS
+        self._loading = None
+        return why
+
+    def _load_now(self, failed: str | None) -> None:
+        if self._cluster is None:
+            self._cluster = self._connect()
+            return
+        manager = self._cluster.nodes_manager
+        known = {*manager.startup_nodes, *manager.nodes_cache}
+        manager.initialize(
+            additional_startup_nodes_info=[
+                (host, port) for host, port in self._named if f"{host}:{port}" not in known
+            ],
+            disconnect_startup_nodes_pools=False,
+            last_failed_node_name=failed,
+        )
 
 
 class ClusterLink:
@@ -128,11 +179,30 @@ class ClusterLink:
 
     def everywhere(self, *words: Any) -> list[Any]:
         """See `api.link.Link`."""
+        until = time.monotonic() + self._timeout
+        while True:
+            error: RedisError | None = None
+            answers: list[Any] = []
+            try:
+                answers = self._ask_masters(words)
+            except PASSING as passing:
+                error = passing if isinstance(passing, RedisError) else _unreachable(passing)
+            if None not in answers and error is None:
+                return answers
+            if time.monotonic() + PAUSE_SECONDS >= until:
+                raise error or RedisConnectionError("a node is no master any more")
+            time.sleep(PAUSE_SECONDS)
+            self._refresh(None)
+
+    def _ask_masters(self, words: Sequence[Any]) -> list[Any]:
+        """The answer of each node that has keys, None of one that is no master any more."""
         answers = []
         for node in self._topology.masters():
             with borrowed(self._topology.pool(node)) as connection:
+                connection.send_command("ROLE")
                 connection.send_command(*words)
-                answers.append(connection.read_response())
+                role, answer = connection.read_response(), connection.read_response()
+                answers.append(answer if role[0] == b"master" else None)
         return answers
 
     def _try(
@@ -171,7 +241,9 @@ class ClusterLink:
             by_node[self._topology.node(commands[at].key)].append(at)
         return [
             Exchange(node, [commands[at] for at in places], places, replicas)
-            for node, places in by_node.items()
+            # All who need connections to several nodes take them in the same order, so that
+            # nobody waits for one who waits for him.
+            for node, places in sorted(by_node.items(), key=lambda each: each[0].name)
         ]
 
     def _look_through(
@@ -182,6 +254,7 @@ class ClusterLink:
         replicas: Replicas | None,
     ) -> Exception | None:
         passing: Exception | None = None
+        is_refreshed = False
         for each in exchanges:
             for at in each.places:
                 answer = answers[at]
@@ -193,6 +266,8 @@ class ClusterLink:
                     raise answer
                 if passing is None:
                     passing = answer
+                if not isinstance(answer, NoneIsFree) and not is_refreshed:
+                    is_refreshed = True
                     self._refresh(each.node if isinstance(answer, UNREACHABLE) else None)
         return passing
 
@@ -282,8 +357,13 @@ def _unconfirmed(answer: Any, replicas: Replicas) -> Exception | None:
 
 @contextlib.contextmanager
 def _as_redis_error() -> Iterator[None]:
-    """redis-py's error of a cluster that cannot be reached is no `RedisError`: make it one."""
+    """redis-py's errors of a cluster that cannot be reached are no `RedisError`: make them one."""
     try:
         yield
-    except RedisClusterException as error:
+    except (RedisClusterException, LookupError) as error:
+        # Of a slot that nobody has, it looks for the node in an empty list.
         raise RedisConnectionError(str(error)) from error
+
+
+def _unreachable(error: Exception) -> RedisError:
+    return RedisConnectionError(str(error))

@@ -150,7 +150,7 @@ def connect(settings: Settings) -> tuple[Link, Places]:
     kind = url.scheme.partition("+")[2]
     if kind == "cluster":
         named = addresses(url, CLUSTER_PORT)
-        topology = Topology(partial(_cluster, url, named, asking), named)
+        topology = Topology(partial(_cluster, url, named, asking), named, timeout)
         return (
             FairLink(ClusterLink(topology, replicas, timeout)),
             NodePlaces(topology, partial(_node_pool, {**_options(url), **hearing})),
@@ -195,16 +195,18 @@ def _sentinel_pool(url: SplitResult, options: dict[str, Any]) -> ConnectionPool:
     name, _, db = url.path.strip("/").partition("/")
     of_server = _options(url)
     tls = of_server.pop("connection_class", None) is not None
+    watching = addresses(url, SENTINEL_PORT)
     own = {
         "username": of_server.pop("sentinel_username", None),
         "password": of_server.pop("sentinel_password", None),
         "ssl": tls,
         **{key: value for key, value in of_server.items() if key.startswith("ssl_")},
-        "socket_timeout": options["socket_connect_timeout"],
-        "socket_connect_timeout": options["socket_connect_timeout"],
+        # All of them together may take as long as the master itself.
+        "socket_timeout": options["socket_connect_timeout"] / len(watching),
+        "socket_connect_timeout": options["socket_connect_timeout"] / len(watching),
         "retry": NEVER,
     }
-    sentinel = Sentinel(addresses(url, SENTINEL_PORT), sentinel_kwargs=own)
+    sentinel = Sentinel(watching, sentinel_kwargs=own)
     return SentinelConnections(  # type: ignore[no-untyped-call]
         unquote(name),
         sentinel,

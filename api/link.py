@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import math
 import time
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
@@ -110,6 +111,10 @@ class Link(Protocol):
         """The answer of every server that has keys."""
 
 
+class NoneIsFree(RedisConnectionError):
+    """All connections to a server were in use for too long. It says nothing of the server."""
+
+
 class Connections(BlockingConnectionPool):
     """Connections to a server, the last used first; who finds none free waits for one.
 
@@ -121,11 +126,11 @@ class Connections(BlockingConnectionPool):
         super().__init__(queue_class=LifoQueue, **options)  # type: ignore[no-untyped-call]
 
     def get_connection(self, *args: Any, **options: Any) -> Connection:
-        """A connection. Raises `redis.exceptions.ConnectionError` if there is none in time."""
+        """A connection. Raises `NoneIsFree` if there is none in time."""
         try:
             connection: Connection | None = self.pool.get(timeout=self.timeout)
         except Empty:
-            raise RedisConnectionError("no connection is free") from None
+            raise NoneIsFree("no connection is free") from None
         if connection is None:
             connection = cast("Connection", self.make_connection())  # type: ignore[no-untyped-call]
         try:
@@ -145,6 +150,8 @@ class FairLink:
     def __init__(self, link: Link) -> None:
         self._link = link
         self._shares = Shares(self.AT_ONCE)
+        self._failed_at = -math.inf
+        self._failure: Exception = NoneIsFree()
         self.publish = link.publish
         self.waits_for_replicas = link.waits_for_replicas
 
@@ -152,13 +159,24 @@ class FairLink:
         self, commands: Sequence[Command], *, durable: bool = False, apart: bool = False
     ) -> list[Any]:
         """See `Link`."""
-        with self._shares.of(callers.present()):
-            return self._link.ask(commands, durable=durable, apart=apart)
+        return self._in_turn(lambda: self._link.ask(commands, durable=durable, apart=apart))
 
     def everywhere(self, *words: Any) -> list[Any]:
         """See `Link`."""
-        with self._shares.of(callers.present()):
-            return self._link.everywhere(*words)
+        return self._in_turn(lambda: self._link.everywhere(*words))
+
+    def _in_turn(self, ask: Callable[[], list[Any]]) -> list[Any]:
+        room = self._shares.of(callers.present())
+        came = time.monotonic()
+        with room:
+            if self._failed_at > came:
+                # Who has waited for so long has waited long enough for a store that is away.
+                raise self._failure
+            try:
+                return ask()
+            except UNREACHABLE as error:
+                self._failed_at, self._failure = time.monotonic(), error
+                raise
 
 
 class SingleLink:

@@ -291,7 +291,7 @@ class Reader:
         """
         most = MAX_ENDED + len(seen.marks)
         # A clock that was set back puts what ends from then on before what was told already.
-        from_when = min(seen.since, now - COMMIT_MS)
+        from_when = seen.since if seen.since <= now else now - COMMIT_MS
         entries = self.indexes.ended_since(caller, from_when, most)
         new = [each for each in entries if _end_mark(each[0]) not in seen.marks][:MAX_ENDED]
         found = self.store.games([each[0] for each in new]).values()

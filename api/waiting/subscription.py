@@ -17,11 +17,15 @@ from typing import Any, Protocol
 import gevent
 from gevent.event import Event
 from redis import RedisError, ResponseError
+from redis.exceptions import TimeoutError as RedisTimeoutError
 
 log = logging.getLogger("ludotheque")
 
 PAUSE_SECONDS = 0.1
 """Between two attempts to connect."""
+
+OPENING_SECONDS = 10.0
+"""For one attempt, with asking who the master is."""
 
 MESSAGES = (b"message", b"smessage")
 CONFIRMATIONS = (b"subscribe", b"ssubscribe")
@@ -116,7 +120,7 @@ class Subscriptions:
             while self._homeless:
                 try:
                     self._find_places()
-                except (RedisError, OSError) as error:
+                except Exception as error:  # it goes on, whatever happens
                     self._note_interruption(error)
                     gevent.sleep(PAUSE_SECONDS)
                     self._refresh()
@@ -181,7 +185,8 @@ class Subscriptions:
         self._changed.set()
 
     def _refresh(self) -> None:
-        with contextlib.suppress(RedisError, OSError):
+        # Whatever happens: the channels are yet to be found again.
+        with contextlib.suppress(Exception):
             self._places.refresh()
 
 
@@ -238,7 +243,10 @@ class Line:
     def hear(self) -> None:
         """Hear until the connection is lost, which raises `RedisError` or `OSError`."""
         connection = self._places.connection(self.place)
-        connection.connect()
+        # It waits without end for what comes, but not for being opened: a server that stands
+        # still takes connections too.
+        with gevent.Timeout(OPENING_SECONDS, RedisTimeoutError("it does not answer")):
+            connection.connect()
         self._connection, self._is_alive = connection, True
         sender = gevent.spawn(self._send, connection)
         try:
