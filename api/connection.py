@@ -29,7 +29,7 @@ from redis.retry import Retry
 from redis.sentinel import Sentinel, SentinelConnectionPool
 
 from api.cluster import ClusterLink, Topology
-from api.link import Connections, Link, Replicas, SingleLink
+from api.link import Connections, FairLink, Link, Replicas, SingleLink
 from api.settings import Settings, SettingsError
 from api.waiting.subscription import Places
 
@@ -152,14 +152,17 @@ def connect(settings: Settings) -> tuple[Link, Places]:
         named = addresses(url, CLUSTER_PORT)
         topology = Topology(partial(_cluster, url, named, asking), named)
         return (
-            ClusterLink(topology, replicas, timeout),
+            FairLink(ClusterLink(topology, replicas, timeout)),
             NodePlaces(topology, partial(_node_pool, {**_options(url), **hearing})),
         )
     if kind == "sentinel":
         make = partial(_sentinel_pool, url)
     else:
         make = partial(_pool, settings.redis_url)
-    return SingleLink(make(asking), replicas, timeout), OnePlace(make(hearing))
+    # One trip is made at a time; a second connection is for what is sent anew.
+    shared = make({**asking, "max_connections": 2})
+    link = SingleLink(shared, make(asking), replicas, timeout)
+    return FairLink(link), OnePlace(make(hearing))
 
 
 def addresses(url: SplitResult, port: int) -> list[tuple[str, int]]:

@@ -22,14 +22,18 @@ that it hosted or had a seat in: strangers can reserve seats for it, which conce
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator, Sequence
 from itertools import chain
 from typing import Any, NamedTuple
 
-from api.link import Command, Link, Script
+from api import metrics
+from api.link import Command, Link, Script, Unreadable
 from api.lives import COMMIT_MS, Lives
 from api.store import Store, keeping
 from api.stored import CANCELLED, ENDED, FINISHED, OPEN, PLAYING, PUBLIC, UNFINISHED, Game
+
+log = logging.getLogger("ludotheque")
 
 ALL = "all"
 LOBBY = "lobby"
@@ -154,7 +158,10 @@ def can_become_true(entry: Entry, position: Position, game: Game | None, now: in
 
 
 class Indexes:
-    """The indexes in Redis. Any call may raise `redis.RedisError`."""
+    """The indexes in Redis. Any call may raise `redis.RedisError`.
+
+    Whoever reads one that is not what it should be is told `Unreadable`; who writes is not.
+    """
 
     def __init__(self, link: Link, store: Store, lives: Lives) -> None:
         self.link = link
@@ -188,8 +195,14 @@ class Indexes:
         if before is not None and before.status not in ENDED and after.status in ENDED:
             for player_id in sorted(_company(after)):
                 commands += self._adding_ended(player_id, after, now)
-        if commands:
-            self.link.ask(commands)
+        self._write(commands)
+
+    def _write(self, commands: list[Command]) -> None:
+        """Change some indexes. One that cannot be read fails no commit: it is but a hint."""
+        answers = self.link.ask(commands, apart=True) if commands else []
+        for command, answer in zip(commands, answers, strict=True):
+            if isinstance(answer, Unreadable):
+                _note_unreadable(command.key, answer)
 
     def _adding(self, entry: Entry, game: Game, now: int, how: str) -> Command:
         life_ms = self.lives.of_entries(game)
@@ -221,8 +234,7 @@ class Indexes:
             commands += [
                 self._adding(entry, after, now, EXACTLY) for entry in sorted(entries(after))
             ]
-        if commands:
-            self.link.ask(commands)
+        self._write(commands)
 
     def has_places(self, player_id: str, most: int, now: int) -> bool:
         """Whether a player hosts or sits in so many games that have not ended.
@@ -231,13 +243,18 @@ class Indexes:
         only where it matters.
         """
         indexes = [Entry(places(player_id), status) for status in UNFINISHED]
-        if sum(self.link.ask([_command("ZCARD", _key(entry)) for entry in indexes])) < most:
+        try:
+            if sum(self.link.ask([_command("ZCARD", _key(entry)) for entry in indexes])) < most:
+                return False
+            taken = {
+                game.id
+                for entry in indexes
+                for game in self.page(entry.owner, entry.status, None, most, now)[0]
+            }
+        except Unreadable as error:
+            # Who cannot be counted is not kept from playing.
+            _note_unreadable(_key(indexes[0]), error)
             return False
-        taken = {
-            game.id
-            for entry in indexes
-            for game in self.page(entry.owner, entry.status, None, most, now)[0]
-        }
         return len(taken) >= most
 
     def lobby_sizes(self) -> dict[str, int]:
@@ -283,6 +300,8 @@ class Indexes:
 
         Those that it plays or hosts come first, of which it may have few: however many seats
         strangers reserve for it, they are not displaced.
+
+        None of an index that cannot be read: who asks for it is told so.
         """
         answers = self.link.ask(
             [
@@ -293,11 +312,12 @@ class Indexes:
                     Entry(places(player_id), OPEN),
                     Entry(player_id, OPEN),
                 )
-            ]
+            ],
+            apart=True,
         )
         groups = zip(answers[::3], answers[1::3], answers[2::3], strict=True)
         return [
-            frozenset(member.decode() for member in [*dict.fromkeys(chain(*group))][:most])
+            frozenset([*dict.fromkeys(chain.from_iterable(map(_members, group)))][:most])
             for group in groups
         ]
 
@@ -323,14 +343,27 @@ class Indexes:
 
     def _remove(self, entry: Entry, false: list[str]) -> None:
         parts = [false[at : at + TOLD_AT_ONCE] for at in range(0, len(false), TOLD_AT_ONCE)]
-        if parts:
-            self.link.ask([REMOVE.on(*_keys(entry), args=part) for part in parts])
+        self._write([REMOVE.on(*_keys(entry), args=part) for part in parts])
 
     def _scored(self, key: str, *words: Any) -> list[tuple[str, int]]:
         """The members of a part of an index, and their times."""
         (answer,) = self.link.ask([_command("ZRANGE", key, *words, "WITHSCORES")])
         pairs = zip(answer[::2], answer[1::2], strict=True)
-        return [(member.decode(), int(float(score))) for member, score in pairs]
+        try:
+            return [(member.decode(), int(float(score))) for member, score in pairs]
+        except (ValueError, OverflowError) as error:
+            raise Unreadable from error
+
+
+def _members(found: list[bytes] | Unreadable) -> list[str]:
+    if isinstance(found, Unreadable):
+        return []
+    return [member.decode(errors="replace") for member in found]
+
+
+def _note_unreadable(key: str, error: Unreadable) -> None:
+    metrics.store_failed(error)
+    log.error("an index or a player cannot be read: %s", key, exc_info=error)
 
 
 def _command(name: str, key: str, *words: Any) -> Command:

@@ -28,6 +28,7 @@ from redis.exceptions import RedisError
 from redis.exceptions import TimeoutError as RedisTimeoutError
 
 from api import tally, tracing
+from api.link import Unreadable
 from api.stored import CANCELLED, FINISHED, NOT_A_MOVE, Game, Item
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
@@ -154,8 +155,8 @@ def commit_conflicted() -> None:
     _CONFLICTS.inc()
 
 
-def store_failed(error: RedisError) -> None:
-    """The store failed."""
+def store_failed(error: RedisError | Unreadable) -> None:
+    """The store failed, or has something else under a key than it should."""
     if isinstance(error, RedisTimeoutError):
         kind = "timeout"
     elif isinstance(error, RedisConnectionError):

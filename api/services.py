@@ -18,6 +18,7 @@ from api.limits.policies import POLICIES
 from api.limits.sittings import Sittings
 from api.lives import Lives
 from api.settings import Settings
+from api.sharing import Found
 from api.stopping import when_stopping
 from api.store import Store
 from api.waiting.hub import Hub
@@ -39,6 +40,7 @@ class Services:
     polls: Polls
     streams: Streams
     limiter: Limiter
+    lobby_sizes: Found[dict[str, int]]
 
 
 def make_services(settings: Settings) -> Services:
@@ -66,4 +68,5 @@ def make_services(settings: Settings) -> Services:
         polls=Polls(hub, places, reader),
         streams=Streams(hub, places, reader),
         limiter=limiter,
+        lobby_sizes=Found(indexes.lobby_sizes),
     )

@@ -1,9 +1,12 @@
-"""Round trips to the store that are shared by those who ask at the same time.
+"""Ways to share: a round trip, the store, or what was found, with others who ask for it.
 
 Who asks while nobody else does goes at once. Who comes while the store is being asked waits until
 its answers are here; then all who have come go together, in one round trip. The more there are,
 the less each costs: a trip's price is that of going, mostly, and not of what is carried. When a
 trip fails, so does it for those who wait: they have waited as long for a store that is away.
+
+Of one caller only so many ask at once: those who want more queue by themselves, and not before
+everybody else.
 
 This module knows nothing of the store: how a trip is made is its owner's to say.
 """
@@ -16,6 +19,7 @@ from typing import Generic, TypeVar
 
 import gevent
 from gevent.event import AsyncResult
+from gevent.lock import Semaphore
 
 Question = TypeVar("Question")
 Answer = TypeVar("Answer")
@@ -94,3 +98,45 @@ class SharedTrips(Generic[Question, Answer]):
                 break
             passengers.append(self._waiting.popleft())
         return passengers
+
+
+class Shares:
+    """So many at once of each: `with shares.of(whose):` waits until there is room for one more."""
+
+    REMEMBERED = 1000
+
+    def __init__(self, of_each: int) -> None:
+        self._of_each = of_each
+        self._taken: dict[str, Semaphore] = {}
+
+    def of(self, whose: str) -> Semaphore:
+        """The room for this one."""
+        room = self._taken.get(whose)
+        if room is None:
+            self._forget()
+            room = self._taken[whose] = Semaphore(self._of_each)
+        return room
+
+    def _forget(self) -> None:
+        """Forget those who ask nothing now, when there are many."""
+        if len(self._taken) >= self.REMEMBERED:
+            self._taken = {
+                whose: room for whose, room in self._taken.items() if room.counter < self._of_each
+            }
+
+
+class Found(Generic[Answer]):
+    """Something to look for, with one look for all who ask at the same time.
+
+    Never with one that began before they asked.
+    """
+
+    def __init__(self, look: Callable[[], Answer]) -> None:
+        def go(askers: Sequence[None]) -> list[Answer]:
+            return [look()] * len(askers)
+
+        self._trips = SharedTrips(go)
+
+    def get(self) -> Answer:
+        """It. Raises what looking for it raised."""
+        return self._trips.ask([None])[0]

@@ -340,10 +340,10 @@ class Tables:
 
         def decide(visit: Visit) -> Change | None:
             _only_host(visit)
+            if visit.game.started_at is not None:
+                return None
             if visit.game.status in ENDED:
                 raise Problem("game_over")
-            if visit.game.status != OPEN:
-                return None
             if not visit.game.persons():
                 raise Problem("no_players")
             course = Course(visit.game, None, visit.now, self.desk.rng)

@@ -82,8 +82,9 @@ def livez() -> Response:
 def readyz() -> Response:
     """Can the service do its work
 
-    503 while the store cannot be reached or written to, if it may drop games when its memory is
-    full, and from the moment that the service was told to stop.
+    503 while the store cannot be reached or is a replica, if it may drop games when its memory is
+    full, and from the moment that the service was told to stop. A store that is full can still be
+    read: then only changes are 503.
     """
     if stopping.is_announced():
         raise Problem("stopping")

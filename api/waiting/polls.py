@@ -9,20 +9,24 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Hashable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import NamedTuple, TypeVar
+from weakref import WeakValueDictionary
 
 import gevent
+from msgspec import Raw
 from redis import RedisError
 
 from api.accounts import Credentials
-from api.answers import EventPage, TurnsAnswer
+from api.answers import EventPage
 from api.game.desk import Visit, exists_for
 from api.game.reading import Reader, Turns
+from api.link import Unreadable
 from api.problems import Problem
+from api.sharing import Found
 from api.store import StoredGame
 from api.stored import ENDED, Game
-from api.waiting.hub import PAUSE_SECONDS, Hub, PlayerTopic, Shared, Waiter
+from api.waiting.hub import PAUSE_SECONDS, RECHECK_SECONDS, Hub, PlayerTopic, Shared, Waiter
 from api.waiting.places import Places
 
 Answer = TypeVar("Answer")
@@ -55,7 +59,7 @@ class PolledTurns(NamedTuple):
     """The answer to a poll of a player's turns, and the time of it (ms)."""
 
     now: int
-    answer: TurnsAnswer
+    answer: Raw
     is_over_cap: bool
 
 
@@ -76,13 +80,16 @@ class Polls:
         self.hub = hub
         self.places = places
         self.reader = reader
+        # By caller and what it has seen, as long as anybody asks.
+        self._looks: WeakValueDictionary[Hashable, Found[Turns]] = WeakValueDictionary()
 
     # --- One game ----------------------------------------------------------------------------
 
     def game(self, visit: Visit, seconds: int, enough: Enough) -> Polled:
         """The game once it is `enough`, or when the time is up.
 
-        Raises `Problem` (``game_not_found``) if it is gone, or exists for the caller no more.
+        Raises `Problem` (``game_not_found``) if it is gone, or exists for the caller no more, and
+        whatever keeps it from being read.
         """
         if seconds == 0 or enough(visit.game) or is_over(visit.game):
             return Polled(visit)
@@ -96,9 +103,11 @@ class Polls:
             return game is None or is_over(game) or enough(game)
 
         with self.hub.waiter() as waiter:
-            topic = self.hub.game(visit.game.id)
+            topic = self.hub.game(visit.game.id, is_well=True)
             waiter.watch(topic, wants)
             while (left := until - time.monotonic()) > 0 and not self.hub.is_stopping:
+                if topic.fault is not None:
+                    raise topic.fault
                 look = topic.look
                 if look and wants(look.game):
                     if look.is_newer(visit.now, visit.game.version):
@@ -113,8 +122,8 @@ class Polls:
             (look,) = self.hub.store.look([visit.game.id])
         except RedisError:
             return self._later(visit)
-        if look is None:
-            return self._later(visit)
+        if isinstance(look, Unreadable):
+            raise look
         self.hub.see_clock(look.now)
         return self._seen(visit, look.found)
 
@@ -164,14 +173,15 @@ class Polls:
         self, credentials: Credentials | None, since: str | None, seconds: int
     ) -> PolledTurns:
         """The games that wait for the caller, once there is one that it has not seen."""
-        first = self.reader.turns(credentials, since)
+        look = self._look_for_turns(credentials, since)
+        first = look()
         if seconds == 0 or first.is_news:
-            return PolledTurns(first.now, first.answer, False)
+            return PolledTurns(first.now, first.rendered, False)
         self.hub.see_clock(first.now)
         until = time.monotonic() + seconds
         with self._place(first.caller) as has_place:
             if not has_place:
-                return PolledTurns(first.now, first.answer, True)
+                return PolledTurns(first.now, first.rendered, True)
             with self.hub.waiter() as waiter:
                 topic = self.hub.player(first.caller)
                 waiter.watch(topic, lambda _: True)
@@ -179,24 +189,45 @@ class Polls:
                 watched: set[str] = set()
                 while until > time.monotonic() and not self.hub.is_stopping:
                     try:
-                        self._watch_games(waiter, topic, watched, first, until)
-                        last = self.reader.turns(credentials, since)
+                        is_told = self._watch_games(waiter, topic, watched, first, until)
+                        last = look()
                     except RedisError:
                         gevent.sleep(PAUSE_SECONDS)
                         continue
                     if last.is_news:
-                        return PolledTurns(last.now, last.answer, False)
-                    waiter.wait(until - time.monotonic())
-                return PolledTurns(max(self.hub.now(), last.now), last.answer, False)
+                        return PolledTurns(last.now, last.rendered, False)
+                    left = until - time.monotonic()
+                    waiter.wait(left if is_told else min(left, RECHECK_SECONDS))
+                # As it is now: a game that waited for the caller may wait no more.
+                with suppress(RedisError):
+                    last = look()
+                return PolledTurns(max(self.hub.now(), last.now), last.rendered, False)
+
+    def _look_for_turns(
+        self, credentials: Credentials | None, since: str | None
+    ) -> Callable[[], Turns]:
+        """Looks for a caller's turns: many who ask the same when they are woken look once."""
+        if credentials is None:
+            return lambda: self.reader.turns(credentials, since)
+        asked = (credentials.player_id, credentials.secret_hash, since)
+        looks = self._looks.get(asked)
+        if looks is None:
+            looks = self._looks[asked] = Found(lambda: self.reader.turns(credentials, since))
+        return looks.get
 
     def _watch_games(
         self, waiter: Waiter, topic: PlayerTopic, watched: set[str], turns: Turns, until: float
-    ) -> None:
-        """Watch all games that may concern the player; whatever is read after this is complete."""
+    ) -> bool:
+        """Watch all games that may concern the player; whatever is read after this is complete.
+
+        Whether we shall be told of what happens there. If not, as it cannot be listened to now,
+        somebody has to look now and then.
+        """
 
         def wants(game: Game | None) -> bool:
             return game is not None and turns.would_be_news(game)
 
+        until = min(until, time.monotonic() + RECHECK_SECONDS)
         topic.ready.wait(max(until - time.monotonic(), 0))
         new = [self.hub.game(game_id) for game_id in self.hub.games_of(topic) - watched]
         for game in new:
@@ -204,6 +235,7 @@ class Polls:
             watched.add(game.id)
         for game in new:
             game.ready.wait(max(until - time.monotonic(), 0))
+        return topic.ready.is_set() and all(self.hub.game(each).ready.is_set() for each in watched)
 
     @contextmanager
     def _place(self, player_id: str | None) -> Iterator[bool]:

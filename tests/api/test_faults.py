@@ -161,3 +161,24 @@ def test_a_store_that_is_away_is_a_503_with_retry_after_and_comes_back(
     finally:
         os.kill(pid, signal.SIGCONT)
     assert persist(lambda: ada.request("GET", "/v1/me")).json()["id"] == ada.id
+
+
+def test_a_store_that_is_full_can_still_be_read_and_goes_on_when_there_is_room(
+    own_service: Callable[[], Service],
+) -> None:
+    service = own_service()
+    players, game_id = seat_two(service.url)
+    game = players[0].game(game_id)
+    mover = players[game["to_move"][0]]
+    own = mover.game(game_id)
+    body = {"turn": own["turn"], "move": own["legal_moves"][0]}
+    with service.store.client() as redis:
+        redis.config_set("maxmemory", "1mb")
+        refused = mover.refused("store_unavailable", "POST", f"/v1/games/{game_id}/moves", body)
+        assert refused["status"] == 503
+        assert mover.game(game_id) == own
+        assert mover.get("/readyz") == {"status": "ready"}
+        counted = requests.get(f"{service.url}/metrics", timeout=10).text
+        assert 'ludotheque_store_errors_total{kind="other"} 0.0' not in counted
+        redis.config_set("maxmemory", "0")
+    assert mover.play(game_id, **body)["game"]["version"] > own["version"]

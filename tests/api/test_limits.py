@@ -14,7 +14,7 @@ from redis import RedisError
 
 from api import create_app
 from api.connection import connect
-from api.limits.counts import MOST_KEYS, WorkerCounts
+from api.limits.counts import FEW_KEYS, MOST_KEYS, WorkerCounts
 from api.limits.limiter import Limiter
 from api.limits.policies import FAILURES, PLAYERS, POLICIES, READS, Policy, read_policies
 from api.settings import Settings
@@ -561,6 +561,16 @@ def test_counts_of_strangers_do_not_grow_without_bound() -> None:
     assert counts.reset() <= MOST_KEYS
     counts.incr("gone", 0)
     assert counts.get("gone") == 0
+
+
+def test_counts_that_are_over_are_forgotten_before_there_are_many() -> None:
+    counts = WorkerCounts()
+    for number in range(10 * FEW_KEYS):
+        counts.incr(f"over {number}", 0)
+    for number in range(FEW_KEYS):
+        counts.incr(f"going on {number}", 60)
+    assert all(counts.get(f"going on {number}") == 1 for number in range(FEW_KEYS))
+    assert counts.reset() <= 2 * FEW_KEYS
 
 
 def test_a_setting_names_only_what_there_is() -> None:

@@ -21,6 +21,7 @@ from msgspec.structs import replace
 from api import lives
 from api.app import create_app
 from api.connection import connect
+from api.happenings import BY_TABLE
 from api.indexes import REMOVED_AT_ONCE, Entry, Indexes, entries, lobby
 from api.link import Command, SingleLink
 from api.lives import DAY_MS, HOUR_MS, Lives
@@ -35,6 +36,7 @@ from api.stored import (
     Game,
     Player,
     SeatRecord,
+    public_item,
     raw,
 )
 from tests.server.service import Service, wait_until
@@ -316,7 +318,7 @@ class Town:
 
     def move(self, game: Game) -> Game:
         ends = self.now + self.rng.randrange(game.turn_seconds * 1000)
-        return replace(game, status=PLAYING, deadline=ends)
+        return replace(game, status=PLAYING, turn=(game.turn or 0) + 1, deadline=ends)
 
     def finish(self, game: Game) -> Game:
         return replace(game, status=FINISHED, deadline=None)
@@ -336,7 +338,8 @@ class Town:
             return
         after = replace(after, version=after.version + 1, commit=f"{self.rng.getrandbits(64):016x}")
         life_ms = self.lives.of_game(after, self.now)
-        assert self.store.commit(before, Change(game=after), life_ms)
+        happened = public_item(after.version, self.now, BY_TABLE, None)
+        assert self.store.commit(before, Change(game=after, items=(happened,)), life_ms)
         self.games[after.id] = (after, self.now + life_ms)
         if self.rng.random() < 0.9:
             self.indexes.after_commit(before, after, self.now)

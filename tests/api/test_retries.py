@@ -106,6 +106,26 @@ def test_joining_leaving_and_cancelling_again_answers_with_the_present_game(
     assert ada.delete(f"{path}/seats/me") == cancelled
 
 
+def test_starting_again_answers_with_the_present_game_even_after_its_end(
+    ada: Client, bob: Client
+) -> None:
+    path = f"/v1/games/{ada.create(3)['id']}"
+    bob.join(path.rpartition("/")[2])
+    started = ada.post(f"{path}/start")
+    assert ada.post(f"{path}/start") == started
+    for each in (ada, bob):
+        each.delete(f"{path}/seats/me")
+    ended = ada.get(path)
+    assert ended["status"] == "cancelled"
+    assert ada.post(f"{path}/start") == ended
+
+
+def test_a_game_that_was_called_off_cannot_be_started(ada: Client) -> None:
+    path = f"/v1/games/{ada.create(3)['id']}"
+    ada.delete(path)
+    ada.refused("game_over", "POST", f"{path}/start")
+
+
 def test_who_left_a_private_game_may_leave_again_and_learns_no_more_of_it(
     ada: Client, bob: Client
 ) -> None:

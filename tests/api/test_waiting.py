@@ -217,6 +217,32 @@ def test_a_bot_is_told_of_a_game_that_it_is_not_in_yet(
     assert waits[1 - first].result().seconds < SETTLED + SOON
 
 
+def test_a_wait_that_ends_without_news_tells_what_is_then(
+    ada: Client, bob: Client, send: Send
+) -> None:
+    game = seated([ada, bob])
+    mover = ada if game["to_move"] == [0] else bob
+    known = mover.get("/v1/me/turns")
+    assert [each["id"] for each in known["items"]] == [game["id"]]
+    wait = send(mover, turns_path(known, wait=2))
+    time.sleep(SETTLED)
+    move([ada, bob], game["id"])
+    # Its own move is no news, but the game waits for it no more.
+    answer = wait.result()
+    assert answer.seconds > 1.9
+    assert answer.body["items"] == []
+
+
+def test_an_end_is_told_of_though_the_clock_was_set_back(ada: Client, bob: Client) -> None:
+    game = ada.create(3)
+    bob.join(game["id"])
+    in_an_hour = int(time.time() * 1000) + 3600 * 1000
+    ada.delete(f"/v1/games/{game['id']}")
+    told = bob.get(f"/v1/me/turns?since={in_an_hour}.")
+    assert told["ended"] == [{"id": game["id"], "result": None}]
+    assert bob.get(f"/v1/me/turns?since={told['cursor']}")["ended"] == []
+
+
 def test_a_bot_is_told_of_an_end(ada: Client, bob: Client, send: Send) -> None:
     game = ada.create(3)
     bob.join(game["id"])
@@ -497,6 +523,27 @@ def test_a_service_that_stops_answers_all_who_wait_at_once(tmp_path: Path) -> No
             assert running.exit_code() == 0
     finally:
         stop_service(running)
+
+
+def test_who_cannot_be_notified_is_told_within_seconds_all_the_same(
+    fresh_service: Service, send: Send
+) -> None:
+    ada, bob = new_player(fresh_service.url), new_player(fresh_service.url)
+    with fresh_service.store.client() as redis:
+        redis.execute_command("ACL", "SETUSER", "default", "-subscribe", "-ssubscribe")
+        try:
+            wait = send(bob, turns_path(bob.get("/v1/me/turns")))
+            time.sleep(SETTLED)
+            game = ada.create(2, take_seat=False)
+            ada.join(game["id"])
+            first = bob.join(game["id"])["to_move"][0]
+            if first == 0:
+                move([ada, bob], game["id"])
+            answer = wait.result()
+        finally:
+            redis.execute_command("ACL", "SETUSER", "default", "+@all")
+    assert [each["id"] for each in answer.body["items"]] == [game["id"]]
+    assert answer.seconds < SETTLED + 2 * 3 + 2
 
 
 # --- Caps ---------------------------------------------------------------------------------

@@ -11,9 +11,9 @@ import signal
 import socket
 import subprocess
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 import redis
@@ -67,16 +67,47 @@ def wait_until(
     raise AssertionError(f"not within {patience} s: {what}")
 
 
+class Secure(NamedTuple):
+    """Servers that speak TLS alone and ask for a password: their certificate, its authority."""
+
+    authority: Path
+    certificate: Path
+    key: Path
+    password: str
+
+    def options(self, port: int) -> tuple[str, ...]:
+        return (
+            *("--port", "0", "--tls-port", str(port), "--tls-auth-clients", "no"),
+            *("--tls-cert-file", str(self.certificate), "--tls-key-file", str(self.key)),
+            *("--tls-ca-cert-file", str(self.authority)),
+            *("--tls-replication", "yes", "--requirepass", self.password),
+        )
+
+    def client_options(self) -> dict[str, Any]:
+        return {"ssl": True, "ssl_ca_certs": str(self.authority), "password": self.password}
+
+
 class Server:
     """One server process."""
 
-    def __init__(self, program: str, directory: Path, port: int, *options: str) -> None:
+    def __init__(
+        self,
+        program: str,
+        directory: Path,
+        port: int,
+        *options: str,
+        secure: Secure | None = None,
+        environment: Mapping[str, str] | None = None,
+    ) -> None:
         directory.mkdir(parents=True, exist_ok=True)
         self.port = port
+        self._environment = os.environ | dict(environment or {})
+        self._client_options = {} if secure is None else secure.client_options()
         self._command = [
             program,
             *options,
-            *("--port", str(port), "--bind", "127.0.0.1", "--dir", str(directory)),
+            *(("--port", str(port)) if secure is None else secure.options(port)),
+            *("--bind", "127.0.0.1", "--dir", str(directory)),
             *("--save", "", "--daemonize", "no", "--logfile", str(directory / "log")),
         ]
         self.process: subprocess.Popen[bytes] | None = None
@@ -84,12 +115,16 @@ class Server:
 
     def start(self) -> None:
         self.process = subprocess.Popen(
-            self._command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+            self._command,
+            env=self._environment,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
         )
         wait_until(self.client().ping, f"{self._command[0]} answers on {self.port}")
 
     def client(self, **options: Any) -> redis.Redis:
-        return redis.Redis(port=self.port, socket_timeout=5, protocol=2, retry=None, **options)
+        options = {"socket_timeout": 5, **self._client_options, **options}
+        return redis.Redis(host="127.0.0.1", port=self.port, protocol=2, retry=None, **options)
 
     def kill(self) -> None:
         assert self.process is not None
@@ -113,11 +148,18 @@ class Server:
 class Cluster:
     """Masters with a replica each, as many as there are masters."""
 
-    def __init__(self, program: str, directory: Path, *options: str, masters: int = 3) -> None:
+    def __init__(
+        self,
+        program: str,
+        directory: Path,
+        *options: str,
+        masters: int = 3,
+        secure: Secure | None = None,
+    ) -> None:
         self.servers: list[Server] = []
         try:
             for number in range(2 * masters):
-                self.servers.append(_node(program, directory / str(number), options))
+                self.servers.append(_node(program, directory / str(number), options, secure))
             self._make(masters)
         except BaseException:
             self.end()
@@ -180,7 +222,9 @@ class Cluster:
             each.end()
 
 
-def _node(program: str, directory: Path, options: tuple[str, ...]) -> Server:
+def _node(program: str, directory: Path, options: tuple[str, ...], secure: Secure | None) -> Server:
+    if secure is not None:
+        options = (*options, "--tls-cluster", "yes", "--masterauth", secure.password)
     return Server(
         program,
         directory,
@@ -189,6 +233,7 @@ def _node(program: str, directory: Path, options: tuple[str, ...]) -> Server:
         *("--cluster-config-file", str(directory / "nodes.conf")),
         *("--repl-diskless-sync-delay", "0", "--appendonly", "no"),
         *options,
+        secure=secure,
     )
 
 
@@ -197,16 +242,26 @@ class Watched:
 
     NAME = "games"
 
-    def __init__(self, program: str, directory: Path) -> None:
+    def __init__(
+        self,
+        program: str,
+        directory: Path,
+        secure: Secure | None = None,
+        of_sentinels: Secure | None = None,
+    ) -> None:
         self.servers: list[Server] = []
         self.sentinels: list[Server] = []
+        self._secure, self._of_sentinels = secure, of_sentinels
+        options = self.QUICK
+        if secure is not None:
+            options += ("--masterauth", secure.password)
         try:
-            first = Server(program, directory / "0", free_port(), *self.QUICK)
-            self.servers.append(first)
+            place, port = directory / "0", free_port()
+            self.servers.append(Server(program, place, port, *options, secure=secure))
+            options += ("--replicaof", f"127.0.0.1 {port}")
             for number in (1, 2):
-                port = free_port()
-                options = (*self.QUICK, "--replicaof", f"127.0.0.1 {first.port}")
-                self.servers.append(Server(program, directory / str(number), port, *options))
+                place, port = directory / str(number), free_port()
+                self.servers.append(Server(program, place, port, *options, secure=secure))
             for number in range(3):
                 self.sentinels.append(self._sentinel(program, directory / f"s{number}"))
             wait_until(self.is_whole, "the Sentinels know everybody")
@@ -224,12 +279,18 @@ class Watched:
     def _sentinel(self, program: str, directory: Path) -> Server:
         directory.mkdir(parents=True)
         config = directory / "sentinel.conf"
+        own = self._of_sentinels
+        secrets = ""
+        if self._secure is not None:
+            secrets += f"sentinel auth-pass {self.NAME} {self._secure.password}\n"
+        if own is not None:
+            secrets += f"sentinel sentinel-pass {own.password}\n"
         config.write_text(
             f"sentinel monitor {self.NAME} 127.0.0.1 {self.servers[0].port} 2\n"
             f"sentinel down-after-milliseconds {self.NAME} 1000\n"
-            f"sentinel failover-timeout {self.NAME} 5000\n"
+            f"sentinel failover-timeout {self.NAME} 5000\n{secrets}"
         )
-        return Server(program, directory, free_port(), str(config), "--sentinel")
+        return Server(program, directory, free_port(), str(config), "--sentinel", secure=own)
 
     def is_whole(self) -> bool:
         for each in self.sentinels:

@@ -1,7 +1,8 @@
-"""Round trips that are shared (`api.sharing`): who goes with whom, and what comes back."""
+"""What is shared (`api.sharing`): who goes with whom, who waits for whom, what comes back."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 
 import gevent
@@ -10,7 +11,7 @@ from gevent.event import Event
 from hypothesis import given
 from hypothesis import strategies as st
 
-from api.sharing import MOST_AT_ONCE, SharedTrips
+from api.sharing import MOST_AT_ONCE, Found, SharedTrips, Shares
 
 
 class Road:
@@ -107,3 +108,52 @@ def test_who_is_stopped_on_the_way_stops_nobody_else() -> None:
     road.open.set()
     assert third.get() == ["C"]
     assert trips.ask(["d"]) == ["D"]
+
+
+def test_of_one_caller_only_so_many_ask_at_once_and_nobody_else_waits_for_them() -> None:
+    shares = Shares(2)
+    inside: Counter[str] = Counter()
+    most: Counter[str] = Counter()
+    go_on = Event()
+
+    def visit(whose: str) -> None:
+        with shares.of(whose):
+            inside[whose] += 1
+            most[whose] = max(most[whose], inside[whose])
+            go_on.wait()
+            inside[whose] -= 1
+
+    crowd = [gevent.spawn(visit, "crowd") for _ in range(5)]
+    gevent.sleep(0)
+    single = gevent.spawn(visit, "single")
+    gevent.sleep(0)
+    assert inside == {"crowd": 2, "single": 1}
+    go_on.set()
+    gevent.joinall([*crowd, single], raise_error=True)
+    assert most == {"crowd": 2, "single": 1}
+
+
+def test_a_share_that_is_in_use_is_never_forgotten() -> None:
+    shares = Shares(1)
+    with shares.of("busy"):
+        for number in range(3 * Shares.REMEMBERED):
+            shares.of(str(number))
+        assert shares.of("busy").locked()
+    assert not shares.of("busy").locked()
+
+
+def test_what_is_found_was_looked_for_after_it_was_asked_for() -> None:
+    begun = []
+    go_on = Event()
+
+    def look() -> int:
+        begun.append(len(begun))
+        go_on.wait()
+        return begun[-1]
+
+    found = Found(look)
+    asking = [gevent.spawn(found.get) for _ in range(4)]
+    gevent.sleep(0)
+    go_on.set()
+    assert [each.get() for each in asking] == [0, 1, 1, 1]
+    assert found.get() == 2
