@@ -156,7 +156,7 @@ class Worker(GeventWorker):  # type: ignore[misc]
         self.connections_per_address = self.worker_connections
         self.proxies = Proxies()
         # Who counts what is refused here: given by gunicorn's hook post_worker_init.
-        self.count_refused: Callable[[int], None] = _nobody
+        self.count_unreadable: Callable[[int], None] = _nobody
         self._peers: dict[str, Peer] = {}
         self._peer_of: dict[gevent.Greenlet, Peer] = {}
         self._complaints: dict[str, float] = {}
@@ -355,7 +355,7 @@ class Worker(GeventWorker):  # type: ignore[misc]
         problem = problem_for(exc)
         if req is None or problem is not FAILED:
             # What the application let through was its to count.
-            self.count_refused(KINDS[problem.code].status)
+            self.count_unreadable(KINDS[problem.code].status)
         if problem is FAILED:
             # Without the address: it may hold a ticket, or what was put there by mistake.
             self.log.error("Error handling a request", exc_info=exc)
