@@ -156,7 +156,7 @@ class Worker(GeventWorker):  # type: ignore[misc]
         self.connections_per_address = self.worker_connections
         self.proxies = Proxies()
         # Who counts what is refused here: given by gunicorn's hook post_worker_init.
-        self.count_refused: Callable[[int], None] = _nobody
+        self.count_unreadable: Callable[[int], None] = _nobody
         self._peers: dict[str, Peer] = {}
         self._peer_of: dict[gevent.Greenlet, Peer] = {}
         self._complaints: dict[str, float] = {}
@@ -282,7 +282,8 @@ class Worker(GeventWorker):  # type: ignore[misc]
         finally:
             del self._peer_of[greenlet]
             peer.connections.discard(greenlet)
-            if not peer.connections:
+            # One that was told to close may end after the address has come anew.
+            if not peer.connections and self._peers.get(address) is peer:
                 del self._peers[address]
 
     def _make_room(self, peer: Peer) -> bool:
@@ -291,9 +292,11 @@ class Worker(GeventWorker):  # type: ignore[misc]
         It may be that a request has just come that nobody has looked at: that one is left.
         """
         for greenlet in list(islice(peer.idle, LOOKED_AT)):
-            if _has_sent(self._clients[greenlet]):
-                continue
-            self._hang_up(greenlet)
+            with contextlib.suppress(OSError), _plain(self._clients[greenlet]) as client:
+                if _has_sent(client):
+                    continue
+                # Both ways: whatever comes from now on is too late.
+                client.shutdown(socket.SHUT_RDWR)
             del peer.idle[greenlet]
             peer.connections.discard(greenlet)
             return True
@@ -344,18 +347,15 @@ class Worker(GeventWorker):  # type: ignore[misc]
 
     def _hang_up(self, greenlet: gevent.Greenlet) -> None:
         """Let a connection end, but for the request that may have come in already."""
-        with contextlib.suppress(OSError, KeyError):
-            # The system's own: gevent's would take whoever reads there for closing it by mistake.
-            client = _system_socket(fileno=os.dup(self._clients[greenlet].fileno()))
-            with contextlib.closing(client):
-                client.shutdown(socket.SHUT_RD)
+        with contextlib.suppress(OSError, KeyError), _plain(self._clients[greenlet]) as client:
+            client.shutdown(socket.SHUT_RD)
 
     def handle_error(self, req: Any, client: socket.socket, addr: Any, exc: BaseException) -> None:
         """Answer what gunicorn could not read, or what the application let through."""
         problem = problem_for(exc)
         if req is None or problem is not FAILED:
             # What the application let through was its to count.
-            self.count_refused(KINDS[problem.code].status)
+            self.count_unreadable(KINDS[problem.code].status)
         if problem is FAILED:
             # Without the address: it may hold a ticket, or what was put there by mistake.
             self.log.error("Error handling a request", exc_info=exc)
@@ -371,16 +371,23 @@ def _nobody(status: int) -> None:
     """Counts nothing."""
 
 
-def _has_sent(client: socket.socket) -> bool:
+@contextlib.contextmanager
+def _plain(client: socket.socket) -> Iterator[socket.socket]:
+    """A connection as the system has it.
+
+    gevent's would be taken for closed by mistake if it is shut down while somebody reads there,
+    and one over TLS cannot be looked into.
+    """
+    with _system_socket(fileno=os.dup(client.fileno())) as plain:
+        yield plain
+
+
+def _has_sent(plain: socket.socket) -> bool:
     """Whether something has come that nobody has read yet; this waits for nothing."""
-    timeout = client.gettimeout()
-    client.settimeout(0)
     try:
-        return bool(client.recv(1, socket.MSG_PEEK))
-    except OSError:
+        return bool(plain.recv(1, socket.MSG_PEEK | socket.MSG_DONTWAIT))
+    except BlockingIOError:
         return False
-    finally:
-        client.settimeout(timeout)
 
 
 def _answer(client: socket.socket, data: bytes) -> None:

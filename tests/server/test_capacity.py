@@ -196,6 +196,20 @@ def test_connections_that_are_idle_make_room_for_new_ones(start: Start, connect:
     assert "rror" not in service.output
 
 
+def test_who_makes_room_again_and_again_holds_no_more_than_it_may(
+    start: Start, connect: Connect
+) -> None:
+    service = start(own=True, WEB_CONCURRENCY="1", CONNECTIONS_PER_ADDRESS="1")
+    for number in range(60):
+        connection = connect(service, LIVEZ)
+        assert status(connection) == 200
+        if number % 3 == 0:
+            connection.close()
+    held = [connect(service, SLOW_BODY) for _ in range(10)]
+    wait_until(lambda: sum(map(is_closed, held)) == 9, "all but one are closed")
+    assert "rror" not in service.output
+
+
 def test_refused_connections_are_told_of_once(start: Start, connect: Connect) -> None:
     service = start(own=True, WEB_CONCURRENCY="1", CONNECTIONS_PER_ADDRESS="5")
     held = [connect(service, SLOW_BODY) for _ in range(12)]
