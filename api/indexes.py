@@ -13,16 +13,18 @@ its last entry.
 | --- | --- |
 | `index:{OWNER}:STATUS` | sorted set: game ids by the time of their creation |
 | `index:{OWNER}:STATUS:until` | sorted set: the same ids by when their life is over |
-| `index:{PLAYER}:ended` | sorted set: a player's ended games by the time of their end |
+| `index:{PLAYER}:ended` | sorted set: a player's own games that ended, by the time of their end |
 
 An owner is the lobby, one ruleset's lobby, a player (all games that concern it), or a player's
-places (those that take one). The last one tells a bot what ended since it last asked.
+places (those that take one). The last one tells a bot what ended since it last asked, of the games
+that it hosted or had a seat in: strangers can reserve seats for it, which concerns it only then.
 """
 
 from __future__ import annotations
 
 import logging
 from collections.abc import Iterator, Sequence
+from itertools import chain
 from typing import Any, NamedTuple
 
 from api import metrics
@@ -116,8 +118,8 @@ def owners(game: Game) -> set[str]:
 
 
 def _company(game: Game | None) -> set[str]:
-    """Those who are kept as long as a game is: who host it or have a seat."""
-    return set() if game is None else game.players() | {game.host.id}
+    """Those who are kept as long as a game is, and told of its end."""
+    return set() if game is None else game.company()
 
 
 def _are_alike(before: Game | None, after: Game) -> bool:
@@ -191,7 +193,7 @@ class Indexes:
             for player_id in sorted(_company(after) - _company(old))
         ]
         if before is not None and before.status not in ENDED and after.status in ENDED:
-            for player_id in sorted(after.members()):
+            for player_id in sorted(_company(after)):
                 commands += self._adding_ended(player_id, after, now)
         self._write(commands)
 
@@ -296,19 +298,27 @@ class Indexes:
     def unfinished(self, player_ids: Sequence[str], most: int) -> list[frozenset[str]]:
         """The newest games that may concern each of some players and may not have ended.
 
+        Those that it plays or hosts come first, of which it may have few: however many seats
+        strangers reserve for it, they are not displaced.
+
         None of an index that cannot be read: who asks for it is told so.
         """
         answers = self.link.ask(
             [
                 _command("ZRANGE", _key(entry), 0, most - 1, "REV")
                 for player_id in player_ids
-                for entry in (Entry(player_id, OPEN), Entry(places(player_id), PLAYING))
+                for entry in (
+                    Entry(places(player_id), PLAYING),
+                    Entry(places(player_id), OPEN),
+                    Entry(player_id, OPEN),
+                )
             ],
             apart=True,
         )
+        groups = zip(answers[::3], answers[1::3], answers[2::3], strict=True)
         return [
-            _members(open_ones) | _members(playing)
-            for open_ones, playing in zip(answers[::2], answers[1::2], strict=True)
+            frozenset([*dict.fromkeys(chain.from_iterable(map(_members, group)))][:most])
+            for group in groups
         ]
 
     def _positions(
@@ -345,10 +355,10 @@ class Indexes:
             raise Unreadable from error
 
 
-def _members(found: list[bytes] | Unreadable) -> frozenset[str]:
+def _members(found: list[bytes] | Unreadable) -> list[str]:
     if isinstance(found, Unreadable):
-        return frozenset()
-    return frozenset(member.decode(errors="replace") for member in found)
+        return []
+    return [member.decode(errors="replace") for member in found]
 
 
 def _note_unreadable(key: str, error: Unreadable) -> None:

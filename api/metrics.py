@@ -132,6 +132,11 @@ def request_answered(trace: tracing.Trace, status: int, seconds: float) -> None:
         _request_seconds(method, trace.route).observe(seconds)
 
 
+def request_refused(status: int) -> None:
+    """What came could not be read as a request, and was answered with this status."""
+    _request_counter("other", tracing.UNMATCHED, status).inc()
+
+
 def committed(before: Game | None, after: Game, items: Iterable[Item]) -> None:
     """A change of a game was committed."""
     for item in items:

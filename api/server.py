@@ -109,6 +109,7 @@ class Application(BaseApplication):  # type: ignore[misc]
             if name in self.cfg.settings:
                 self.cfg.set(name, value)
         self.cfg.set("bind", self._bind)
+        self._initialise = gunicorn_config.post_worker_init
         self.cfg.set("post_worker_init", self._announce)
 
     def load(self) -> Any:
@@ -118,6 +119,7 @@ class Application(BaseApplication):  # type: ignore[misc]
         return create_app(self._settings)
 
     def _announce(self, worker: Any) -> None:
+        self._initialise(worker)
         # The first worker of all: from now on requests are answered.
         if worker.age != 1:
             return

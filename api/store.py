@@ -20,7 +20,6 @@ published in the old way only where its servers know no other: it tells all of t
 
 from __future__ import annotations
 
-import contextlib
 import logging
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple, TypeVar
@@ -29,6 +28,7 @@ import msgspec
 from msgspec import Struct
 from redis import RedisError, ResponseError
 
+from api import metrics
 from api.link import Command, Link, Script, Unreadable
 from api.sharing import Found
 from api.soundness import UNDECODABLE, NewerFormat, check_game, check_stored
@@ -388,12 +388,17 @@ class Store:
         channels = [player_channel(each) for each in player_ids]
         if not channels:
             return
-        with contextlib.suppress(RedisError):
-            try:
-                self.link.ask([Command(each, (self.link.publish, each, "")) for each in channels])
-            except ResponseError:
-                # A cluster of before version 7.
-                self.link.ask([Command(each, ("PUBLISH", each, "")) for each in channels])
+        try:
+            self._announce(channels)
+        except RedisError as error:
+            metrics.store_failed(error)
+
+    def _announce(self, channels: list[str]) -> None:
+        try:
+            self.link.ask([Command(each, (self.link.publish, each, "")) for each in channels])
+        except ResponseError:
+            # A cluster of before version 7.
+            self.link.ask([Command(each, ("PUBLISH", each, "")) for each in channels])
 
     def add_ticket(self, ticket: str, holder: Ticket, life_ms: int) -> None:
         """Keep a ticket (its hash) and what it is for."""

@@ -186,6 +186,10 @@ class Game(Struct, frozen=True, kw_only=True):
         """Those whom the game takes a place of: who play, and who hosts an open table."""
         return self.persons() | ({self.host.id} if self.status == OPEN else set())
 
+    def company(self) -> set[str]:
+        """Those whose game it is: who hosts it, and to whom its seats belong."""
+        return self.players() | {self.host.id}
+
     def members(self) -> set[str]:
         """The players for whom the game exists even if it is private."""
         concerned = [p for r in self.seats for p in (r.player, r.reserved_for) if p is not None]

@@ -55,6 +55,10 @@ ENDED_SHOWN_MS = 24 * 60 * 60 * 1000
 """How far back a first listTurns, which has no cursor yet, tells of games that ended."""
 
 
+ITEMS_AT_ONCE = 500
+"""How much of a game's history is read in one round trip."""
+
+
 @dataclass(frozen=True)
 class Turns:
     """What there is for a player at a time (ms), and whether it is news to who has `seen` this."""
@@ -73,7 +77,7 @@ class Turns:
     def would_be_news(self, game: Game) -> bool:
         """Whether such a game waits for the player, or has ended, without its knowing."""
         if game.status in ENDED:
-            return _end_mark(game.id) not in self.seen
+            return self.caller in game.company() and _end_mark(game.id) not in self.seen
         return _waits_for(game, self.caller) and _turn_mark(game) not in self.seen
 
 
@@ -180,6 +184,11 @@ class Reader:
             item_answers(items, visit.seat), last, last < game.version, game.status, False
         )
 
+    def _all_items(self, game: Game) -> Iterator[Item]:
+        """All that happened in a game, some at a time: there may be very much of it."""
+        for first in range(1, game.version + 1, ITEMS_AT_ONCE):
+            yield from self.store.items(game.id, first, first + ITEMS_AT_ONCE - 1)
+
     def presence(self, visit: Visit) -> PresenceAnswer:
         """When each seat's player was last heard of."""
         playing = [
@@ -218,7 +227,7 @@ class Reader:
             deal_sha256=digest(deal.deal_text),
             moves=tuple(
                 recorded
-                for each in self.store.items(game.id, 1, game.version)
+                for each in self._all_items(game)
                 if (recorded := _recorded(each)) is not None
             ),
             result=game.result,
@@ -287,7 +296,7 @@ class Reader:
         new = [each for each in entries if _end_mark(each[0]) not in seen.marks][:MAX_ENDED]
         found = self.store.games([each[0] for each in new]).values()
         games = [game for game in found if game is not None]
-        games = [game for game in games if game.status in ENDED and caller in game.members()]
+        games = [game for game in games if game.status in ENDED and caller in game.company()]
         until = new[-1][1] if len(new) == MAX_ENDED else now
         since = max(from_when, until - COMMIT_MS)
         told = {game.id for game in games}

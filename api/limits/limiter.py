@@ -11,6 +11,7 @@ from limits import RateLimitItem, RateLimitItemPerSecond
 from limits.strategies import FixedWindowRateLimiter
 from redis import RedisError
 
+from api import metrics
 from api.limits.counts import SharedCounts, WorkerCounts
 from api.limits.policies import Policy
 from api.link import Link, Unreadable
@@ -65,7 +66,8 @@ class Limiter:
             return self.count(name, whose)
         except Unreadable:
             return None
-        except RedisError:
+        except RedisError as error:
+            metrics.store_failed(error)
             self._away_until = time.monotonic() + AWAY_SECONDS
             return None
 

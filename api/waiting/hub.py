@@ -57,7 +57,7 @@ UNDER_WAY_MS = 5000
 """Longer than two looks at the same game can be under way."""
 
 MAX_WATCHED = 300
-"""So many open games of a player are watched, and so many in play: more than it has places."""
+"""So many games of a player are watched, its own first: more than it has places."""
 
 Value = TypeVar("Value")
 Wants = Callable[[Game | None], bool]
