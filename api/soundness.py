@@ -24,6 +24,7 @@ UNDECODABLE = (
 )
 """What decoding raises for bytes that it was not made for."""
 
+_LEVELS = frozenset({None, *HOUSE_LEVELS})
 _STATUSES = frozenset(GameStatus)
 _VISIBILITIES = frozenset(Visibility)
 
@@ -55,8 +56,7 @@ def check_stored(game: Game, values: list[bytes | None]) -> None:
 
 def _is_known(game: Game) -> bool:
     """Whether what grows from release to release is known to this one."""
-    levels = [record.house for record in game.seats if record.house is not None]
-    return game.ruleset in RULESETS and all(level in HOUSE_LEVELS for level in levels)
+    return game.ruleset in RULESETS and _LEVELS.issuperset([seat.house for seat in game.seats])
 
 
 def _is_sound(game: Game) -> bool:
@@ -64,6 +64,6 @@ def _is_sound(game: Game) -> bool:
         game.status in _STATUSES
         and game.visibility in _VISIBILITIES
         and game.seat_count == len(game.seats)
-        and all(0 <= seat < game.seat_count for seat in (*game.to_move, *game.answered))
+        and frozenset(range(game.seat_count)).issuperset(game.to_move + game.answered)
         and (game.status != PLAYING or game.turn is not None)
     )

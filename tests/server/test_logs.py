@@ -196,7 +196,8 @@ def test_a_game_that_cannot_be_read_is_told_of_without_what_is_in_it(
         (failure,) = (line for line in lines(service) if line["message"] == "a request failed")
         assert failure["request_id"] == "poisoned"
         assert failure["route"] == "/v1/games/{game_id}"
-        assert failure["error"][0]["type"] == "msgspec.ValidationError"
+        types = [each["type"] for each in failure["error"]]
+        assert types == ["api.link.Unreadable", "msgspec.ValidationError"]
 
 
 def test_what_the_application_lets_through_is_logged_without_its_message(start: Start) -> None:
