@@ -70,6 +70,9 @@ def post_worker_init(worker: Any) -> None:
 
     Else the collector would look through all of it again and again, for tens of milliseconds.
     """
+    from api import metrics  # noqa: PLC0415 (the master must not load it)
+
+    worker.count_refused = metrics.connection_refused
     gc.collect()
     gc.freeze()
 

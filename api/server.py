@@ -109,13 +109,19 @@ class Application(BaseApplication):  # type: ignore[misc]
             if name in self.cfg.settings:
                 self.cfg.set(name, value)
         self.cfg.set("bind", self._bind)
-        self.cfg.set("post_worker_init", self._announce)
+        self.cfg.set("post_worker_init", self._worker_is_ready)
 
     def load(self) -> Any:
         """The WSGI application, with the settings as they turned out: called in each worker."""
         from api import create_app  # noqa: PLC0415 (after gevent has patched)
 
         return create_app(self._settings)
+
+    def _worker_is_ready(self, worker: Any) -> None:
+        from api import gunicorn_config  # noqa: PLC0415 (as above)
+
+        gunicorn_config.post_worker_init(worker)
+        self._announce(worker)
 
     def _announce(self, worker: Any) -> None:
         # The first worker of all: from now on requests are answered.

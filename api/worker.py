@@ -18,7 +18,7 @@ import signal
 import socket
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 from http import HTTPStatus
 from typing import Any, NamedTuple
@@ -135,6 +135,8 @@ class Worker(GeventWorker):  # type: ignore[misc]
         self.connections_per_address = self.worker_connections
         self.proxies = Proxies()
         self._connected: Counter[str] = Counter()
+        # What is told of each connection that is one too many: given by post_worker_init.
+        self.count_refused: Callable[[], None] = _count_nothing
         self._woken: Event | None = None
         self._servers: list[StreamServer] = []
         # The connection of each greenlet that serves one, and those between two requests.
@@ -230,6 +232,7 @@ class Worker(GeventWorker):  # type: ignore[misc]
                     super().handle(listener, client, addr)
                 else:
                     client.close()
+                    self.count_refused()
         finally:
             del self._clients[greenlet]
 
@@ -290,6 +293,10 @@ class Worker(GeventWorker):  # type: ignore[misc]
             self.log.info("Refused what %s sent: %s", sender, type(exc).__name__)
         with contextlib.suppress(OSError, gevent.Timeout):
             _answer(client, response(problem))
+
+
+def _count_nothing() -> None:
+    """Nobody counts."""
 
 
 def _answer(client: socket.socket, data: bytes) -> None:
