@@ -7,7 +7,8 @@
 | `redis+cluster://HOST:PORT,HOST:PORT` | the cluster that these are nodes of |
 
 The last two have their `rediss+…` too. User and password are those of the servers that have the
-keys. What else redis-py can be told about a connection is told in the query, as there.
+keys. What else redis-py can be told about a connection is told in the query, as there; what is
+said of TLS is for Sentinels too.
 """
 
 from __future__ import annotations

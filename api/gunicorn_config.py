@@ -89,6 +89,7 @@ def post_worker_init(worker: Any) -> None:
     from api import metrics  # noqa: PLC0415 (after gevent has patched)
 
     worker.count_unreadable = metrics.request_refused
+    worker.count_refused = metrics.connection_refused
     gc.collect()
     gc.freeze()
 

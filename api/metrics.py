@@ -24,10 +24,11 @@ from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.multiprocess import MultiProcessCollector
 from prometheus_client.registry import Collector
 from redis.exceptions import ConnectionError as RedisConnectionError
-from redis.exceptions import RedisError
+from redis.exceptions import OutOfMemoryError, RedisError
 from redis.exceptions import TimeoutError as RedisTimeoutError
 
 from api import tally, tracing
+from api.limits.policies import POLICIES
 from api.link import Unreadable
 from api.stored import CANCELLED, FINISHED, NOT_A_MOVE, Game, Item
 
@@ -95,7 +96,7 @@ _CONFLICTS = Counter(
 )
 _STORE_ERRORS = Counter(
     "ludotheque_store_errors",
-    "Failures of the store, by kind: connection, timeout or other.",
+    "Failures of the store, by kind: connection, timeout, full or other.",
     ("kind",),
     registry=_registry,
 )
@@ -105,9 +106,26 @@ _RATE_LIMITED = Counter(
     ("limit",),
     registry=_registry,
 )
+_WAITS_REFUSED = Counter(
+    "ludotheque_waits_refused",
+    "Polls that were answered at once and streams that were refused as too many waited, by whose "
+    "places were taken: the worker's, the strangers', the address's or the player's.",
+    ("places",),
+    registry=_registry,
+)
+_CONNECTIONS_REFUSED = Counter(
+    "ludotheque_connections_refused",
+    "Connections closed at once as their address had too many.",
+    registry=_registry,
+)
 
-for _kind in ("connection", "timeout", "other"):
-    _STORE_ERRORS.labels(_kind)  # so that they are there, at zero, before the first
+# So that they are there, at zero, before the first.
+for _kind in ("connection", "timeout", "full", "other"):
+    _STORE_ERRORS.labels(_kind)
+for _policy in POLICIES:
+    _RATE_LIMITED.labels(_policy.name)
+for _places in ("worker", "strangers", "address", "player"):
+    _WAITS_REFUSED.labels(_places)
 
 # The children are kept: looking one up takes longer than counting.
 _request_counter = cache(_REQUESTS.labels)
@@ -161,6 +179,8 @@ def store_failed(error: RedisError | Unreadable) -> None:
         kind = "timeout"
     elif isinstance(error, RedisConnectionError):
         kind = "connection"
+    elif isinstance(error, OutOfMemoryError):
+        kind = "full"
     else:
         kind = "other"
     _STORE_ERRORS.labels(kind).inc()
@@ -179,6 +199,16 @@ def wait_began() -> None:
 def wait_ended() -> None:
     """A poll or a stream has given its place back."""
     _WAITERS.dec()
+
+
+def wait_refused(places: str) -> None:
+    """A poll or a stream got no place: those of the worker, of strangers, … were taken."""
+    _WAITS_REFUSED.labels(places).inc()
+
+
+def connection_refused() -> None:
+    """A connection was closed at once, as its address had too many."""
+    _CONNECTIONS_REFUSED.inc()
 
 
 class _Lobby(Collector):

@@ -160,6 +160,7 @@ class Worker(GeventWorker):  # type: ignore[misc]
         self._peers: dict[str, Peer] = {}
         self._peer_of: dict[gevent.Greenlet, Peer] = {}
         self._complaints: dict[str, float] = {}
+        self.count_refused: Callable[[], None] = _count_nothing
         self._woken: Event | None = None
         self._pool = Pool()
         self._servers: list[StreamServer] = []
@@ -258,6 +259,7 @@ class Worker(GeventWorker):  # type: ignore[misc]
                     super().handle(listener, client, addr)
                 else:
                     client.close()
+                    self.count_refused()
         finally:
             del self._clients[greenlet]
 
@@ -272,6 +274,7 @@ class Worker(GeventWorker):  # type: ignore[misc]
         peer = self._peers.setdefault(address, Peer())
         is_full = len(peer.connections) >= self.connections_per_address
         if is_full and not self._make_room(peer):
+            self.count_refused()
             self._complain(address)
             yield False
             return
@@ -388,6 +391,10 @@ def _has_sent(plain: socket.socket) -> bool:
         return bool(plain.recv(1, socket.MSG_PEEK | socket.MSG_DONTWAIT))
     except BlockingIOError:
         return False
+
+
+def _count_nothing() -> None:
+    """Nobody counts."""
 
 
 def _answer(client: socket.socket, data: bytes) -> None:

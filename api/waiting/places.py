@@ -37,16 +37,25 @@ class Places:
     def take(self, player_id: str | None) -> Place | None:
         """A place for this player, or a stranger (None), who is calling now, if one is free."""
         address = callers.present()
-        if self._taken >= self.in_all or self._taken_from[address] >= self.for_address:
-            return None
-        most = self.for_strangers if player_id is None else self.for_each
-        if self._taken_by[player_id] >= most:
+        taken = self._all_taken(player_id, address)
+        if taken is not None:
+            metrics.wait_refused(taken)
             return None
         self._taken_by[player_id] += 1
         self._taken_from[address] += 1
         self._taken += 1
         metrics.wait_began()
         return Place(self, player_id, address)
+
+    def _all_taken(self, player_id: str | None, address: str) -> str | None:
+        """Whose places are all taken, so that there is none for this caller."""
+        if self._taken >= self.in_all:
+            return "worker"
+        if self._taken_from[address] >= self.for_address:
+            return "address"
+        if player_id is None:
+            return "strangers" if self._taken_by[None] >= self.for_strangers else None
+        return "player" if self._taken_by[player_id] >= self.for_each else None
 
     def give_back(self, player_id: str | None, address: str) -> None:
         """Give back a place that was taken."""

@@ -179,6 +179,6 @@ def test_a_store_that_is_full_can_still_be_read_and_goes_on_when_there_is_room(
         assert mover.game(game_id) == own
         assert mover.get("/readyz") == {"status": "ready"}
         counted = requests.get(f"{service.url}/metrics", timeout=10).text
-        assert 'ludotheque_store_errors_total{kind="other"} 0.0' not in counted
+        assert 'ludotheque_store_errors_total{kind="full"} 1.0' in counted
         redis.config_set("maxmemory", "0")
     assert mover.play(game_id, **body)["game"]["version"] > own["version"]

@@ -68,23 +68,47 @@ def wait_until(
 
 
 class Secure(NamedTuple):
-    """Servers that speak TLS alone and ask for a password: their certificate, its authority."""
+    """Servers that speak TLS alone, to whoever has a certificate too and knows a password.
+
+    Theirs are of the authority, and serve as their clients' as well. The service is a user of its
+    own; they among themselves are not.
+    """
 
     authority: Path
     certificate: Path
     key: Path
+    user: str
     password: str
 
     def options(self, port: int) -> tuple[str, ...]:
         return (
-            *("--port", "0", "--tls-port", str(port), "--tls-auth-clients", "no"),
+            *("--port", "0", "--tls-port", str(port), "--tls-auth-clients", "yes"),
             *("--tls-cert-file", str(self.certificate), "--tls-key-file", str(self.key)),
-            *("--tls-ca-cert-file", str(self.authority)),
-            *("--tls-replication", "yes", "--requirepass", self.password),
+            *("--tls-ca-cert-file", str(self.authority), "--tls-replication", "yes"),
+            *("--requirepass", self.password_among_them),
+            *("--user", self.user, "on", f">{self.password}", "~*", "&*", "+@all"),
+        )
+
+    @property
+    def password_among_them(self) -> str:
+        return f"{self.password}-among-us"
+
+    @property
+    def query(self) -> str:
+        """What a URL says of certificates."""
+        return (
+            f"ssl_ca_certs={self.authority}&ssl_certfile={self.certificate}&ssl_keyfile={self.key}"
         )
 
     def client_options(self) -> dict[str, Any]:
-        return {"ssl": True, "ssl_ca_certs": str(self.authority), "password": self.password}
+        return {
+            "ssl": True,
+            "ssl_ca_certs": str(self.authority),
+            "ssl_certfile": str(self.certificate),
+            "ssl_keyfile": str(self.key),
+            "ssl_check_hostname": False,
+            "password": self.password_among_them,
+        }
 
 
 class Server:
@@ -224,7 +248,7 @@ class Cluster:
 
 def _node(program: str, directory: Path, options: tuple[str, ...], secure: Secure | None) -> Server:
     if secure is not None:
-        options = (*options, "--tls-cluster", "yes", "--masterauth", secure.password)
+        options = (*options, "--tls-cluster", "yes", "--masterauth", secure.password_among_them)
     return Server(
         program,
         directory,
@@ -254,7 +278,7 @@ class Watched:
         self._secure, self._of_sentinels = secure, of_sentinels
         options = self.QUICK
         if secure is not None:
-            options += ("--masterauth", secure.password)
+            options += ("--masterauth", secure.password_among_them)
         try:
             place, port = directory / "0", free_port()
             self.servers.append(Server(program, place, port, *options, secure=secure))
@@ -282,9 +306,9 @@ class Watched:
         own = self._of_sentinels
         secrets = ""
         if self._secure is not None:
-            secrets += f"sentinel auth-pass {self.NAME} {self._secure.password}\n"
+            secrets += f"sentinel auth-pass {self.NAME} {self._secure.password_among_them}\n"
         if own is not None:
-            secrets += f"sentinel sentinel-pass {own.password}\n"
+            secrets += f"sentinel sentinel-pass {own.password_among_them}\n"
         config.write_text(
             f"sentinel monitor {self.NAME} 127.0.0.1 {self.servers[0].port} 2\n"
             f"sentinel down-after-milliseconds {self.NAME} 1000\n"

@@ -3,6 +3,7 @@
 import contextlib
 import os
 import signal
+import socket
 import threading
 import time
 from pathlib import Path
@@ -17,7 +18,7 @@ from api.connection import connect
 from api.settings import Settings
 from api.store import Store
 from tests.server.conftest import Start
-from tests.server.service import Service, is_alive, wait_until
+from tests.server.service import PATIENCE, Service, is_alive, wait_until
 from tests.server.test_logs import ask, authorized, seat_two
 
 Samples = dict[tuple[str, tuple[tuple[str, str], ...]], float]
@@ -275,6 +276,87 @@ def test_what_is_too_much_is_counted_by_limit(start: Start) -> None:
     for _ in range(4):
         ask(service, "GET", f"/v1/games/{'0' * 32}")
     assert value(scrape(service), "rate_limited_total", limit="failures") == 1
+
+
+def test_whoever_finds_no_place_to_wait_is_counted_by_whose_places_are_taken(
+    start: Start,
+) -> None:
+    service = start(
+        own=True,
+        WEB_CONCURRENCY=1,
+        WAITERS=4,
+        WAITERS_PER_PLAYER=1,
+        WAITERS_PER_ADDRESS=3,
+        TRUSTED_PROXIES="127.0.0.1",
+    )
+    players, game_id = seat_two(service)
+    tokens = [each["token"] for each in players]
+    path = f"/v1/games/{game_id}"
+    held: list[requests.Response] = []
+
+    def open_stream(token: str | None, address: str) -> int:
+        headers = {"X-Forwarded-For": address} | ({} if token is None else authorized(token))
+        url = f"{service.url}{path}/stream"
+        held.append(requests.get(url, headers=headers, stream=True, timeout=30))
+        return held[-1].status_code
+
+    def refused() -> dict[str, float]:
+        kinds = ("player", "strangers", "address", "worker")
+        samples = scrape(service)
+        return {kind: value(samples, "waits_refused_total", places=kind) for kind in kinds}
+
+    try:
+        assert [open_stream(tokens[0], "192.0.2.1") for _ in range(2)] == [200, 429]
+        assert refused() == {"player": 1, "strangers": 0, "address": 0, "worker": 0}
+        assert [open_stream(None, "192.0.2.1") for _ in range(2)] == [200, 200]
+        assert open_stream(None, "192.0.2.2") == 429
+        assert refused() == {"player": 1, "strangers": 1, "address": 0, "worker": 0}
+        assert open_stream(tokens[1], "192.0.2.1") == 429
+        assert refused() == {"player": 1, "strangers": 1, "address": 1, "worker": 0}
+        assert open_stream(tokens[1], "192.0.2.2") == 200
+        version = ask(service, "GET", path).json()["version"]
+        polled = ask(service, "GET", f"{path}/events?since={version}&wait=20")
+        assert polled.headers["Retry-After"]
+        assert refused() == {"player": 1, "strangers": 1, "address": 1, "worker": 1}
+    finally:
+        for each in held:
+            each.close()
+
+
+def test_connections_that_are_too_many_are_counted_by_all_workers(start: Start) -> None:
+    service = start(own=True, WEB_CONCURRENCY=2, CONNECTIONS_PER_ADDRESS=5)
+    wait_until(lambda: value(scrape(service), "workers") == 2, "both workers count")
+    _, game_id = seat_two(service)
+    request = f"GET /v1/games/{game_id}/stream HTTP/1.1\r\nHost: x\r\n\r\n".encode()
+    opened: list[socket.socket] = []
+    with contextlib.ExitStack() as stack:
+
+        def open_one_more() -> int:
+            """One more stream from another address; how many go on."""
+            connection = stack.enter_context(socket.socket())
+            connection.bind(("127.0.0.2", 0))
+            connection.connect(("127.0.0.1", service.port))
+            opened.append(connection)
+            with contextlib.suppress(ConnectionError):
+                connection.sendall(request)
+            return sum(map(is_held, opened))
+
+        wait_until(lambda: open_one_more() == 10, "both workers hold five")
+        assert {open_one_more() for _ in range(10)} == {10}
+        wait_until(lambda: refused_connections(service) == len(opened) - 10, "all are counted")
+
+
+def refused_connections(service: Service) -> float:
+    return value(scrape(service), "connections_refused_total")
+
+
+def is_held(connection: socket.socket) -> bool:
+    """Whether a stream has begun on it and goes on."""
+    connection.settimeout(PATIENCE)
+    try:
+        return connection.recv(12, socket.MSG_PEEK) == b"HTTP/1.1 200"
+    except ConnectionError:
+        return False
 
 
 def test_conflicts_are_counted(service: Service) -> None:

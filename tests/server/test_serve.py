@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -15,6 +16,9 @@ import requests
 
 from tests.server.conftest import Start
 from tests.server.service import ROOT, Service, clean_environment, is_alive, wait_until
+
+BOOT = 90.0
+"""Seconds that a worker may take to be there, on a machine that does much else."""
 
 STOPS: dict[str, Callable[[Service], None]] = {
     "Ctrl-C": Service.press_ctrl_c,
@@ -171,54 +175,53 @@ def test_with_a_redis_url_nothing_is_embedded(start: Start) -> None:
     assert provider.get("/increment", key="a") == "2"
 
 
-def test_gunicorn_itself_runs_the_service_as_the_procfile_says(start: Start) -> None:
+def test_gunicorn_itself_runs_the_service_as_the_procfile_says(
+    start: Start, tmp_path: Path
+) -> None:
     procfile = (ROOT / "Procfile").read_text()
     provider = start()
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
     environment = clean_environment() | {
-        "PORT": str(port),
+        "PORT": "0",
         "HOST": "127.0.0.1",
         "REDIS_URL": f"unix://{provider.store.address}",
         "PATH": f"{Path(sys.executable).parent}:/usr/bin:/bin",
         "PYTHONPATH": str(ROOT),
     }
-    process = subprocess.Popen(
-        ["sh", "-c", "exec " + procfile.partition("web: ")[2]],
-        env=environment,
-        cwd=provider.store.directory,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
+    # A file, as nobody would empty a pipe: once it was full, the service would stand still.
+    log = tmp_path / "log"
+    with log.open("wb") as stderr:
+        process = subprocess.Popen(
+            ["sh", "-c", "exec " + procfile.partition("web: ")[2]],
+            env=environment,
+            cwd=provider.store.directory,
+            stdout=subprocess.DEVNULL,
+            stderr=stderr,
+        )
     try:
 
-        def serves() -> bool:
-            assert process.poll() is None, process.stderr and process.stderr.read()
-            with contextlib.suppress(requests.RequestException):
-                requests.get(f"http://127.0.0.1:{port}/livez", timeout=5)
-                return True
-            return False
+        def listens() -> str | None:
+            assert process.poll() is None, log.read_text()
+            found = re.search(r"Listening at: (http://[\d.:]+)", log.read_text())
+            return found and found[1]
 
-        wait_until(serves, "it serves")
-        player = requests.post(
-            f"http://127.0.0.1:{port}/v1/players", json={"name": "Ada", "kind": "bot"}, timeout=5
-        ).json()
+        url = wait_until(listens, "it listens")
+        # The system takes connections from now on; they are answered once there is a worker.
+        ada = {"name": "Ada", "kind": "bot"}
+        player = requests.post(f"{url}/v1/players", json=ada, timeout=BOOT).json()
         with provider.store.client() as store:
             assert store.hget(f"player:{{{player['id']}}}", "name") == b"Ada"
 
         def counts_in_both_workers() -> bool:
-            metrics = requests.get(f"http://127.0.0.1:{port}/metrics", timeout=5).text
+            metrics = requests.get(f"{url}/metrics", timeout=BOOT).text
             return "\nludotheque_workers 2.0\n" in metrics
 
-        wait_until(counts_in_both_workers, "its workers count together")
+        wait_until(counts_in_both_workers, "its workers count together", BOOT)
         process.terminate()
-        assert process.wait(30) == 0
+        assert process.wait(BOOT) == 0
     finally:
         process.kill()
         process.wait()
-    assert process.stderr is not None
-    assert "api.worker.Worker" in process.stderr.read()
+    assert "api.worker.Worker" in log.read_text()
 
 
 @pytest.mark.parametrize(("arguments", "code"), [(["--help"], 0), (["fly"], 2), ([], 2)])
