@@ -1,9 +1,12 @@
 """The service on stores of several servers: a cluster, and a master that Sentinels watch."""
 
 import contextlib
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +18,17 @@ from api.connection import connect
 from api.settings import Settings
 from api.store import Store
 from tests.conftest import start_service, stop_service
-from tests.server.service import Service
-from tests.server.stores import SERVERS, Cluster, Watched, binary, ended
+from tests.server.service import ROOT, Service
+from tests.server.stores import (
+    SERVERS,
+    Cluster,
+    Server,
+    Watched,
+    binary,
+    ended,
+    free_port,
+    wait_until,
+)
 
 pytestmark = pytest.mark.slow
 
@@ -208,6 +220,98 @@ def test_what_a_failover_loses_is_never_taken_for_what_replaces_it(tmp_path: Pat
         assert kind == "snapshot"
         assert data["table"] == bob.call("GET", f"/v1/games/{game_id}")["table"]
         stream.close()
+
+
+def ask_all_at_once(service: Service, ada: Person, number: int) -> list[int]:
+    """The statuses of so many reads at the same time."""
+
+    def ask(_: int) -> int:
+        answer = requests.get(f"{service.url}/v1/me", headers=ada.headers, timeout=120)
+        return answer.status_code
+
+    with ThreadPoolExecutor(number) as threads:
+        return list(threads.map(ask, range(number)))
+
+
+def test_a_cluster_that_stands_still_is_waited_for_once_and_by_all_together(
+    tmp_path: Path,
+) -> None:
+    limits = {"REDIS_TIMEOUT_SECONDS": "1", "WEB_CONCURRENCY": "1"}
+    with (
+        ended(Cluster(binary("valkey"), tmp_path / "store")) as store,
+        serving(tmp_path / "service", store.url, **limits) as service,
+    ):
+        ada = Person(service, "Ada")
+        for each in store.servers:
+            each.freeze()
+        begin = time.monotonic()
+        assert ask_all_at_once(service, ada, 24) == [503] * 24
+        # Alone, each of them would have asked six nodes in vain, a second each.
+        assert time.monotonic() - begin < 24
+        for each in store.servers:
+            each.thaw()
+        answer = until_answered(
+            lambda: requests.get(f"{service.url}/v1/me", headers=ada.headers, timeout=30)
+        )
+        assert answer.ok
+
+
+def test_who_needs_connections_to_several_nodes_of_a_cluster_keeps_nobody_waiting_for_ever(
+    cluster: Cluster, tmp_path: Path
+) -> None:
+    few = {"REDIS_CONNECTIONS": "2", "WEB_CONCURRENCY": "1"}
+    with serving(tmp_path, cluster.url, **few) as service:
+        tables = [sit_down(service) for _ in range(6)]
+
+        def read(number: int) -> int:
+            ada, _, game_id = tables[number % len(tables)]
+            path = f"{service.url}/v1/games/{game_id}"
+            return requests.get(path, headers=ada.headers, timeout=60).status_code
+
+        with ThreadPoolExecutor(24) as threads:
+            assert list(threads.map(read, range(240))) == [200] * 240
+
+
+def test_readiness_finds_the_masters_of_a_cluster_by_itself(tmp_path: Path) -> None:
+    with (
+        ended(Cluster(binary("valkey"), tmp_path / "store")) as store,
+        serving(tmp_path / "service", store.url) as service,
+    ):
+        ready = f"{service.url}/readyz"
+        assert requests.get(ready, timeout=30).ok
+        dead = store.masters()[0]
+        dead.kill()
+        wait_until(lambda: len(store.masters()) == 3, "its replica has taken over")
+        assert until_answered(lambda: requests.get(ready, timeout=30)).ok
+        dead.start()
+        wait_until(lambda: store.role(dead) == "slave", "it has come back as a replica")
+        # Nobody but probes has asked since.
+        assert until_answered(lambda: requests.get(ready, timeout=30)).ok
+
+
+LISTENING = """
+from gevent import monkey
+
+monkey.patch_all()
+import sys
+from api.connection import connect
+from api.settings import Settings
+
+subscription.OPENING_SECONDS = 0.5
+_, places = connect(Settings(redis_url=sys.argv[1]))
+try:
+    subscription.Line(places, "", print, print).hear()
+except subscription.RedisTimeoutError:
+    print("given up")
+"""
+
+
+def test_a_server_that_stands_still_is_not_listened_to_for_ever(tmp_path: Path) -> None:
+    with ended(Server(binary("valkey"), tmp_path, port := free_port())) as store:
+        store.freeze()
+        program = [sys.executable, "-c", LISTENING, f"redis://127.0.0.1:{port}"]
+        done = subprocess.run(program, cwd=ROOT, capture_output=True, text=True, timeout=60, check=False)
+    assert done.stdout == "given up\n", done.stderr
 
 
 def _mover(players: tuple[Person, ...], game_id: str) -> int:
