@@ -29,11 +29,8 @@ fuzz: $(VENV)/.dev ## Send wrong requests for long (REQUESTS=100000, SECONDS=180
 prove: $(VENV)/.dev ## Count what is lost under load, races and failures (ARGS="--quick ...")
 	@$(BIN)/python -m tests.proofs $(ARGS)
 
-bench: $(VENV)/.runtime ## Measure the rules, the house, who waits, and requests (with wrk)
-	@$(BIN)/python -m bench.engine
-	@$(BIN)/python -m bench.house
-	@$(BIN)/python -m bench.waiting
-	@$(BIN)/python -m bench.http
+bench: $(VENV)/.dev ## Measure speed and memory, with wrk (ARGS="--quick http", --json, --keep)
+	@$(BIN)/python -m bench $(ARGS)
 
 lint: $(VENV)/.dev ## Check style, format and types
 	@$(BIN)/ruff check .

@@ -9,7 +9,6 @@ came late, locks anybody out: the new secret is worked out of the old one and a 
 
 from __future__ import annotations
 
-import contextlib
 import re
 import secrets
 from base64 import urlsafe_b64encode
@@ -19,6 +18,7 @@ from typing import NamedTuple
 
 from redis import ResponseError
 
+from api import metrics
 from api.answers import PlayerAnswer, TokenAnswer
 from api.lives import OLD_TOKEN_MS, SEEN_MS, Lives
 from api.problems import Problem
@@ -125,8 +125,10 @@ class Accounts:
 
     def _renew(self, account: Account, now: int) -> None:
         # A store that takes no changes, as its memory is full, can still be read.
-        with contextlib.suppress(ResponseError):
+        try:
             self._renew_now_and_then(account, now)
+        except ResponseError as error:
+            metrics.store_failed(error)
 
     def _renew_now_and_then(self, account: Account, now: int) -> None:
         # Often enough, and it saves writes on every request.

@@ -24,7 +24,7 @@ from api.problems import Problem
 from api.resources import BLUEPRINTS, pages
 from api.services import make_services
 from api.settings import Settings
-from api.store import NewerFormat
+from api.soundness import NewerFormat
 
 log = logging.getLogger(SERVICE)
 

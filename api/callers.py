@@ -19,8 +19,10 @@ Network = IPv4Network | IPv6Network
 LOCAL = "local"
 """Who is connected by other means than the Internet protocol."""
 
-HOST_BITS = 64
-"""Of an IPv6 address: a network of this size is handed out as one, so it counts as one caller."""
+HOST_BITS = 72
+"""Of an IPv6 address. Providers hand out networks of /56 (some of /48) to one household, where
+each may choose among 256 networks of /64: so all of a /56 counts as one caller.
+"""
 
 _WITH_PORT = re.compile(r"\[([0-9a-fA-F:.]+)\](?::[0-9]+)?|([0-9.]+):[0-9]+")
 
@@ -79,8 +81,10 @@ class Proxies:
 def group(address: str) -> str:
     """Who counts as one caller: an IPv4 address, an IPv6 network.
 
-    >>> group("2001:db8:0:1::2") == group("2001:db8:0:1:ffff::3") != group("2001:db8::2")
+    >>> group("2001:db8:0:1::2") == group("2001:db8:0:ff:ffff::3") != group("2001:db8:0:100::2")
     True
+    >>> group("2001:db8:0:123::4")
+    '2001:db8:0:100::/56'
     >>> group("::ffff:192.0.2.1")
     '192.0.2.1'
     """

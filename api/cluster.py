@@ -33,6 +33,7 @@ from api.link import (
     Replicas,
     borrowed,
     confirm,
+    is_about_data,
     receive,
     refuse_errors,
     send,
@@ -106,7 +107,9 @@ class ClusterLink:
         self._timeout = timeout
         self.waits_for_replicas = replicas.number > 0
 
-    def ask(self, commands: Sequence[Command], *, durable: bool = False) -> list[Any]:
+    def ask(
+        self, commands: Sequence[Command], *, durable: bool = False, apart: bool = False
+    ) -> list[Any]:
         """See `api.link.Link`."""
         replicas = self._replicas if durable and self.waits_for_replicas else None
         until = time.monotonic() + self._timeout
@@ -116,8 +119,8 @@ class ClusterLink:
         while True:
             error = self._try(commands, left, answers, replicas)
             if error is None:
-                return answers
-            left = [at for at in left if isinstance(answers[at], Exception)]
+                return refuse_errors(answers, apart=apart)
+            left = [at for at in left if _is_to_be_asked_again(answers[at])]
             if time.monotonic() + pause >= until:
                 raise error
             time.sleep(pause)
@@ -184,7 +187,7 @@ class ClusterLink:
                 answer = answers[at]
                 if isinstance(answer, AskError) and not isinstance(answer, MovedError):
                     answers[at] = answer = self._ask_there(commands[at], answer, replicas)
-                if not isinstance(answer, Exception):
+                if not isinstance(answer, Exception) or is_about_data(answer):
                     continue
                 if not isinstance(answer, PASSING):
                     raise answer
@@ -261,6 +264,10 @@ class Exchange:
         self._error = error
         if self._connection is not None:
             self._connection.disconnect()
+
+
+def _is_to_be_asked_again(answer: Any) -> bool:
+    return isinstance(answer, Exception) and not is_about_data(answer)
 
 
 def _unconfirmed(answer: Any, replicas: Replicas) -> Exception | None:

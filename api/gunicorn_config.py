@@ -11,18 +11,21 @@ import os
 from pathlib import Path
 from typing import Any
 
-from api import logs, tally
+from api import capacity, logs, tally
 from api.callers import Proxies
+from api.capacity import Capacity
 from api.settings import Settings
 
 _settings = Settings.from_environment()
+# In the master, for its workers: by itself a process often may open no more than 1024 files.
+capacity.allow(capacity.needed(_settings))
+_capacity = Capacity.of(_settings, capacity.available())
 _host = f"[{_settings.host}]" if ":" in _settings.host else _settings.host
 
 bind = f"{_host}:{_settings.port}"
 workers = _settings.web_concurrency
 worker_class = "api.worker.Worker"
-# Each of them may be a long poll, at some 25 kB.
-worker_connections = 10_000
+worker_connections = _capacity.connections
 loglevel = _settings.log_level
 # The service's own lines of the log, in the same form as gunicorn's.
 logger_class = logs.LOGS[_settings.log_format]
@@ -33,6 +36,9 @@ accesslog = None
 keepalive = 5
 # Whose X-Forwarded-Proto is believed: the same who are believed in X-Forwarded-For.
 forwarded_allow_ips = ",".join(map(str, _settings.trusted_proxies or ()))
+# Proxies are believed in nothing else: what their clients send in a header SCRIPT_NAME or
+# PATH_INFO would replace the path that they are asked for, and have decided upon.
+forwarder_headers = ""
 # Seconds that the master leaves workers to end by themselves: what they take, and a little more.
 graceful_timeout = _settings.stop_delay_seconds + _settings.grace_seconds + 2
 # The master imports nothing of the service, so that gevent patches before anything is loaded.
@@ -45,7 +51,16 @@ worker_tmp_dir = "/dev/shm" if os.access(Path("/dev/shm"), os.W_OK | os.X_OK) el
 
 
 def on_starting(server: Any) -> None:
-    """In the master, before there are workers: a place for their counts."""
+    """In the master, before there are workers: a place for their counts, and what is short."""
+    if short := _capacity.falls_short_of(_settings):
+        server.log.warning(
+            "A worker holds %d connections here, so %s (to hold %d takes a limit of %d open files, "
+            "and no address has more than half)",
+            _capacity.connections,
+            ", ".join(short),
+            capacity.MOST_CONNECTIONS,
+            capacity.needed(_settings),
+        )
     if _settings.metrics == "on":
         tally.begin()
 
@@ -61,18 +76,20 @@ def post_fork(server: Any, worker: Any) -> None:
     worker.stop_delay = _settings.stop_delay_seconds
     worker.grace = _settings.grace_seconds
     worker.proxies = Proxies(_settings.trusted_proxies or ())
-    worker.connections_per_address = _settings.connections_per_address
+    worker.connections_per_address = _capacity.connections_per_address
     tally.join(worker.number)
 
 
 def post_worker_init(worker: Any) -> None:
-    """In a worker that has loaded the application: what is there now is there to stay.
+    """In a worker that has loaded the application: count what never gets to it.
 
-    Else the collector would look through all of it again and again, for tens of milliseconds.
+    What is there now is there to stay: else the collector would look through all of it again and
+    again, for tens of milliseconds.
     """
-    from api import metrics  # noqa: PLC0415 (the master must not load it)
+    from api import metrics  # noqa: PLC0415 (after gevent has patched)
 
-    worker.count_refused = metrics.connection_refused
+    worker.count_refused = metrics.request_refused
+    worker.count_turned_away = metrics.connection_refused
     gc.collect()
     gc.freeze()
 

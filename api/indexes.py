@@ -13,21 +13,27 @@ its last entry.
 | --- | --- |
 | `index:{OWNER}:STATUS` | sorted set: game ids by the time of their creation |
 | `index:{OWNER}:STATUS:until` | sorted set: the same ids by when their life is over |
-| `index:{PLAYER}:ended` | sorted set: a player's ended games by the time of their end |
+| `index:{PLAYER}:ended` | sorted set: a player's own games that ended, by the time of their end |
 
 An owner is the lobby, one ruleset's lobby, a player (all games that concern it), or a player's
-places (those that take one). The last one tells a bot what ended since it last asked.
+places (those that take one). The last one tells a bot what ended since it last asked, of the games
+that it hosted or had a seat in: strangers can reserve seats for it, which concerns it only then.
 """
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator, Sequence
+from itertools import chain
 from typing import Any, NamedTuple
 
-from api.link import Command, Link, Script
+from api import metrics
+from api.link import Command, Link, Script, Unreadable
 from api.lives import COMMIT_MS, Lives
 from api.store import Store, keeping
 from api.stored import CANCELLED, ENDED, FINISHED, OPEN, PLAYING, PUBLIC, UNFINISHED, Game
+
+log = logging.getLogger("ludotheque")
 
 ALL = "all"
 LOBBY = "lobby"
@@ -122,8 +128,8 @@ def owners(game: Game) -> set[str]:
 
 
 def _company(game: Game | None) -> set[str]:
-    """Those who are kept as long as a game is: who host it or have a seat."""
-    return set() if game is None else game.players() | {game.host.id}
+    """Those who are kept as long as a game is, and told of its end."""
+    return set() if game is None else game.company()
 
 
 def _are_alike(before: Game | None, after: Game) -> bool:
@@ -162,7 +168,10 @@ def can_become_true(entry: Entry, position: Position, game: Game | None, now: in
 
 
 class Indexes:
-    """The indexes in Redis. Any call may raise `redis.RedisError`."""
+    """The indexes in Redis. Any call may raise `redis.RedisError`.
+
+    Whoever reads one that is not what it should be is told `Unreadable`; who writes is not.
+    """
 
     def __init__(self, link: Link, store: Store, lives: Lives) -> None:
         self.link = link
@@ -195,10 +204,16 @@ class Indexes:
         ]
         if before is not None and before.status not in ENDED and after.status in ENDED:
             commands += [
-                self._adding_ended(player_id, after, now) for player_id in sorted(after.members())
+                self._adding_ended(player_id, after, now) for player_id in sorted(_company(after))
             ]
-        if commands:
-            self.link.ask(commands)
+        self._write(commands)
+
+    def _write(self, commands: list[Command]) -> None:
+        """Change some indexes. One that cannot be read fails no commit: it is but a hint."""
+        answers = self.link.ask(commands, apart=True) if commands else []
+        for command, answer in zip(commands, answers, strict=True):
+            if isinstance(answer, Unreadable):
+                _note_unreadable(command.key, answer)
 
     def _adding(self, entry: Entry, game: Game, now: int, how: str) -> Command:
         life_ms = self.lives.of_entries(game)
@@ -226,8 +241,7 @@ class Indexes:
             commands += [
                 self._adding(entry, after, now, EXACTLY) for entry in sorted(entries(after))
             ]
-        if commands:
-            self.link.ask(commands)
+        self._write(commands)
 
     def has_places(self, player_id: str, most: int, now: int) -> bool:
         """Whether a player hosts or sits in so many games that have not ended.
@@ -236,13 +250,18 @@ class Indexes:
         only where it matters.
         """
         indexes = [Entry(places(player_id), status) for status in UNFINISHED]
-        if sum(self.link.ask([_command("ZCARD", _key(entry)) for entry in indexes])) < most:
+        try:
+            if sum(self.link.ask([_command("ZCARD", _key(entry)) for entry in indexes])) < most:
+                return False
+            taken = {
+                game.id
+                for entry in indexes
+                for game in self.page(entry.owner, entry.status, None, most, now)[0]
+            }
+        except Unreadable as error:
+            # Who cannot be counted is not kept from playing.
+            _note_unreadable(_key(indexes[0]), error)
             return False
-        taken = {
-            game.id
-            for entry in indexes
-            for game in self.page(entry.owner, entry.status, None, most, now)[0]
-        }
         return len(taken) >= most
 
     def lobby_sizes(self) -> dict[str, int]:
@@ -284,17 +303,29 @@ class Indexes:
         return self._scored(_ended_key(player_id), since, "+inf", "BYSCORE", "LIMIT", 0, limit)
 
     def unfinished(self, player_ids: Sequence[str], most: int) -> list[frozenset[str]]:
-        """The newest games that may concern each of some players and may not have ended."""
+        """The newest games that may concern each of some players and may not have ended.
+
+        Those that it plays or hosts come first, of which it may have few: however many seats
+        strangers reserve for it, they are not displaced.
+
+        None of an index that cannot be read: who asks for it is told so.
+        """
         answers = self.link.ask(
             [
                 _command("ZRANGE", _key(entry), 0, most - 1, "REV")
                 for player_id in player_ids
-                for entry in (Entry(player_id, OPEN), Entry(places(player_id), PLAYING))
-            ]
+                for entry in (
+                    Entry(places(player_id), PLAYING),
+                    Entry(places(player_id), OPEN),
+                    Entry(player_id, OPEN),
+                )
+            ],
+            apart=True,
         )
+        groups = zip(answers[::3], answers[1::3], answers[2::3], strict=True)
         return [
-            frozenset(member.decode() for member in open_ones + playing)
-            for open_ones, playing in zip(answers[::2], answers[1::2], strict=True)
+            frozenset([*dict.fromkeys(chain.from_iterable(map(_members, group)))][:most])
+            for group in groups
         ]
 
     def _positions(
@@ -319,14 +350,27 @@ class Indexes:
 
     def _remove(self, entry: Entry, false: list[str]) -> None:
         parts = [false[at : at + TOLD_AT_ONCE] for at in range(0, len(false), TOLD_AT_ONCE)]
-        if parts:
-            self.link.ask([REMOVE.on(*_keys(entry), args=part) for part in parts])
+        self._write([REMOVE.on(*_keys(entry), args=part) for part in parts])
 
     def _scored(self, key: str, *words: Any) -> list[tuple[str, int]]:
         """The members of a part of an index, and their times."""
         (answer,) = self.link.ask([_command("ZRANGE", key, *words, "WITHSCORES")])
         pairs = zip(answer[::2], answer[1::2], strict=True)
-        return [(member.decode(), int(float(score))) for member, score in pairs]
+        try:
+            return [(member.decode(), int(float(score))) for member, score in pairs]
+        except (ValueError, OverflowError) as error:
+            raise Unreadable from error
+
+
+def _members(found: list[bytes] | Unreadable) -> list[str]:
+    if isinstance(found, Unreadable):
+        return []
+    return [member.decode(errors="replace") for member in found]
+
+
+def _note_unreadable(key: str, error: Unreadable) -> None:
+    metrics.store_failed(error)
+    log.error("an index or a player cannot be read: %s", key, exc_info=error)
 
 
 def _command(name: str, key: str, *words: Any) -> Command:

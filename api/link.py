@@ -35,6 +35,13 @@ RETRY_PAUSE_SECONDS = 0.05
 UNREACHABLE = (RedisConnectionError, RedisTimeoutError, OSError)
 
 
+class Unreadable(Exception):
+    """What is kept under a key is not what was written there: a fault of this one key's data.
+
+    The store is well, so it is no `RedisError`: to ask again is of no use.
+    """
+
+
 class NotReplicated(RedisError):
     """It was written, but fewer replicas than demanded have said that they have it too."""
 
@@ -81,7 +88,7 @@ class Replicas(NamedTuple):
 
 
 class Link(Protocol):
-    """Asks the store. Any call may raise `redis.RedisError`."""
+    """Asks the store. Any call may raise `redis.RedisError`, or `Unreadable` of a key."""
 
     publish: str
     """The command that tells the listeners of a channel that belongs to a key."""
@@ -89,10 +96,14 @@ class Link(Protocol):
     waits_for_replicas: bool
     """Whether what is `durable` is waited for."""
 
-    def ask(self, commands: Sequence[Command], *, durable: bool = False) -> list[Any]:
+    def ask(
+        self, commands: Sequence[Command], *, durable: bool = False, apart: bool = False
+    ) -> list[Any]:
         """The answers to some commands, in their order.
 
         `durable`: what they write must not be lost; `NotReplicated` if it may be.
+        `apart`: they have nothing to do with each other, so that `Unreadable` is not raised but
+        is the answer about its key, and the others are what they are.
         """
 
     def everywhere(self, *words: Any) -> list[Any]:
@@ -137,10 +148,12 @@ class FairLink:
         self.publish = link.publish
         self.waits_for_replicas = link.waits_for_replicas
 
-    def ask(self, commands: Sequence[Command], *, durable: bool = False) -> list[Any]:
+    def ask(
+        self, commands: Sequence[Command], *, durable: bool = False, apart: bool = False
+    ) -> list[Any]:
         """See `Link`."""
         with self._shares.of(callers.present()):
-            return self._link.ask(commands, durable=durable)
+            return self._link.ask(commands, durable=durable, apart=apart)
 
     def everywhere(self, *words: Any) -> list[Any]:
         """See `Link`."""
@@ -166,15 +179,18 @@ class SingleLink:
         self._trips = SharedTrips[Command, Any](partial(self._go, shared))
         self.waits_for_replicas = replicas.number > 0
 
-    def ask(self, commands: Sequence[Command], *, durable: bool = False) -> list[Any]:
+    def ask(
+        self, commands: Sequence[Command], *, durable: bool = False, apart: bool = False
+    ) -> list[Any]:
         """See `Link`."""
         if durable and self.waits_for_replicas:
             # Nobody else is to wait for them.
             waited_for = [*commands, self._replicas.command(commands[0].key)]
-            answers = refuse_errors(with_scripts(partial(self._go, self._pool), waited_for))
+            answers = with_scripts(partial(self._go, self._pool), waited_for)
+            answers = refuse_errors(answers, apart=apart)
             confirm(answers.pop(), self._replicas)
             return answers
-        return refuse_errors(with_scripts(self._trips.ask, commands))
+        return refuse_errors(with_scripts(self._trips.ask, commands), apart=apart)
 
     def everywhere(self, *words: Any) -> list[Any]:
         """See `Link`."""
@@ -246,12 +262,24 @@ def with_scripts(
     return answers
 
 
-def refuse_errors(answers: list[Any]) -> list[Any]:
-    """Raise the first of the answers that is an error."""
-    for each in answers:
-        if isinstance(each, RedisError):
+def refuse_errors(answers: list[Any], *, apart: bool = False) -> list[Any]:
+    """Raise the first of the answers that is an error; not `Unreadable` if they are `apart`."""
+    for at, each in enumerate(answers):
+        if not isinstance(each, RedisError):
+            continue
+        if not is_about_data(each):
             raise each
+        answers[at] = Unreadable()
+        answers[at].__cause__ = each
+        if not apart:
+            raise answers[at]
     return answers
+
+
+def is_about_data(error: Exception) -> bool:
+    """Whether a command was refused for what is under its key, which nobody but us writes."""
+    # In a script's words it comes first as well, or after what older servers say of the script.
+    return isinstance(error, ResponseError) and "WRONGTYPE " in str(error)
 
 
 def confirm(have_it: int, replicas: Replicas) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from api.settings import Settings
-from api.stored import ENDED, PLAYING, Game
+from api.stored import CANCELLED, ENDED, PLAYING, Game
 
 MINUTE_MS = 60 * 1000
 HOUR_MS = 60 * MINUTE_MS
@@ -30,13 +30,15 @@ class Lives:
     """What the settings say: players from their last use on, games from their last change on.
 
     `unused_player` is for one who was never in a game, `request` for an Idempotency-Key, `ticket`
-    for a stream's.
+    for a stream's. A cancelled game has a short life, as there is no bound to how many of them a
+    player may have.
     """
 
     player: int
     unused_player: int
     unfinished: int
-    ended: int
+    finished: int
+    cancelled: int
     request: int
     ticket: int
 
@@ -47,10 +49,16 @@ class Lives:
             player=int(settings.player_days * DAY_MS),
             unused_player=int(settings.unused_player_minutes * MINUTE_MS),
             unfinished=int(settings.open_game_days * DAY_MS),
-            ended=int(settings.finished_game_days * DAY_MS),
+            finished=int(settings.finished_game_days * DAY_MS),
+            cancelled=int(settings.cancelled_game_hours * HOUR_MS),
             request=int(settings.idempotency_hours * HOUR_MS),
             ticket=int(settings.ticket_hours * HOUR_MS),
         )
+
+    @property
+    def ended(self) -> int:
+        """How long any game is kept that has ended, at most."""
+        return max(self.finished, self.cancelled)
 
     @property
     def renewal(self) -> int:
@@ -60,7 +68,7 @@ class Lives:
     def of_game(self, game: Game, now: int) -> int:
         """How long a game is kept from a commit on; always beyond its deadline."""
         if game.status in ENDED:
-            return self.ended
+            return self._of_ended(game)
         return self.unfinished + max((game.deadline or now) - now, 0)
 
     def of_entries(self, game: Game) -> int:
@@ -69,7 +77,10 @@ class Lives:
         They are written anew only when a game that goes on has not done so for a while, and
         before a commit, from which on the game lives; its deadline may be another by then.
         """
-        longest = self.ended if game.status in ENDED else self.unfinished
+        longest = self._of_ended(game) if game.status in ENDED else self.unfinished
         if game.status == PLAYING:
             longest += game.turn_seconds * 1000
         return longest + self.renewal + COMMIT_MS
+
+    def _of_ended(self, game: Game) -> int:
+        return self.cancelled if game.status == CANCELLED else self.finished

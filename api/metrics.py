@@ -29,6 +29,7 @@ from redis.exceptions import TimeoutError as RedisTimeoutError
 
 from api import tally, tracing
 from api.limits.policies import POLICIES
+from api.link import Unreadable
 from api.stored import CANCELLED, FINISHED, NOT_A_MOVE, Game, Item
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
@@ -149,6 +150,11 @@ def request_answered(trace: tracing.Trace, status: int, seconds: float) -> None:
         _request_seconds(method, trace.route).observe(seconds)
 
 
+def request_refused(status: int) -> None:
+    """What came could not be read as a request, and was answered with this status."""
+    _request_counter("other", tracing.UNMATCHED, status).inc()
+
+
 def committed(before: Game | None, after: Game, items: Iterable[Item]) -> None:
     """A change of a game was committed."""
     for item in items:
@@ -167,8 +173,8 @@ def commit_conflicted() -> None:
     _CONFLICTS.inc()
 
 
-def store_failed(error: RedisError) -> None:
-    """The store failed."""
+def store_failed(error: RedisError | Unreadable) -> None:
+    """The store failed, or has something else under a key than it should."""
     if isinstance(error, RedisTimeoutError):
         kind = "timeout"
     elif isinstance(error, RedisConnectionError):

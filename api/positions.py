@@ -6,6 +6,8 @@ from typing import Any
 
 import msgspec
 
+from api.link import Unreadable
+from api.soundness import UNDECODABLE
 from api.stored import Game
 from engine.registry import RULESETS
 
@@ -13,5 +15,10 @@ _decoders = {name: msgspec.json.Decoder(ruleset.state_type) for name, ruleset in
 
 
 def read_state(game: Game, state: bytes | None) -> Any:
-    """A game's position, None before the start."""
-    return None if state is None else _decoders[game.ruleset].decode(state)
+    """A game's position, None before the start. Raises `Unreadable`."""
+    if state is None:
+        return None
+    try:
+        return _decoders[game.ruleset].decode(state)
+    except UNDECODABLE as error:
+        raise Unreadable from error

@@ -109,7 +109,8 @@ class Application(BaseApplication):  # type: ignore[misc]
             if name in self.cfg.settings:
                 self.cfg.set(name, value)
         self.cfg.set("bind", self._bind)
-        self.cfg.set("post_worker_init", self._worker_is_ready)
+        self._initialise = gunicorn_config.post_worker_init
+        self.cfg.set("post_worker_init", self._announce)
 
     def load(self) -> Any:
         """The WSGI application, with the settings as they turned out: called in each worker."""
@@ -117,13 +118,8 @@ class Application(BaseApplication):  # type: ignore[misc]
 
         return create_app(self._settings)
 
-    def _worker_is_ready(self, worker: Any) -> None:
-        from api import gunicorn_config  # noqa: PLC0415 (as above)
-
-        gunicorn_config.post_worker_init(worker)
-        self._announce(worker)
-
     def _announce(self, worker: Any) -> None:
+        self._initialise(worker)
         # The first worker of all: from now on requests are answered.
         if worker.age != 1:
             return

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from api import capacity
 from api.accounts import Accounts
+from api.capacity import Capacity
 from api.connection import connect
 from api.game.desk import Desk
 from api.game.moves import Moves
@@ -13,6 +15,7 @@ from api.game.tables import Tables
 from api.indexes import Indexes
 from api.limits.limiter import Limiter
 from api.limits.policies import POLICIES
+from api.limits.sittings import Sittings
 from api.lives import Lives
 from api.settings import Settings
 from api.sharing import Found
@@ -51,17 +54,19 @@ def make_services(settings: Settings) -> Services:
     reader = Reader(desk, store, indexes, accounts)
     hub = Hub(store, indexes, desk, news)
     when_stopping(hub.stop)
-    places = Places(settings.waiters, settings.waiters_per_player, settings.waiters_per_address)
+    room = Capacity.of(settings, capacity.available())
+    places = Places(room.waiters, settings.waiters_per_player, room.waiters_per_address)
     policies = POLICIES if settings.rate_limits is None else settings.rate_limits
+    limiter = Limiter(link, policies)
     return Services(
         store=store,
         accounts=accounts,
         desk=desk,
-        tables=Tables(desk),
+        tables=Tables(desk, Sittings(limiter)),
         moves=Moves(desk),
         reader=reader,
         polls=Polls(hub, places, reader),
         streams=Streams(hub, places, reader),
-        limiter=Limiter(link, policies),
+        limiter=limiter,
         lobby_sizes=Found(indexes.lobby_sizes),
     )

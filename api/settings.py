@@ -188,7 +188,12 @@ class Settings:
     finished_game_days: float = _setting(
         30.0,
         _number(0.01, 3650),
-        "Days that a finished or cancelled game and its record are kept.",
+        "Days that a finished game and its record are kept.",
+    )
+    cancelled_game_hours: float = _setting(
+        24.0,
+        _number(0.01, 87600),
+        "Hours that a game is kept which was cancelled, with its record if it had started.",
     )
     player_days: float = _setting(
         90.0,
@@ -232,7 +237,7 @@ class Settings:
         8000,
         _integer(0, 9000),
         "Long polls and streams that one worker holds at most; beyond it a poll is answered at "
-        "once, and a stream refused, with Retry-After.",
+        "once, and a stream refused, with Retry-After. At most nine in ten of its connections.",
     )
     waiters_per_player: int = _setting(
         100,
@@ -242,13 +247,14 @@ class Settings:
     waiters_per_address: int = _setting(
         2000,
         _integer(0, 9000),
-        "Long polls and streams that one worker holds for one address at most.",
+        "Long polls and streams that one worker holds for one address at most, and never more than "
+        "half as many as its connections.",
     )
     connections_per_address: int = _setting(
         4000,
         _integer(1, 10000),
-        "Connections that one worker holds for one address at most, unless it is a trusted "
-        "proxy's; those beyond are closed.",
+        "Connections that one worker holds for one address at most, and never more than half of "
+        "its connections, unless it is a trusted proxy's; those beyond are closed.",
     )
     rate_limits: tuple[Policy, ...] | None = _setting(
         None,

@@ -20,17 +20,18 @@ published in the old way only where its servers know no other: it tells all of t
 
 from __future__ import annotations
 
-import contextlib
 import logging
 from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import msgspec
 from msgspec import Struct
 from redis import RedisError, ResponseError
 
-from api.link import Command, Link, Script
+from api import metrics
+from api.link import Command, Link, Script, Unreadable
 from api.sharing import Found
+from api.soundness import UNDECODABLE, NewerFormat, check_game, check_stored
 from api.stored import FORMAT, Account, Game, Item, Place, Player, StoredDeal
 
 TELL = """
@@ -56,6 +57,9 @@ end
 if (stored[1] or '') ~= ARGV[2] or (stored[2] or '') ~= ARGV[3] then
   return 0
 end
+-- What is there is looked at before anything is written, since half a commit is none.
+local has = redis.call('LLEN', KEYS[2])
+redis.call('HLEN', KEYS[3])
 local at = 6
 local function take()
   local values = {}
@@ -66,12 +70,15 @@ local function take()
   return values
 end
 local fields = take() -- the first is the version
-redis.call('HSET', KEYS[1], 'commit', ARGV[4], unpack(fields))
 local items = take()
+local played = take()
+if has + #items ~= tonumber(fields[2]) then
+  return -1
+end
+redis.call('HSET', KEYS[1], 'commit', ARGV[4], unpack(fields))
 if #items > 0 then
   redis.call('RPUSH', KEYS[2], unpack(items))
 end
-local played = take()
 if #played > 0 then
   redis.call('HSET', KEYS[3], unpack(played))
 end
@@ -150,12 +157,8 @@ if redis.call('EXISTS', KEYS[1]) == 1 then
 end
 """)
 
-GAME_FIELDS = ("game", "state")
+GAME_FIELDS = ("game", "state", "version", "commit")
 ACCOUNT_FIELDS = ("name", "kind", "token", "next_token", "next_token_at", "kept_at", "seen_at")
-
-
-class NewerFormat(Exception):
-    """A game that a newer release wrote, and that this one must not touch."""
 
 
 class StoredGame(NamedTuple):
@@ -211,9 +214,9 @@ class Ticket(Struct, frozen=True):
     place: Place
 
 
-UNREADABLE = (NewerFormat, msgspec.MsgspecError)
-
 log = logging.getLogger("ludotheque")
+
+Kept = TypeVar("Kept")
 
 
 class _Format(Struct):
@@ -223,6 +226,9 @@ class _Format(Struct):
 _format_decoder = msgspec.json.Decoder(_Format)
 _game_decoder = msgspec.json.Decoder(Game)
 _item_decoder = msgspec.json.Decoder(Item)
+_deal_decoder = msgspec.json.Decoder(StoredDeal)
+_creation_decoder = msgspec.json.Decoder(Creation)
+_ticket_decoder = msgspec.json.Decoder(Ticket)
 _encode = msgspec.json.Encoder().encode
 
 
@@ -248,7 +254,11 @@ class Condition(NamedTuple):
 
 
 class Store:
-    """All that is kept, behind typed calls. Any call may raise `redis.RedisError`."""
+    """All that is kept, behind typed calls.
+
+    Any call may raise `redis.RedisError`, and `Unreadable` for what cannot be what was kept, or
+    `NewerFormat`. Who asks for several things is told of each by itself.
+    """
 
     def __init__(self, link: Link) -> None:
         self.link = link
@@ -277,7 +287,7 @@ class Store:
             commands.append(Command(key, ("HGET", key, played)))
         answers = iter(self.link.ask(commands))
         now = _milliseconds(next(answers))
-        found = _stored_game(next(answers)) if game_id is not None else None
+        found = _stored_game(game_id, next(answers)) if game_id is not None else None
         account = _account(player_id, next(answers)) if player_id is not None else None
         return Reading(now, account, found, next(answers, None))
 
@@ -296,17 +306,20 @@ class Store:
     def _games(self, ids: Sequence[str], fields: Sequence[str]) -> dict[str, StoredGame | None]:
         if not ids:
             return {}
-        answers = self.link.ask([_hmget(_game_key(each), fields) for each in ids])
+        answers = self.link.ask([_hmget(_game_key(each), fields) for each in ids], apart=True)
         found = {}
         for game_id, values in zip(ids, answers, strict=True):
             try:
-                found[game_id] = _stored_game(values)
-            except UNREADABLE as error:
-                log.warning("game %s cannot be read: %s", game_id, type(error).__name__)
+                found[game_id] = _stored_game(game_id, values)
+            except Unreadable as error:
+                log_unreadable(game_id, error)
         return found
 
     def commit(self, before: Game | None, change: Change, life_ms: int) -> bool:
-        """Write a change if the game still is what it was decided upon; tell whether."""
+        """Write a change if the game still is what it was decided upon; tell whether.
+
+        Raises `Unreadable` if what happened before is not what is kept of it.
+        """
         game = change.game
         fields: list[Any] = ["version", game.version, "game", _encode(game)]
         if change.state is not None:
@@ -325,7 +338,10 @@ class Store:
         for values in (fields, items, played):
             args += [len(values), *values]
         keys = (_game_key(game.id), _items_key(game.id), _played_key(game.id))
-        return bool(self._durably(COMMIT.on(*keys, args=args)))
+        outcome = self._durably(COMMIT.on(*keys, args=args))
+        if outcome < 0:
+            raise Unreadable
+        return bool(outcome)
 
     def confirm(self, game: Game) -> bool:
         """Make sure that a game as it was read is not lost, before it is said again; tell whether.
@@ -341,30 +357,30 @@ class Store:
         """What happened, from one version to another, both included."""
         key = _items_key(game_id)
         found = self._ask(key, "LRANGE", key, first - 1, last - 1)
-        return [_item_decoder.decode(each) for each in found]
+        return [_decode(_item_decoder, each) for each in found]
 
     def deal(self, game_id: str) -> StoredDeal | None:
         """The deal of a game that was started."""
         key = _game_key(game_id)
         found = self._ask(key, "HGET", key, "deal")
-        return None if found is None else msgspec.json.decode(found, type=StoredDeal)
+        return None if found is None else _decode(_deal_decoder, found)
 
     # --- Waiting -----------------------------------------------------------------------
 
-    def look(self, ids: Sequence[str]) -> list[Look | None]:
-        """What some games are now; None for each that only a newer release can read."""
+    def look(self, ids: Sequence[str]) -> list[Look | Unreadable]:
+        """What some games are now, or why that cannot be told of one."""
         keys = [_game_key(each) for each in ids]
         commands = [each for key in keys for each in (_time(key), _hmget(key, GAME_FIELDS))]
-        answers = self.link.ask(commands)
+        answers = self.link.ask(commands, apart=True)
         return [
-            _look(_milliseconds(time), values)
-            for time, values in zip(answers[::2], answers[1::2], strict=True)
+            _look(game_id, _milliseconds(time), values)
+            for game_id, time, values in zip(ids, answers[::2], answers[1::2], strict=True)
         ]
 
-    def marks(self, ids: Sequence[str]) -> list[GameMark]:
-        """Which version and commit some games are at."""
+    def marks(self, ids: Sequence[str]) -> list[GameMark | None]:
+        """Which version and commit some games are at, None for each that cannot be read."""
         keys = [_game_key(each) for each in ids]
-        answers = self.link.ask([_hmget(key, ("version", "commit")) for key in keys])
+        answers = self.link.ask([_hmget(key, ("version", "commit")) for key in keys], apart=True)
         return [_game_mark(values) for values in answers]
 
     def announce(self, player_ids: Iterable[str]) -> None:
@@ -372,12 +388,17 @@ class Store:
         channels = [player_channel(each) for each in player_ids]
         if not channels:
             return
-        with contextlib.suppress(RedisError):
-            try:
-                self.link.ask([Command(each, (self.link.publish, each, "")) for each in channels])
-            except ResponseError:
-                # A cluster of before version 7.
-                self.link.ask([Command(each, ("PUBLISH", each, "")) for each in channels])
+        try:
+            self._announce(channels)
+        except RedisError as error:
+            metrics.store_failed(error)
+
+    def _announce(self, channels: list[str]) -> None:
+        try:
+            self.link.ask([Command(each, (self.link.publish, each, "")) for each in channels])
+        except ResponseError:
+            # A cluster of before version 7.
+            self.link.ask([Command(each, ("PUBLISH", each, "")) for each in channels])
 
     def add_ticket(self, ticket: str, holder: Ticket, life_ms: int) -> None:
         """Keep a ticket (its hash) and what it is for."""
@@ -388,7 +409,7 @@ class Store:
         """What a ticket (its hash) is for."""
         key = _ticket_key(ticket)
         found = self._ask(key, "GET", key)
-        return None if found is None else msgspec.json.decode(found, type=Ticket)
+        return None if found is None else _decode(_ticket_decoder, found)
 
     # --- Players -----------------------------------------------------------------------
 
@@ -414,12 +435,15 @@ class Store:
         self.link.ask([SEE.on(_player_key(player_id), args=(now,))])
 
     def last_seen(self, ids: Sequence[str]) -> list[int | None]:
-        """When (ms) each of these players was last heard of, None for one who never was."""
+        """When (ms) each of these players was last heard of, None for one who never was.
+
+        And for one of whom it cannot be told: the others were heard of all the same.
+        """
         if not ids:
             return []
         keys = [_player_key(each) for each in ids]
-        answers = self.link.ask([Command(key, ("HGET", key, "seen_at")) for key in keys])
-        return [None if at is None else int(at) for at in answers]
+        commands = [Command(key, ("HGET", key, "seen_at")) for key in keys]
+        return [_seen_at(answer) for answer in self.link.ask(commands, apart=True)]
 
     def offer_token(self, player_id: str, token: str, offer: TokenOffer) -> str | None:
         """Note a new token beside the present one, unless one is noted; the nonce of what is.
@@ -439,7 +463,7 @@ class Store:
         """The creation that this player's key stands for, if it was used."""
         name = _creation_key(player_id, key)
         found = self._ask(name, "GET", name)
-        return None if found is None else msgspec.json.decode(found, type=Creation)
+        return None if found is None else _decode(_creation_decoder, found)
 
     def remember_creation(
         self, player_id: str, key: str, creation: Creation, life_ms: int
@@ -447,7 +471,7 @@ class Store:
         """The creation that this player's key stands for: this one, or the first one with it."""
         name = _creation_key(player_id, key)
         known = self._durably(REMEMBER.on(name, args=(_encode(creation), life_ms)))
-        return msgspec.json.decode(known, type=Creation)
+        return _decode(_creation_decoder, known)
 
     # --- The servers -------------------------------------------------------------------
 
@@ -528,41 +552,82 @@ def _account(player_id: str, values: list[bytes | None]) -> Account | None:
     name, kind, token, next_token, next_token_at, kept_at, seen_at = values
     if name is None or kind is None or token is None:
         return None
-    return Account(
-        player=Player(player_id, name.decode(), kind.decode()),
-        token=token.decode(),
-        next_token=next_token.decode() if next_token else None,
-        next_token_at=int(next_token_at or 0),
-        kept_at=int(kept_at or 0),
-        seen_at=int(seen_at or 0),
-    )
+    try:
+        return Account(
+            player=Player(player_id, name.decode(), kind.decode()),
+            token=token.decode(),
+            next_token=next_token.decode() if next_token else None,
+            next_token_at=int(next_token_at or 0),
+            kept_at=int(kept_at or 0),
+            seen_at=int(seen_at or 0),
+        )
+    except ValueError as error:
+        raise Unreadable from error
 
 
-def _game_mark(values: list[bytes | None]) -> GameMark:
+def _seen_at(answer: bytes | Unreadable | None) -> int | None:
+    if isinstance(answer, bytes) and answer.isdigit():
+        return int(answer)
+    return None
+
+
+def _game_mark(values: list[bytes | None] | Unreadable) -> GameMark | None:
+    if isinstance(values, Unreadable):
+        return None
     version, commit = values
-    return GameMark(
-        None if version is None else int(version), None if commit is None else commit.decode()
-    )
-
-
-def _look(now: int, values: list[bytes | None]) -> Look | None:
     try:
-        return Look(now, _stored_game(values))
-    except UNREADABLE as error:
-        log.warning("a game that is waited for cannot be read: %s", type(error).__name__)
+        return GameMark(
+            None if version is None else int(version), None if commit is None else commit.decode()
+        )
+    except ValueError:
         return None
 
 
-def _stored_game(values: list[bytes | None]) -> StoredGame | None:
-    if values[0] is None:
+def _look(game_id: str, now: int, values: list[bytes | None] | Unreadable) -> Look | Unreadable:
+    try:
+        return Look(now, _stored_game(game_id, values))
+    except Unreadable as error:
+        return error
+
+
+def _stored_game(game_id: str, values: list[bytes | None] | Unreadable) -> StoredGame | None:
+    """A game from some of its fields: the document, and perhaps the others of `GAME_FIELDS`."""
+    if isinstance(values, Unreadable):
+        raise values
+    document, *beside = values
+    if document is None:
         return None
     try:
-        game = _game_decoder.decode(values[0])
-    except msgspec.ValidationError:
+        game = _game_decoder.decode(document.decode())
+        check_game(game, game_id)
+        if beside:
+            check_stored(game, beside)
+    except UNDECODABLE as error:
         # Whatever else a newer release has changed, it says that it has.
-        if _format_decoder.decode(values[0]).format > FORMAT:
-            raise NewerFormat from None
-        raise
-    if game.format > FORMAT:
-        raise NewerFormat(game.id)
-    return StoredGame(game, values[1] if len(values) > 1 else None)
+        if _is_newer(document):
+            raise NewerFormat(game_id) from None
+        raise Unreadable from error
+    return StoredGame(game, beside[0] if beside else None)
+
+
+def _is_newer(document: bytes) -> bool:
+    try:
+        return _format_decoder.decode(document).format > FORMAT
+    except UNDECODABLE:
+        return False
+
+
+def _decode(decoder: msgspec.json.Decoder[Kept], value: bytes) -> Kept:
+    try:
+        # By way of a text: what is kept raw would else be looked at by nobody.
+        return decoder.decode(value.decode())
+    except UNDECODABLE as error:
+        raise Unreadable from error
+
+
+def log_unreadable(game_id: str, error: Exception) -> None:
+    """Say that a game cannot be read: what was raised where, and nothing of what is there."""
+    if isinstance(error, NewerFormat):
+        log.warning("game %s was written by a newer release", game_id)
+    else:
+        log.error("game %s cannot be read", game_id, exc_info=error)

@@ -10,15 +10,22 @@ import hashlib
 from datetime import UTC, datetime
 from enum import StrEnum
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import msgspec
-from msgspec import Raw, Struct
+from msgspec import Meta, Raw, Struct
 
 from engine.ruleset import Event, Result, Seat, Told
 
 FORMAT = 1
 """The version of this format, written into every game."""
+
+
+Count = Annotated[int, Meta(ge=0)]
+Time = Annotated[int, Meta(ge=0, le=253_402_300_799_999)]
+"""A time in milliseconds, until the end of the year 9999."""
+
+Seconds = Annotated[int, Meta(ge=0, le=1_000_000_000)]
 
 
 class GameStatus(StrEnum):
@@ -119,27 +126,27 @@ class Game(Struct, frozen=True, kw_only=True):
     options: Raw
     visibility: str
     invite: str | None
-    turn_seconds: int = 86_400
+    turn_seconds: Seconds = 86_400
     host: Player
     status: str = OPEN
     seats: tuple[SeatRecord, ...]
     left: tuple[str, ...] = ()
-    version: int = 0
+    version: Count = 0
     version_id: str = ""
     commit: str = ""
-    turn: int | None = None
-    turn_started_at: int | None = None
+    turn: Count | None = None
+    turn_started_at: Time | None = None
     to_move: tuple[Seat, ...] = ()
     answered: tuple[Seat, ...] = ()
-    deadline: int | None = None
+    deadline: Time | None = None
     result: Result | None = None
     deal_sha256: str | None = None
     rematch: str | None = None
-    created_at: int
-    started_at: int | None = None
-    finished_at: int | None = None
-    updated_at: int
-    indexed_at: int = 0
+    created_at: Time
+    started_at: Time | None = None
+    finished_at: Time | None = None
+    updated_at: Time
+    indexed_at: Time = 0
 
     @property
     def known_as(self) -> Version:
@@ -179,6 +186,10 @@ class Game(Struct, frozen=True, kw_only=True):
         """Those whom the game takes a place of: who play, and who hosts an open table."""
         return self.persons() | ({self.host.id} if self.status == OPEN else set())
 
+    def company(self) -> set[str]:
+        """Those whose game it is: who hosts it, and to whom its seats belong."""
+        return self.players() | {self.host.id}
+
     def members(self) -> set[str]:
         """The players for whom the game exists even if it is private."""
         concerned = [p for r in self.seats for p in (r.player, r.reserved_for) if p is not None]
@@ -196,9 +207,9 @@ class Item(Struct, frozen=True, kw_only=True):
     the game's `version_id`.
     """
 
-    version: int
-    at: int
-    turn: int | None = None
+    version: Count
+    at: Time
+    turn: Count | None = None
     by: str
     seat: Seat | None = None
     move: Raw = NOT_A_MOVE

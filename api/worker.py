@@ -17,13 +17,14 @@ import queue
 import signal
 import socket
 import time
-from collections import Counter
 from collections.abc import Callable, Iterator
 from functools import partial
 from http import HTTPStatus
+from itertools import islice
 from typing import Any, NamedTuple
 
 import gevent
+from gevent import monkey
 from gevent.event import Event
 from gevent.pool import Pool
 from gevent.server import StreamServer
@@ -50,6 +51,26 @@ DRAIN_SECONDS = 0.02
 # with unread bytes resets the connection, and the client would never see our answer.
 LINGER_SECONDS = 2.0
 LINGER_BYTES = 1 << 20
+
+
+_system_socket: type[socket.socket] = monkey.get_original("socket", "socket")
+
+# So many idle connections of an address are looked at, the most idle first, to close one.
+LOOKED_AT = 8
+COMPLAINT_SECONDS = 60.0
+
+
+class Peer:
+    """The connections of one address, and which of them wait for a request, the longest first.
+
+    One that was told to close counts no more.
+    """
+
+    __slots__ = ("connections", "idle")
+
+    def __init__(self) -> None:
+        self.connections: set[gevent.Greenlet] = set()
+        self.idle: dict[gevent.Greenlet, None] = {}
 
 
 class Problem(NamedTuple):
@@ -134,10 +155,15 @@ class Worker(GeventWorker):  # type: ignore[misc]
         # How many connections an address may have, and whose are not counted: given by it too.
         self.connections_per_address = self.worker_connections
         self.proxies = Proxies()
-        self._connected: Counter[str] = Counter()
-        # What is told of each connection that is one too many: given by post_worker_init.
-        self.count_refused: Callable[[], None] = _count_nothing
+        # Who counts what is refused here: given by gunicorn's hook post_worker_init.
+        self.count_refused: Callable[[int], None] = _nobody
+        # And who counts the connections that are one too many: given by it too.
+        self.count_turned_away: Callable[[], None] = _nobody_either
+        self._peers: dict[str, Peer] = {}
+        self._peer_of: dict[gevent.Greenlet, Peer] = {}
+        self._complaints: dict[str, float] = {}
         self._woken: Event | None = None
+        self._pool = Pool()
         self._servers: list[StreamServer] = []
         # The connection of each greenlet that serves one, and those between two requests.
         self._clients: dict[gevent.Greenlet, socket.socket] = {}
@@ -180,6 +206,8 @@ class Worker(GeventWorker):  # type: ignore[misc]
     def run(self) -> None:
         """Serve until told to stop, then until the requests in flight are answered."""
         self._woken = Event()
+        # One for all that it listens on, as there is one number of files that it may open.
+        self._pool = Pool(self.worker_connections)
         self._servers = [self._serve(listener) for listener in self.sockets]
         gevent.get_hub().print_exception = self._log_uncaught
         while self.alive and (left := self._time_left()) > 0:
@@ -204,8 +232,8 @@ class Worker(GeventWorker):  # type: ignore[misc]
 
     def _serve(self, listener: Any) -> StreamServer:
         listener.setblocking(1)
-        pool = Pool(self.worker_connections)
-        server = StreamServer(listener, handle=partial(self.handle, listener), spawn=pool)
+        handle = partial(self.handle, listener)
+        server = StreamServer(listener, handle=handle, spawn=self._pool)
         if self.cfg.workers > 1:
             # Leave the next connection to whichever worker is free first.
             server.max_accept = 1
@@ -214,7 +242,7 @@ class Worker(GeventWorker):  # type: ignore[misc]
 
     def _drain(self) -> None:
         deadline = time.monotonic() + self.grace
-        while any(len(server.pool) for server in self._servers):
+        while len(self._pool):
             if time.monotonic() > deadline:
                 self.log.warning("Requests were cut off: they took too long (pid:%s)", self.pid)
                 return
@@ -226,33 +254,69 @@ class Worker(GeventWorker):  # type: ignore[misc]
         greenlet = gevent.getcurrent()
         self._clients[greenlet] = client
         try:
-            with self._counted(addr) as is_welcome:
+            with self._counted(greenlet, addr) as is_welcome:
                 if is_welcome:
                     client.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, SEND_BUFFER_BYTES)
                     super().handle(listener, client, addr)
                 else:
                     client.close()
-                    self.count_refused()
+                    self.count_turned_away()
         finally:
             del self._clients[greenlet]
 
     @contextlib.contextmanager
-    def _counted(self, addr: Any) -> Iterator[bool]:
+    def _counted(self, greenlet: gevent.Greenlet, addr: Any) -> Iterator[bool]:
         """Whether an address may have one more connection, which then counts until its end."""
-        peer = addr[0] if isinstance(addr, tuple) else ""
-        address = callers.group(peer)
-        if self.proxies.trust(peer):
+        name = addr[0] if isinstance(addr, tuple) else ""
+        if self.proxies.trust(name):
             yield True
-        elif self._connected[address] >= self.connections_per_address:
+            return
+        address = callers.group(name)
+        peer = self._peers.setdefault(address, Peer())
+        is_full = len(peer.connections) >= self.connections_per_address
+        if is_full and not self._make_room(peer):
+            self._complain(address)
             yield False
-        else:
-            self._connected[address] += 1
-            try:
-                yield True
-            finally:
-                self._connected[address] -= 1
-                if not self._connected[address]:
-                    del self._connected[address]
+            return
+        peer.connections.add(greenlet)
+        self._peer_of[greenlet] = peer
+        try:
+            yield True
+        finally:
+            del self._peer_of[greenlet]
+            peer.connections.discard(greenlet)
+            if not peer.connections:
+                del self._peers[address]
+
+    def _make_room(self, peer: Peer) -> bool:
+        """Close what an address has been silent on for longest; whether there was any.
+
+        It may be that a request has just come that nobody has looked at: that one is left.
+        """
+        for greenlet in list(islice(peer.idle, LOOKED_AT)):
+            if _has_sent(self._clients[greenlet]):
+                continue
+            self._hang_up(greenlet)
+            del peer.idle[greenlet]
+            peer.connections.discard(greenlet)
+            return True
+        return False
+
+    def _complain(self, address: str) -> None:
+        """Say that connections are refused, but not again and again."""
+        now = time.monotonic()
+        if now - self._complaints.get(address, -math.inf) < COMPLAINT_SECONDS:
+            return
+        self._complaints = {
+            each: at for each, at in self._complaints.items() if now - at < COMPLAINT_SECONDS
+        }
+        self._complaints[address] = now
+        self.log.warning(
+            "%s has %d connections to this worker, as many as an address may have: more are closed "
+            "(said once a minute)",
+            address,
+            self.connections_per_address,
+        )
 
     def handle_request(self, listener_name: Any, req: Any, sock: socket.socket, addr: Any) -> Any:
         """Answer one request; a client that does not read its answer loses the connection."""
@@ -270,20 +334,31 @@ class Worker(GeventWorker):  # type: ignore[misc]
         if not self.alive:
             self._hang_up(greenlet)
         self._idle.add(greenlet)
+        peer = self._peer_of.get(greenlet)
+        if peer is not None:
+            peer.idle[greenlet] = None
         try:
             with gevent.Timeout(self.cfg.keepalive, False):
                 yield
         finally:
             self._idle.discard(greenlet)
+            if peer is not None:
+                peer.idle.pop(greenlet, None)
 
     def _hang_up(self, greenlet: gevent.Greenlet) -> None:
         """Let a connection end, but for the request that may have come in already."""
         with contextlib.suppress(OSError, KeyError):
-            self._clients[greenlet].shutdown(socket.SHUT_RD)
+            # The system's own: gevent's would take whoever reads there for closing it by mistake.
+            client = _system_socket(fileno=os.dup(self._clients[greenlet].fileno()))
+            with contextlib.closing(client):
+                client.shutdown(socket.SHUT_RD)
 
     def handle_error(self, req: Any, client: socket.socket, addr: Any, exc: BaseException) -> None:
         """Answer what gunicorn could not read, or what the application let through."""
         problem = problem_for(exc)
+        if req is None or problem is not FAILED:
+            # What the application let through was its to count.
+            self.count_refused(KINDS[problem.code].status)
         if problem is FAILED:
             # Without the address: it may hold a ticket, or what was put there by mistake.
             self.log.error("Error handling a request", exc_info=exc)
@@ -295,8 +370,24 @@ class Worker(GeventWorker):  # type: ignore[misc]
             _answer(client, response(problem))
 
 
-def _count_nothing() -> None:
-    """Nobody counts."""
+def _nobody(status: int) -> None:
+    """Counts nothing."""
+
+
+def _nobody_either() -> None:
+    """Counts nothing."""
+
+
+def _has_sent(client: socket.socket) -> bool:
+    """Whether something has come that nobody has read yet; this waits for nothing."""
+    timeout = client.gettimeout()
+    client.settimeout(0)
+    try:
+        return bool(client.recv(1, socket.MSG_PEEK))
+    except OSError:
+        return False
+    finally:
+        client.settimeout(timeout)
 
 
 def _answer(client: socket.socket, data: bytes) -> None:

@@ -1,30 +1,28 @@
 """How fast the rules are: what one process does in a second, for each game, in random play.
 
-Checked moves, lists of legal moves, views, and positions written to JSON and read back. Each
-figure is the best of several rounds, since whatever else the machine does can only slow it down.
+Checked moves (a move is refused if it is illegal), lists of legal moves, views, and positions
+written to JSON and read back. Each figure is the best of several rounds, since whatever else the
+machine does can only slow it down; how much it did is told by the median beside it.
 
-    python -m bench.engine [--json FILE]
+    python -m bench.engine [--quick] [--json FILE]
 """
 
 from __future__ import annotations
 
-import argparse
-import json
-import platform
-import sys
+import statistics
 import time
 from collections.abc import Callable
-from pathlib import Path
 from random import Random
 from typing import Any, NamedTuple
 
 import msgspec
 
+from bench.running import arguments, keep, machine, table
 from engine.registry import RULESETS
 from engine.ruleset import AnyRuleset, Move, Seat
 
-GAMES = 60
-ROUNDS = 5
+GAMES, ROUNDS = 60, 9
+QUICK_GAMES, QUICK_ROUNDS = 6, 2
 
 
 class Decision(NamedTuple):
@@ -51,46 +49,59 @@ def decisions(ruleset: AnyRuleset, games: int) -> list[Decision]:
     return found
 
 
-def per_second(call: Callable[[Decision], Any], made: list[Decision]) -> int:
-    """How many calls a second, in the best of some rounds."""
-    best = float("inf")
-    for _ in range(ROUNDS):
+def per_second(
+    call: Callable[[Decision], Any], made: list[Decision], rounds: int
+) -> dict[str, int]:
+    """How many calls a second, in the best of some rounds and in the median."""
+    times = []
+    for _ in range(rounds):
         begin = time.perf_counter()
         for decision in made:
             call(decision)
-        best = min(best, time.perf_counter() - begin)
-    return round(len(made) / best)
-
-
-def measure(ruleset: AnyRuleset) -> dict[str, int]:
-    """One game's figures, all per second."""
-    made = decisions(ruleset, GAMES)
-    decoder = msgspec.json.Decoder(ruleset.state_type)
-    written = {id(each.state): msgspec.json.encode(each.state) for each in made}
+        times.append(time.perf_counter() - begin)
     return {
-        "moves": per_second(lambda d: ruleset.apply(d.state, d.seat, d.move), made),
-        "legal_moves": per_second(lambda d: ruleset.legal_moves(d.state, d.seat), made),
-        "view": per_second(lambda d: ruleset.view(d.state, d.seat), made),
-        "encode": per_second(lambda d: msgspec.json.encode(d.state), made),
-        "decode": per_second(lambda d: decoder.decode(written[id(d.state)]), made),
+        "best": round(len(made) / min(times)),
+        "median": round(len(made) / statistics.median(times)),
     }
 
 
-def main() -> None:
-    """Print the table; with --json also write it."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures there too")
-    arguments = parser.parse_args()
-    figures = {name: measure(ruleset) for name, ruleset in RULESETS.items()}
-    python = f"{platform.python_implementation()} {platform.python_version()}"
-    print(f"In one process, per second ({python}, {platform.machine()}):\n")
+def measure(ruleset: AnyRuleset, games: int, rounds: int) -> dict[str, dict[str, int]]:
+    """One game's figures, all per second."""
+    made = decisions(ruleset, games)
+    decoder = msgspec.json.Decoder(ruleset.state_type)
+    written = {id(each.state): msgspec.json.encode(each.state) for each in made}
+    calls: dict[str, Callable[[Decision], Any]] = {
+        "checked moves": lambda d: ruleset.apply(d.state, d.seat, d.move),
+        "legal moves": lambda d: ruleset.legal_moves(d.state, d.seat),
+        "views": lambda d: ruleset.view(d.state, d.seat),
+        "encode": lambda d: msgspec.json.encode(d.state),
+        "decode": lambda d: decoder.decode(written[id(d.state)]),
+    }
+    return {name: per_second(call, made, rounds) for name, call in calls.items()}
+
+
+def tables(measured: dict[str, Any]) -> str:
+    """The figures for people."""
+    figures = measured["per_second"]
     columns = list(next(iter(figures.values())))
-    print(f"{'':22}" + "".join(f"{column:>14}" for column in columns))
-    for name, of_game in figures.items():
-        print(f"{name:22}" + "".join(f"{of_game[column]:>14,}" for column in columns))
-    if arguments.json:
-        arguments.json.write_text(json.dumps(figures, indent=2) + "\n", encoding="utf-8")
+    rows = [
+        [name, *(f"{of_game[column]['best']:,}" for column in columns)]
+        for name, of_game in figures.items()
+    ]
+    return table(["in a second", *columns], rows)
+
+
+def main() -> None:
+    """Measure and print."""
+    given = arguments(__doc__).parse_args()
+    games, rounds = (QUICK_GAMES, QUICK_ROUNDS) if given.quick else (GAMES, ROUNDS)
+    figures = {name: measure(ruleset, games, rounds) for name, ruleset in RULESETS.items()}
+    measured = {"machine": machine(), "rounds": rounds, "per_second": figures}
+    print(measured["machine"])
+    print("In one process:\n")
+    print(tables(measured))
+    keep(measured, given.json)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

@@ -16,24 +16,50 @@ import msgspec
 from api.game.course import Course
 from api.positions import read_state
 from api.stored import Game
-from bench.running import Caller, Running, request
-from engine.ruleset import Move
+from bench.running import Caller, Refused, Running, request
+from engine.ruleset import Move, Seat
 
 CLOCK = "count"
 """A move that starts a clock: games with one would go on by themselves."""
 
+SEATS = {"parade": 4, "tea-time": 3, "contrast": 4, "mit-list-und-tuecke": 4}
+"""With how many players each game is played here."""
 
-def _sent(move: Move) -> tuple[Move, dict[str, Any]]:
-    """A move, and how it is sent."""
-    return move, json.loads(msgspec.json.encode(move))
+
+class PlannedMove(NamedTuple):
+    """A move that will be made: whose it is, and what is sent."""
+
+    seat: Seat
+    body: bytes
+
+    def request(self, game_id: str, tokens: list[str]) -> bytes:
+        """It, in a game of these players."""
+        return request("POST", f"/v1/games/{game_id}/moves", tokens[self.seat], self.body)
 
 
 class Planned(NamedTuple):
-    """A game that waits for its first move: its id, its players' tokens, its moves' requests."""
+    """A game that waits for its first move: its id, its players' tokens, its moves."""
 
     id: str
     tokens: list[str]
-    requests: list[bytes]
+    moves: list[PlannedMove]
+
+    @property
+    def requests(self) -> list[bytes]:
+        """Its moves as they are sent."""
+        return [move.request(self.id, self.tokens) for move in self.moves]
+
+    @property
+    def half(self) -> int:
+        """After how many moves it is half played."""
+        return len(self.moves) // 2
+
+    def play(self, caller: Caller, first: int, last: int) -> None:
+        """Make its moves from one to before another."""
+        for each in self.requests[first:last]:
+            status, body = caller.send(each)
+            if status >= 300:
+                raise Refused(f"a move: {status} {body.decode()[:300]}")
 
 
 def player(caller: Caller) -> str:
@@ -59,13 +85,17 @@ def planned(caller: Caller, service: Running, ruleset: str, seats: int, rng: Ran
     values = service.redis().hmget(f"game:{{{game_id}}}", "game", "state")
     game = msgspec.json.decode(values[0], type=Game)
     course = Course(game, read_state(game, values[1]), int(time.time() * 1000), rng)
-    requests = []
+    moves = []
     while course.game.to_move:
         seat = rng.choice(course.game.to_move)
         legal = course.ruleset.legal_moves(course.state, seat)
         move, wire = rng.choice([each for each in map(_sent, legal) if each[1]["type"] != CLOCK])
         body = {"turn": course.game.turn, "move": wire}
-        path = f"/v1/games/{game_id}/moves"
-        requests.append(request("POST", path, tokens[seat], json.dumps(body).encode()))
+        moves.append(PlannedMove(seat, json.dumps(body).encode()))
         course.move(seat, move, course.ruleset.apply(course.state, seat, move))
-    return Planned(game_id, tokens, requests)
+    return Planned(game_id, tokens, moves)
+
+
+def _sent(move: Move) -> tuple[Move, dict[str, Any]]:
+    """A move, and how it is sent."""
+    return move, json.loads(msgspec.json.encode(move))

@@ -5,26 +5,25 @@ margin is its score less the others' average, positive where it is the better, a
 set beside those of a seat that is like the others. Where all seats play together, as two do in
 Contrast, the margin is that of careful seats over random ones in the same deals.
 
-    python -m bench.house --games 1000 --json house.json
+    python -m bench.house [--quick] [--games N] [--json FILE]
 """
 
 from __future__ import annotations
 
-import argparse
 import time
 from collections.abc import Sequence
-from pathlib import Path
 from random import Random
 from statistics import mean, stdev
 
 import msgspec
 from msgspec import Struct
 
+from bench.running import arguments, keep
 from engine.house import CAREFUL, RANDOM, choose
 from engine.registry import RULESETS
 from engine.ruleset import AnyRuleset, Result
 
-GAMES = 1000
+GAMES, QUICK_GAMES = 200, 4
 LOWEST_WINS = {"parade"}
 TOGETHER = {("contrast", 2)}
 
@@ -142,15 +141,14 @@ def line(margin: Margin) -> str:
 
 def main() -> None:
     """Print the table, and write it as JSON if asked to."""
-    parser = argparse.ArgumentParser(description="Careful house players against random ones.")
-    parser.add_argument("--games", type=int, default=GAMES, help="for each number of seats")
+    parser = arguments(__doc__)
+    parser.add_argument("--games", type=int, help="for each number of seats")
     parser.add_argument("--ruleset", action="append", choices=RULESETS, help="only these")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures here too")
     given = parser.parse_args()
-    margins = measure_all(given.games, given.ruleset or tuple(RULESETS))
+    games = given.games or (QUICK_GAMES if given.quick else GAMES)
+    margins = measure_all(games, given.ruleset or tuple(RULESETS))
     print("\n".join([HEADING, *map(line, margins)]))
-    if given.json:
-        given.json.write_bytes(msgspec.json.format(msgspec.json.encode(margins)) + b"\n")
+    keep({"margins": msgspec.to_builtins(margins)}, given.json)
 
 
 if __name__ == "__main__":

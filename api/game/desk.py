@@ -179,9 +179,15 @@ class Desk:
         metrics.committed(before, game, change.items)
         self.indexes.after_commit(before, game, now)
         if before is None or before.seats != game.seats:
-            newcomers = game.members() - (set() if before is None else before.members())
-            self.store.announce(newcomers)
+            self.store.announce(_newcomers(before, game))
         return change
+
+
+def _newcomers(before: Game | None, after: Game) -> set[str]:
+    """Those whom a game concerns from now on, or more than before."""
+    if before is None:
+        return after.members()
+    return (after.members() - before.members()) | (after.table_company() - before.table_company())
 
 
 def exists_for(

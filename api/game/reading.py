@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import re
 from base64 import urlsafe_b64decode, urlsafe_b64encode
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from hashlib import blake2b
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from msgspec import Raw
+from redis import RedisError
 
 from api.accounts import Accounts, Credentials
 from api.answers import (
     EndedGame,
     EventPage,
+    GameAnswer,
     GamePage,
     PresenceAnswer,
     RecordAnswer,
@@ -34,8 +36,11 @@ from api.indexes import ALL, Indexes, Position, lobby, places
 from api.lives import COMMIT_MS
 from api.problems import FieldError, Problem
 from api.setup import find_ruleset, unknown_ruleset
-from api.store import Store, StoredGame
+from api.store import Store, StoredGame, log_unreadable
 from api.stored import ENDED, NOT_A_MOVE, PLAYING, Game, Item, Version, digest, raw, timestamp
+
+Found = TypeVar("Found")
+Made = TypeVar("Made")
 
 MAX_TURNS = 100
 """How many games listTurns returns at most."""
@@ -48,6 +53,10 @@ MAX_END_MARKS = 250
 
 ENDED_SHOWN_MS = 24 * 60 * 60 * 1000
 """How far back a first listTurns, which has no cursor yet, tells of games that ended."""
+
+
+ITEMS_AT_ONCE = 500
+"""How much of a game's history is read in one round trip."""
 
 
 @dataclass(frozen=True)
@@ -68,7 +77,7 @@ class Turns:
     def would_be_news(self, game: Game) -> bool:
         """Whether such a game waits for the player, or has ended, without its knowing."""
         if game.status in ENDED:
-            return _end_mark(game.id) not in self.seen
+            return self.caller in game.company() and _end_mark(game.id) not in self.seen
         return _waits_for(game, self.caller) and _turn_mark(game) not in self.seen
 
 
@@ -126,7 +135,7 @@ class Reader:
         after = None if cursor is None else _read_cursor(cursor)
         games, following = self.indexes.page(owner, status or ALL, after, limit, now)
         return GamePage(
-            tuple(game_summary(game, reader) for game in games),
+            tuple(_of_each(games, lambda game: game.id, lambda game: game_summary(game, reader))),
             None if following is None else _cursor(following),
         )
 
@@ -175,6 +184,11 @@ class Reader:
             item_answers(items, visit.seat), last, last < game.version, game.status, False
         )
 
+    def _all_items(self, game: Game) -> Iterator[Item]:
+        """All that happened in a game, some at a time: there may be very much of it."""
+        for first in range(1, game.version + 1, ITEMS_AT_ONCE):
+            yield from self.store.items(game.id, first, first + ITEMS_AT_ONCE - 1)
+
     def presence(self, visit: Visit) -> PresenceAnswer:
         """When each seat's player was last heard of."""
         playing = [
@@ -213,7 +227,7 @@ class Reader:
             deal_sha256=digest(deal.deal_text),
             moves=tuple(
                 recorded
-                for each in self.store.items(game.id, 1, game.version)
+                for each in self._all_items(game)
                 if (recorded := _recorded(each)) is not None
             ),
             result=game.result,
@@ -231,31 +245,35 @@ class Reader:
         if since is not None:
             seen = _read_turns_cursor(since)
         waiting = self._waiting(caller, reading.now)
+        marks = [_turn_mark(game) for game, _ in waiting]
         ended, since_then, told = self._ended(caller, seen, reading.now)
-        marks = [_turn_mark(found.game) for found in waiting]
         return Turns(
             now=reading.now,
             caller=caller,
             seen=seen.marks,
             is_news=bool(ended) or not seen.marks.issuperset(marks),
             answer=TurnsAnswer(
-                items=tuple(game_answer(found, caller) for found in waiting),
+                items=tuple(answer for _, answer in waiting),
                 ended=tuple(EndedGame(game.id, game.result) for game in ended),
                 cursor=_turns_cursor(since_then, marks + told),
             ),
         )
 
-    def _waiting(self, caller: str, now: int) -> list[StoredGame]:
+    def _waiting(self, caller: str, now: int) -> list[tuple[Game, GameAnswer]]:
         """The games with the caller to move. Documents first: most games wait for others."""
+
+        def answer(found: StoredGame) -> tuple[Game, GameAnswer] | None:
+            settled = self._settled(found, now)
+            if settled is None or not _waits_for(settled.game, caller):
+                return None
+            return settled.game, game_answer(settled, caller)
+
         games, _ = self.indexes.page(places(caller), PLAYING, None, MAX_TURNS, now)
         ids = [game.id for game in games if _waits_for(game, caller) or is_due(game, now)]
-        found = [
-            settled
-            for each in self.store.games_with_state(ids).values()
-            if each is not None and (settled := self._settled(each, now)) is not None
-        ]
-        waiting = [each for each in found if _waits_for(each.game, caller)]
-        return sorted(waiting, key=lambda each: each.game.turn_started_at or 0)
+        found = [each for each in self.store.games_with_state(ids).values() if each is not None]
+        answers = _of_each(found, lambda each: each.game.id, answer)
+        waiting = [each for each in answers if each is not None]
+        return sorted(waiting, key=lambda each: each[0].turn_started_at or 0)
 
     def _settled(self, found: StoredGame, now: int) -> StoredGame | None:
         """A game after what the clock and the house had to do, whoever did it."""
@@ -278,7 +296,7 @@ class Reader:
         new = [each for each in entries if _end_mark(each[0]) not in seen.marks][:MAX_ENDED]
         found = self.store.games([each[0] for each in new]).values()
         games = [game for game in found if game is not None]
-        games = [game for game in games if game.status in ENDED and caller in game.members()]
+        games = [game for game in games if game.status in ENDED and caller in game.company()]
         until = new[-1][1] if len(new) == MAX_ENDED else now
         since = max(from_when, until - COMMIT_MS)
         told = {game.id for game in games}
@@ -290,6 +308,20 @@ class Reader:
         if len(past) > MAX_END_MARKS:
             since = past[-MAX_END_MARKS - 1][1] + 1
         return games, since, [_end_mark(game_id) for game_id, _ in past[-MAX_END_MARKS:]]
+
+
+def _of_each(
+    games: Iterable[Found], game_id: Callable[[Found], str], make: Callable[[Found], Made]
+) -> Iterator[Made]:
+    """What is made of each of some games; one that fails is left out, so that it hides no other."""
+    for game in games:
+        try:
+            yield make(game)
+        except (RedisError, Problem):
+            raise
+        except Exception as error:
+            # A position that can be read may still be one that no rule knows what to do with.
+            log_unreadable(game_id(game), error)
 
 
 def _recorded(happened: Item) -> RecordedMove | RecordedExpiry | None:

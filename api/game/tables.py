@@ -23,6 +23,7 @@ from api.happenings import (
     SeatTaken,
     SeatTakenBack,
 )
+from api.limits.sittings import Sittings
 from api.problems import Problem, invalid
 from api.setup import read_setup
 from api.store import Change, Creation, StoredGame
@@ -71,8 +72,9 @@ class NewGame(TypedDict, total=False):
 class Tables:
     """Opens, fills, starts and closes tables."""
 
-    def __init__(self, desk: Desk) -> None:
+    def __init__(self, desk: Desk, sittings: Sittings) -> None:
         self.desk = desk
+        self.sittings = sittings
         self.store = desk.store
 
     # --- Creating ----------------------------------------------------------------------
@@ -232,14 +234,20 @@ class Tables:
             assert caller is not None
             own = _seat_to_take_back(visit, seat)
             if own is not None:
+                self.sittings.check(game, caller)
                 self._check_room(caller.id, visit.now)
                 return self._take_back(visit.found, own, caller, visit.now)
             if not _wants_to_sit(visit, seat):
                 return None
+            self.sittings.check(game, caller)
             self._check_room(caller.id, visit.now)
             return self._sit_down(game, _choose_seat(game, caller, seat), caller, visit.now)
 
-        visit, _ = self.desk.change(credentials, game_id, decide, if_match=if_match, admit=invited)
+        visit, items = self.desk.change(
+            credentials, game_id, decide, if_match=if_match, admit=invited
+        )
+        if items and visit.caller is not None:
+            self.sittings.count(visit.game, visit.caller)
         return visit
 
     def _sit_down(self, game: Game, seat: Seat, player: Player, now: int) -> Change:

@@ -17,6 +17,9 @@ from api.link import Link, Script
 MOST_KEYS = 50_000
 """About ten megabytes. Beyond, the oldest are forgotten: whose count was lost starts again."""
 
+FEW_KEYS = 1000
+"""From so many on, those that are over are forgotten whenever there are twice as many as last."""
+
 COUNT = Script.of("""
 local count = redis.call('INCRBY', KEYS[1], ARGV[1])
 local left = redis.call('PTTL', KEYS[1])
@@ -36,6 +39,7 @@ class WorkerCounts(Storage):
     def __init__(self) -> None:
         super().__init__()
         self._windows: dict[str, tuple[int, float]] = {}
+        self._room = FEW_KEYS
 
     @property
     def base_exceptions(self) -> type[Exception]:
@@ -80,7 +84,7 @@ class WorkerCounts(Storage):
         self._windows.pop(key, None)
 
     def _note(self, key: str, count: int, until: float) -> None:
-        if key not in self._windows and len(self._windows) >= MOST_KEYS:
+        if key not in self._windows and len(self._windows) >= self._room:
             self._make_room()
         self._windows[key] = (count, until)
 
@@ -89,6 +93,7 @@ class WorkerCounts(Storage):
         now = time.time()
         kept = [each for each in self._windows.items() if each[1][1] > now]
         self._windows = dict(kept[max(len(kept) - MOST_KEYS * 9 // 10, 0) :])
+        self._room = min(max(2 * len(self._windows), FEW_KEYS), MOST_KEYS)
 
 
 class SharedCounts(WorkerCounts):

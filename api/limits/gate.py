@@ -11,6 +11,7 @@ import logging
 from collections.abc import Sequence
 from contextvars import ContextVar
 from functools import cache
+from typing import NoReturn
 
 from flask import Flask, Request, Response, current_app
 from flask.globals import request_ctx
@@ -35,10 +36,14 @@ NOT_A_MOVE = frozenset(
         "body_too_large",
         "unsupported_media_type",
         "invalid_request",
+        "missing_token",
         "not_seated",
     }
 )
-"""Problems of who plays without reading or sitting down: with moves, nothing else counts them."""
+"""Problems of who plays without reading, sitting down or saying who it is.
+
+With moves, nothing else counts them.
+"""
 
 REFUSED_MOVES = frozenset(
     {
@@ -79,6 +84,17 @@ _passage: ContextVar[_Passage] = ContextVar("passage")
 def count_as_repeated() -> None:
     """The move that is being answered was made before."""
     _passage.get().is_repeated = True
+
+
+def show(standing: Standing) -> None:
+    """Say in the answer how somebody stands."""
+    _passage.get().show(standing)
+
+
+def refuse(standing: Standing) -> NoReturn:
+    """Answer that there were too many. Raises `Problem` (``too_many_requests``)."""
+    show(standing)
+    raise _too_many(standing)
 
 
 class Gate:
@@ -127,7 +143,8 @@ class Gate:
         over = self._count_outcome(passage)
         if over is not None:
             response = _too_many(over).response()
-        if passage.standings:
+        # What caches may keep for all tells nothing of one caller.
+        if passage.standings and not response.cache_control.public:
             standings = passage.standings.values()
             response.headers["RateLimit-Policy"] = ", ".join(map(_policy, standings))
             response.headers["RateLimit"] = ", ".join(map(_rate, standings))

@@ -11,9 +11,10 @@ from limits import RateLimitItem, RateLimitItemPerSecond
 from limits.strategies import FixedWindowRateLimiter
 from redis import RedisError
 
+from api import metrics
 from api.limits.counts import SharedCounts, WorkerCounts
 from api.limits.policies import Policy
-from api.link import Link
+from api.link import Link, Unreadable
 
 AWAY_SECONDS = 1.0
 """So long nothing is noted in a store that has just failed: whoever fails anyway waits once."""
@@ -63,7 +64,10 @@ class Limiter:
             return None
         try:
             return self.count(name, whose)
-        except RedisError:
+        except Unreadable:
+            return None
+        except RedisError as error:
+            metrics.store_failed(error)
             self._away_until = time.monotonic() + AWAY_SECONDS
             return None
 

@@ -17,8 +17,12 @@ ANALYSES = "analyses"
 PLAYERS = "players"
 GAMES = "games"
 GAMES_HERE = "games-here"
+GAMES_DAILY = "games-daily"
 SEATS = "seats"
+SEATS_DAILY = "seats-daily"
+SITTINGS = "sittings"
 TICKETS = "tickets"
+TICKETS_HERE = "tickets-here"
 TOKENS = "tokens"
 FAILURES = "failures"
 
@@ -29,7 +33,8 @@ MOST = 1_000_000_000
 class Policy(NamedTuple):
     """So many in so many seconds.
 
-    `by_address`: of one address; else of one token, or of one address where there is none.
+    `by_address`: of one address; else of one token, or of one address where there is none; but
+    `by_game`: of one game, whoever asks.
     `shared`: in the store, for all workers together; else each worker counts for itself.
     """
 
@@ -39,13 +44,14 @@ class Policy(NamedTuple):
     by_address: bool
     shared: bool
     what: str
+    by_game: bool = False
 
     def __str__(self) -> str:
         unit = next(unit for unit, seconds in SECONDS.items() if seconds == self.seconds)
         return f"{self.amount}/{unit}"
 
 
-MINUTE, HOUR = SECONDS["minute"], SECONDS["hour"]
+MINUTE, HOUR, DAY = SECONDS["minute"], SECONDS["hour"], SECONDS["day"]
 
 POLICIES = (
     Policy(REQUESTS, 30_000, MINUTE, True, False, "all that is below, but for moves"),
@@ -55,9 +61,13 @@ POLICIES = (
     Policy(ANALYSES, 60, MINUTE, True, False, "analyses"),
     Policy(PLAYERS, 1000, HOUR, True, True, "new players"),
     Policy(GAMES, 600, HOUR, False, True, "new games and rematches"),
-    Policy(GAMES_HERE, 3000, HOUR, True, True, "new games and rematches, whoever asks"),
+    Policy(GAMES_HERE, 1000, HOUR, True, True, "new games and rematches, whoever asks"),
+    Policy(GAMES_DAILY, 2000, DAY, True, True, "new games and rematches, whoever asks"),
     Policy(SEATS, 2000, HOUR, False, True, "joining, leaving, starting, cancelling"),
+    Policy(SEATS_DAILY, 20_000, DAY, True, True, "joining and leaving, whoever asks"),
+    Policy(SITTINGS, 300, HOUR, False, True, "seats taken; after the start, by one player", True),
     Policy(TICKETS, 600, HOUR, False, True, "new tickets for streams"),
+    Policy(TICKETS_HERE, 3000, HOUR, True, True, "new tickets for streams, whoever asks"),
     Policy(TOKENS, 600, HOUR, True, True, "new tokens"),
     Policy(FAILURES, 120, MINUTE, True, True, "tokens, tickets, games and invites that are wrong"),
 )
@@ -72,7 +82,7 @@ def read_policies(text: str) -> tuple[Policy, ...]:
     >>> read_policies("off")
     ()
     >>> [str(each) for each in read_policies("games=5/day, tickets=off")][6:8]
-    ['5/day', '3000/hour']
+    ['5/day', '1000/hour']
 
     Raises:
         ValueError: what is not understood, as a sentence about the setting.

@@ -10,7 +10,7 @@ from flask import Response, request, url_for
 from api.answers import game_answer
 from api.game.desk import Visit
 from api.game.tables import NewGame
-from api.limits.policies import GAMES, GAMES_HERE, SEATS
+from api.limits.policies import GAMES, GAMES_DAILY, GAMES_HERE, SEATS, SEATS_DAILY
 from api.openapi import TOKEN_OPTIONAL, Blueprint
 from api.parts import (
     CONDITIONAL,
@@ -80,7 +80,7 @@ AWAITED = {
     "busy",
     body=True,
     parameters=[IDEMPOTENCY_KEY],
-    limits=(GAMES_HERE, GAMES),
+    limits=(GAMES_DAILY, GAMES_HERE, GAMES),
 )
 @blueprint.arguments(NewGameBodySchema)
 @blueprint.response(201, GameSchema, description="The new game.", headers=LOCATION)
@@ -174,7 +174,7 @@ def cancel_game(game_id: str) -> Response:
     "busy",
     body=True,
     if_match=True,
-    limits=(SEATS,),
+    limits=(SEATS_DAILY, SEATS),
 )
 @blueprint.arguments(JoinBodySchema, required=False)
 @blueprint.response(200, GameSchema, headers=SERVER_TIME)
@@ -191,7 +191,9 @@ def join_game(body: dict[str, Any], game_id: str) -> Response:
 
 
 @blueprint.delete("/<game_id>/seats/me", parameters=[GAME_ID])
-@blueprint.operation("leaveGame", "game_not_found", "busy", if_match=True, limits=(SEATS,))
+@blueprint.operation(
+    "leaveGame", "game_not_found", "busy", if_match=True, limits=(SEATS_DAILY, SEATS)
+)
 @blueprint.response(200, GameSchema, headers=SERVER_TIME)
 def leave_game(game_id: str) -> Response:
     """Leave a game
@@ -255,7 +257,7 @@ def get_record(game_id: str) -> Response:
     "game_over",
     "too_many_games",
     "busy",
-    limits=(GAMES_HERE, GAMES),
+    limits=(GAMES_DAILY, GAMES_HERE, GAMES),
 )
 @blueprint.response(201, GameSchema, description="The new table.", headers=LOCATION)
 @blueprint.alt_response(

@@ -8,6 +8,7 @@ from flask import Response, current_app, request
 from redis import RedisError
 
 from api import metrics
+from api.link import Unreadable
 from api.openapi import METRICS_TOKEN, Blueprint
 from api.problems import Problem
 from api.resources.common import services
@@ -56,7 +57,7 @@ def _admit(token: str | None, header: str | None) -> None:
 def _lobby() -> dict[str, int] | None:
     try:
         return services().lobby_sizes.get()
-    except RedisError as error:
+    except (RedisError, Unreadable) as error:
         # What was counted here is worth most when the store is away.
         metrics.store_failed(error)
         return None

@@ -7,7 +7,7 @@ from typing import Any
 from flask import Response, request
 
 from api.limits.gate import count_as_repeated
-from api.limits.policies import MOVES, POLLS, TICKETS
+from api.limits.policies import MOVES, POLLS, TICKETS, TICKETS_HERE
 from api.openapi import TOKEN_OPTIONAL, Blueprint
 from api.parts import (
     CONDITIONAL,
@@ -121,7 +121,7 @@ def play_move(body: dict[str, Any], game_id: str) -> Response:
 
 
 @blueprint.post("/stream-tickets", parameters=[GAME_ID])
-@blueprint.operation("createStreamTicket", "game_not_found", limits=(TICKETS,))
+@blueprint.operation("createStreamTicket", "game_not_found", limits=(TICKETS_HERE, TICKETS))
 @blueprint.response(201, TicketSchema, headers=SERVER_TIME)
 def create_stream_ticket(game_id: str) -> Response:
     """Get a ticket for a game's stream

@@ -298,7 +298,7 @@ class MoveField(Union):
 
     MOST_KNOWN = 4096
     LONGEST_KNOWN = 300
-    """In bytes; so all that are known take some two megabytes at most."""
+    """In bytes; so all that a field knows takes some two megabytes at most."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)

@@ -364,7 +364,8 @@ class TurnsSchema(Schema):
     )
     ended = listed(
         fields.Nested(EndedGameSchema),
-        "The games that ended since the cursor; without one, in the last day.",
+        "Of the games that you hosted or had a seat in, those that ended since the cursor; without "
+        "one, in the last day.",
     )
     cursor = text("What you now know: pass it as `since`.")
 

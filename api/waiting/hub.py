@@ -24,7 +24,8 @@ from api import metrics
 from api.game.course import is_due
 from api.game.desk import Desk
 from api.indexes import Indexes
-from api.store import GameMark, Look, Store, game_channel, player_channel
+from api.link import Unreadable
+from api.store import GameMark, Look, Store, game_channel, log_unreadable, player_channel
 from api.stored import Game
 from api.tracing import note_wait
 from api.waiting.subscription import Places, Subscriptions
@@ -45,6 +46,10 @@ CHECKED_AT_ONCE = 200
 WOKEN_AT_ONCE = 25
 """A crowd is woken in parts, so that others get their turn in between."""
 
+FIRST_RETRY_SECONDS = 1.0
+LAST_RETRY_SECONDS = 300.0
+"""Before a game is looked at again that cannot be read or go on: longer from time to time."""
+
 EARLY_MS = 5
 """A deadline is looked at a little after it, as clocks go differently."""
 
@@ -52,7 +57,7 @@ UNDER_WAY_MS = 5000
 """Longer than two looks at the same game can be under way."""
 
 MAX_WATCHED = 300
-"""So many open games of a player are watched, and so many in play: more than it has places."""
+"""So many games of a player are watched, its own first: more than it has places."""
 
 Value = TypeVar("Value")
 Wants = Callable[[Game | None], bool]
@@ -123,9 +128,21 @@ class Topic:
 
 
 class GameTopic(Topic):
-    """A game: the last look at it, its deadline's timer, whether it is being settled."""
+    """A game: the last look at it, its deadline's timer, whether it is being settled.
 
-    __slots__ = ("is_doubted", "is_settling", "look", "timer")
+    `fault` is why it cannot be looked at or go on, if so; it is set aside for `retry_pause`
+    seconds, until `retry_at`.
+    """
+
+    __slots__ = (
+        "fault",
+        "is_doubted",
+        "is_settling",
+        "look",
+        "retry_at",
+        "retry_pause",
+        "timer",
+    )
 
     def __init__(self, game_id: str) -> None:
         super().__init__(game_channel(game_id), game_id)
@@ -133,6 +150,14 @@ class GameTopic(Topic):
         self.timer: Any = None
         self.is_settling = False
         self.is_doubted = False
+        self.fault: Exception | None = None
+        self.retry_pause = 0.0
+        self.retry_at = 0.0
+
+    @property
+    def is_set_aside(self) -> bool:
+        """Whether it is too early to look again."""
+        return self.fault is not None and time.monotonic() < self.retry_at
 
 
 class PlayerTopic(Topic):
@@ -218,13 +243,15 @@ class Hub:
         self.waiters.add(waiter)
         return waiter
 
-    def game(self, game_id: str) -> GameTopic:
-        """The topic of a game."""
+    def game(self, game_id: str, *, is_well: bool = False) -> GameTopic:
+        """The topic of a game; `is_well`: whoever asks has just read it."""
         topic = self._topics.get(game_channel(game_id))
         if topic is None:
             topic = self._add(GameTopic(game_id))
         assert isinstance(topic, GameTopic)
-        if topic.look is None and topic.ready.is_set():
+        if is_well:
+            topic.fault = None
+        if topic.look is None and topic.ready.is_set() and not topic.is_set_aside:
             self._mark_stale(topic)
         return topic
 
@@ -326,34 +353,57 @@ class Hub:
             return
         looks = self.store.look([topic.id for topic in topics])
         for topic, look in zip(topics, looks, strict=True):
-            if look is None:
-                continue
-            self.see_clock(look.now)
-            if look.found is not None and is_due(look.found.game, look.now):
-                if not topic.is_settling:
-                    topic.is_settling = True
-                    gevent.spawn(self._settle, topic, look)
-            else:
-                self._show(topic, look)
+            try:
+                self._take(topic, look)
+            except Exception as error:
+                # Whatever it is, it is this game's, and nobody else is to wait for it.
+                self._set_aside(topic, error)
+
+    def _take(self, topic: GameTopic, look: Look | Unreadable) -> None:
+        if isinstance(look, Unreadable):
+            raise look
+        self.see_clock(look.now)
+        if look.found is not None and is_due(look.found.game, look.now):
+            if not topic.is_settling:
+                topic.is_settling = True
+                gevent.spawn(self._settle, topic, look)
+        else:
+            self._show(topic, look)
+
+    def _set_aside(self, topic: GameTopic, error: Exception) -> None:
+        """A game cannot be looked at or go on: whoever waits for it is told, others are not."""
+        if topic.fault is None:
+            log_unreadable(topic.id, error)
+        topic.fault = error
+        pause = max(2 * topic.retry_pause, FIRST_RETRY_SECONDS)
+        topic.retry_pause = min(pause, LAST_RETRY_SECONDS)
+        topic.retry_at = time.monotonic() + topic.retry_pause
+        topic.look = None
+        self._set_timer(topic, None)
+        self._wake_all(topic)
 
     def _settle(self, topic: GameTopic, look: Look) -> None:
-        assert look.found is not None
         try:
-            settled = self.desk.settle(look.found, look.now)
-        except Exception as error:
+            self._settle_now(topic, look)
+        except RedisError as error:
             self._failed("a deadline", error)
             gevent.sleep(PAUSE_SECONDS)
             self._mark_stale(topic)
-        else:
-            if settled is not None and (
-                topic.look is None or topic.look.mark.version == look.found.game.version
-            ):
-                self._show(topic, Look(look.now, settled))
-            else:
-                # Somebody else has settled it, or has looked meanwhile and may have seen more.
-                self._mark_stale(topic)
+        except Exception as error:
+            self._set_aside(topic, error)
         finally:
             topic.is_settling = False
+
+    def _settle_now(self, topic: GameTopic, look: Look) -> None:
+        assert look.found is not None
+        settled = self.desk.settle(look.found, look.now)
+        if settled is not None and (
+            topic.look is None or topic.look.mark.version == look.found.game.version
+        ):
+            self._show(topic, Look(look.now, settled))
+        else:
+            # Somebody else has settled it, or has looked meanwhile and may have seen more.
+            self._mark_stale(topic)
 
     def _show(self, topic: GameTopic, look: Look) -> None:
         """Let those who wait for a game have what was found."""
@@ -361,6 +411,7 @@ class Hub:
         game = topic.look.game
         self._set_timer(topic, game)
         wanting = [waiter for waiter, wants in topic.waiters.items() if wants(game)]
+        topic.fault, topic.retry_pause = None, 0.0
         if len(wanting) <= WOKEN_AT_ONCE:
             _wake(wanting)
         else:
@@ -402,14 +453,17 @@ class Hub:
         for number, part in enumerate(parts):
             try:
                 self._recheck([topic for topic in part if topic.waiters])
-            except RedisError as error:
+            except Exception as error:
+                # The other parts are to have their look all the same.
                 self._failed("a check", error)
             # Spread over the time that there is, so that nobody notices.
             until = begin + RECHECK_SECONDS * (number + 1) / len(parts)
             gevent.sleep(max(until - time.monotonic(), 0.001))
 
     def _recheck(self, topics: list[Topic]) -> None:
-        games = [topic for topic in topics if isinstance(topic, GameTopic)]
+        games = [
+            topic for topic in topics if isinstance(topic, GameTopic) and not topic.is_set_aside
+        ]
         players = [topic for topic in topics if isinstance(topic, PlayerTopic)]
         if games:
             for game, mark in zip(

@@ -21,6 +21,7 @@ from api.accounts import Credentials
 from api.answers import EventPage
 from api.game.desk import Visit, exists_for
 from api.game.reading import Reader, Turns
+from api.link import Unreadable
 from api.problems import Problem
 from api.sharing import Found
 from api.store import StoredGame
@@ -87,7 +88,8 @@ class Polls:
     def game(self, visit: Visit, seconds: int, enough: Enough) -> Polled:
         """The game once it is `enough`, or when the time is up.
 
-        Raises `Problem` (``game_not_found``) if it is gone, or exists for the caller no more.
+        Raises `Problem` (``game_not_found``) if it is gone, or exists for the caller no more, and
+        whatever keeps it from being read.
         """
         if seconds == 0 or enough(visit.game) or is_over(visit.game):
             return Polled(visit)
@@ -101,9 +103,11 @@ class Polls:
             return game is None or is_over(game) or enough(game)
 
         with self.hub.waiter() as waiter:
-            topic = self.hub.game(visit.game.id)
+            topic = self.hub.game(visit.game.id, is_well=True)
             waiter.watch(topic, wants)
             while (left := until - time.monotonic()) > 0 and not self.hub.is_stopping:
+                if topic.fault is not None:
+                    raise topic.fault
                 look = topic.look
                 if look and wants(look.game):
                     if look.is_newer(visit.now, visit.game.version):
@@ -118,8 +122,8 @@ class Polls:
             (look,) = self.hub.store.look([visit.game.id])
         except RedisError:
             return self._later(visit)
-        if look is None:
-            return self._later(visit)
+        if isinstance(look, Unreadable):
+            raise look
         self.hub.see_clock(look.now)
         return self._seen(visit, look.found)
 

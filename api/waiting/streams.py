@@ -7,6 +7,7 @@ waits as polls do, and renders what others of the same audience need only once.
 
 from __future__ import annotations
 
+import logging
 import re
 import secrets
 import time
@@ -17,16 +18,19 @@ import gevent
 import msgspec
 from redis import RedisError
 
+from api import metrics
 from api.accounts import Credentials, Remembered
 from api.answers import StreamEnd, StreamUpdate, TicketAnswer, game_answer
 from api.game.desk import Visit, exists_for
 from api.game.reading import Reader
 from api.problems import Problem
-from api.store import Look, Ticket
+from api.store import Look, Ticket, log_unreadable
 from api.stored import Game, Version, digest, raw, timestamp
 from api.waiting.hub import PAUSE_SECONDS, Hub, Shared, Waiter
 from api.waiting.places import Place, Places
 from api.waiting.polls import audience, is_over
+
+log = logging.getLogger("ludotheque")
 
 PING_SECONDS = 15.0
 """After so long without an event a comment is sent, so that both sides know of each other."""
@@ -35,6 +39,10 @@ CHECK_SECONDS = 30.0
 """How often it is asked whether the token still is one, however much happens."""
 
 ITEMS_AT_ONCE = 500
+
+LONGEST_PAUSE_SECONDS = 5.0
+PATIENCE_SECONDS = 60.0
+"""How long it is tried to read what happened, ever less often, before the stream ends."""
 
 RETRY = b"retry: 1000\n\n"
 PING = b": ping\n\n"
@@ -147,8 +155,18 @@ class Stream:
     # --- What is sent --------------------------------------------------------------------------
 
     def parts(self) -> Iterator[bytes]:
-        """What is sent, as it comes."""
+        """What is sent, as it comes. It ends with what keeps it from being told."""
         yield RETRY
+        try:
+            yield from self._events()
+        # The headers have long been sent: whoever opens it again is told the problem.
+        except RedisError as error:
+            metrics.store_failed(error)
+            log.warning("a stream was given up: %s", type(error).__name__)
+        except Exception as error:
+            log_unreadable(self._game_id, error)
+
+    def _events(self) -> Iterator[bytes]:
         with self.hub.waiter() as waiter:
             for shared in self._looks(waiter):
                 if shared is None:
@@ -164,7 +182,7 @@ class Stream:
 
     def _looks(self, waiter: Waiter) -> Iterator[Shared | None]:
         """The game as it is and whenever it is another; None when it is time for a ping."""
-        topic = self.hub.game(self._game_id)
+        topic = self.hub.game(self._game_id, is_well=True)
         waiter.watch(topic, lambda _: True)
         if self._player_id is not None:
             waiter.watch(self.hub.player(self._player_id), self._doubt)
@@ -178,6 +196,8 @@ class Stream:
                 self._is_doubted = True
                 check_at = time.monotonic() + CHECK_SECONDS
             if self._is_doubted and not self._is_still_valid():
+                return
+            if topic.fault is not None:
                 return
             look = topic.look
             if look is not None and look.mark != last.mark:
@@ -197,14 +217,26 @@ class Stream:
         """What the reader lacks of this.
 
         The game as a whole if it cannot go on from what the reader has: of which there was
-        nothing, or which a failover of the store has lost.
+        nothing, or which a failover of the store has lost. Raises `RedisError` if the store fails
+        for too long.
         """
+        began = ping_at = time.monotonic()
+        pause = PAUSE_SECONDS
         while not self.hub.is_stopping and not _has_all(self._seen, game):
             try:
                 update = None if self._seen is None else self._update(shared, self._seen)
             except RedisError:
-                gevent.sleep(PAUSE_SECONDS)
+                now = time.monotonic()
+                if now - began > PATIENCE_SECONDS:
+                    raise
+                if now >= ping_at:
+                    # Else it would not be noticed that nobody listens any more.
+                    yield PING
+                    ping_at = now + PING_SECONDS
+                gevent.sleep(pause)
+                pause = min(2 * pause, LONGEST_PAUSE_SECONDS)
                 continue
+            began, pause = time.monotonic(), PAUSE_SECONDS
             if update is None:
                 self._seen = game.known_as
                 yield self._snapshot(shared, game)

@@ -14,9 +14,9 @@ from redis import RedisError
 
 from api import create_app
 from api.connection import connect
-from api.limits.counts import MOST_KEYS, WorkerCounts
+from api.limits.counts import FEW_KEYS, MOST_KEYS, WorkerCounts
 from api.limits.limiter import Limiter
-from api.limits.policies import FAILURES, PLAYERS, POLICIES, READS, read_policies
+from api.limits.policies import FAILURES, PLAYERS, POLICIES, READS, Policy, read_policies
 from api.settings import Settings
 from tests.api.client import Client, seated
 from tests.api.conftest import new_player
@@ -81,6 +81,20 @@ def test_every_answer_tells_how_its_sender_stands(limited: Limited) -> None:
     assert {"RateLimit", "RateLimit-Policy", "Retry-After"} <= shown
 
 
+@pytest.mark.parametrize("path", ["/v1/rulesets", "/v1/rulesets/parade"])
+def test_what_caches_keep_for_all_tells_nothing_of_one_caller(limited: Limited, path: str) -> None:
+    stranger = Client(limited("reads=2/hour").url)
+    for _ in range(2):
+        answer = stranger.request("GET", path)
+        assert answer.status_code == 200
+        assert "public" in answer.headers["Cache-Control"]
+        assert not {"RateLimit", "RateLimit-Policy"} & answer.headers.keys()
+    # It counts all the same; and a refusal, which nobody may keep, says so.
+    over = stranger.request("GET", path)
+    refused_for_now(over, "reads")
+    assert over.headers["Cache-Control"] == "no-store"
+
+
 def test_every_operation_but_those_of_the_service_documents_its_limits() -> None:
     for path, methods in document()["paths"].items():
         for method in METHODS & methods.keys():
@@ -96,8 +110,13 @@ def test_every_operation_but_those_of_the_service_documents_its_limits() -> None
 def test_the_readme_lists_every_limit_with_its_default() -> None:
     readme = (ROOT / "README.md").read_text()
     rows = re.findall(r"^\| `([a-z-]+)` \| ([0-9]+/[a-z]+) \| (.*?) \|", readme, re.MULTILINE)
-    of_whom = {True: "address", False: "token, else address"}
-    assert rows == [(each.name, str(each), of_whom[each.by_address]) for each in POLICIES]
+
+    def of_whom(policy: Policy) -> str:
+        if policy.by_game:
+            return "game"
+        return "address" if policy.by_address else "token, else address"
+
+    assert rows == [(each.name, str(each), of_whom(each)) for each in POLICIES]
 
 
 # --- Reads --------------------------------------------------------------------------------------
@@ -193,8 +212,11 @@ def test_all_workers_count_what_is_created_together(limited: Limited) -> None:
     [
         ("games", "POST", "/v1/games", {"ruleset": "parade", "seat_count": 2}),
         ("games-here", "POST", "/v1/games", {"ruleset": "parade", "seat_count": 2}),
+        ("games-daily", "POST", "/v1/games", {"ruleset": "parade", "seat_count": 2}),
         ("seats", "POST", "/v1/games/{id}/seats", None),
+        ("seats-daily", "POST", "/v1/games/{id}/seats", None),
         ("tickets", "POST", "/v1/games/{id}/stream-tickets", None),
+        ("tickets-here", "POST", "/v1/games/{id}/stream-tickets", None),
         ("tokens", "POST", "/v1/me/token", None),
     ],
 )
@@ -208,6 +230,89 @@ def test_what_is_created_has_a_limit(
     answers = [ada.request(method, path, **how) for _ in range(4)]
     assert {answer.status_code for answer in answers[:2]} <= {200, 201}
     refused_for_now(answers[3], limit)
+
+
+def leave(player: Client, game_id: str) -> Any:
+    return player.delete(f"/v1/games/{game_id}/seats/me")
+
+
+def test_an_open_table_is_joined_so_often_by_whomever_and_its_host_goes_on(
+    limited: Limited,
+) -> None:
+    """Each time adds to the game for ever, and there may be any number of players who do it."""
+    url = limited("sittings=6/hour").url
+    ada, bob, eve = (new_player(url) for _ in range(3))
+    game, other = ada.create(3), ada.create(3)
+    path = f"/v1/games/{game['id']}/seats"
+    for player in (bob, eve) * 3:
+        player.join(game["id"])
+        # To join again, or to want a seat that is taken, changes nothing and counts nothing.
+        player.join(game["id"])
+        player.refused("already_seated", "POST", path, {"seat": 0})
+        leave(player, game["id"])
+    for player in (bob, eve):
+        refused_for_now(player.request("POST", path), "sittings")
+    assert ada.game(game["id"])["version"] == 1 + 12
+    # Another table has its own count; and the host can start or cancel this one.
+    eve.join(other["id"])
+    assert ada.post(f"/v1/games/{game['id']}/start")["status"] == "playing"
+    assert ada.delete(f"/v1/games/{other['id']}")["status"] == "cancelled"
+
+
+def test_who_comes_and_goes_in_a_game_keeps_no_other_player_out(limited: Limited) -> None:
+    url = limited("sittings=4/hour").url
+    ada, bob, eve = players = [new_player(url) for _ in range(3)]
+    game = seated(players)
+    for _ in range(4):
+        leave(bob, game["id"])
+        bob.join(game["id"])
+    # To leave is never refused, though to come back is then.
+    leave(bob, game["id"])
+    refused_for_now(bob.request("POST", f"/v1/games/{game['id']}/seats"), "sittings")
+    leave(eve, game["id"])
+    assert eve.join(game["id"])["you"] == 2
+    assert ada.game(game["id"])["seats"][1]["house"] == "careful"
+
+
+def test_all_workers_count_together_who_sits_down(limited: Limited) -> None:
+    url = limited("sittings=20/hour", WEB_CONCURRENCY="2").url
+    ada, bob = new_player(url), new_player(url)
+    game = ada.create(3)
+    path = f"/v1/games/{game['id']}/seats"
+    joined = 0
+    for _ in range(60):
+        # A connection of its own each time: whichever worker takes it.
+        bob.session.close()
+        if bob.request("POST", path).status_code == 200:
+            joined += 1
+            leave(bob, game["id"])
+    # A worker knows what the store has counted when it has counted itself.
+    assert 20 <= joined <= 22
+
+
+def test_a_record_however_long_is_read_some_at_a_time(limited: Limited) -> None:
+    running = limited("sittings=10000/hour")
+    ada, bob = new_player(running.url), new_player(running.url)
+    game = ada.create(3, take_seat=False)
+    with bob.unchecked():
+        for _ in range(270):
+            bob.join(game["id"])
+            leave(bob, game["id"])
+    bob.join(game["id"])
+    ada.post(f"/v1/games/{game['id']}/start")
+    own = bob.game(game["id"])
+    assert own["to_move"] == [own["you"]]
+    played = bob.play(game["id"], own["turn"], own["legal_moves"][0])["items"]
+    assert leave(bob, game["id"])["status"] == "cancelled"
+    with running.store.client() as redis:
+        redis.config_set("slowlog-log-slower-than", 0)
+        record = bob.get(f"/v1/games/{game['id']}/record")
+        asked = [entry["command"].split() for entry in redis.slowlog_get(100)]
+    spans = [(int(c[2]), int(c[3])) for c in asked if c[0] == b"LRANGE"]
+    assert len(spans) == 2
+    assert all(last - first < 500 for first, last in spans)
+    moves = [(item["seat"], item["turn"]) for item in played if item["seat"] is not None]
+    assert set(moves) <= {(move["seat"], move["turn"]) for move in record["moves"]}
 
 
 def test_analyses_have_a_limit_of_their_own(limited: Limited) -> None:
@@ -261,6 +366,18 @@ def test_what_is_made_up_counts_as_a_failure(
     for _ in range(3):
         guesser.refused(code, method, path, **how)
     refused_for_now(guesser.request(method, path, **how), "failures")
+
+
+def test_moves_without_a_token_count_as_failures(limited: Limited) -> None:
+    url = limited("failures=3/minute").url
+    ada, stranger = new_player(url), Client(url)
+    game = ada.create(2, house=["careful"])
+    path = f"/v1/games/{game['id']}/moves"
+    body = {"turn": game["turn"], "move": game["legal_moves"][0]}
+    for _ in range(3):
+        stranger.refused("missing_token", "POST", path, body)
+    refused_for_now(stranger.request("POST", path, json=body), "failures")
+    ada.play(game["id"], game["turn"], game["legal_moves"][0])
 
 
 def test_nobody_is_kept_out_by_who_claims_to_be_it(limited: Limited) -> None:
@@ -363,9 +480,22 @@ def test_a_trusted_proxy_is_believed_but_not_what_its_clients_say(limited: Limit
     assert forged == [200, 200, 429]
     assert ask_through(url, "203.0.113.10:4711, 10.1.1.1:80") == 200
     # A network of the new protocol is one caller.
-    one = [ask_through(url, f"2001:db8:1:2::{n:x}") for n in range(3)]
+    one = [ask_through(url, f"2001:db8:1:2{n:x}::{n:x}") for n in range(3)]
     assert one == [200, 200, 429]
-    assert ask_through(url, "2001:db8:1:3::1") == 200
+    assert ask_through(url, "2001:db8:1:100::1") == 200
+
+
+@pytest.mark.parametrize("header", ["SCRIPT_NAME", "PATH_INFO"])
+def test_a_trusted_proxy_passes_on_no_path_but_the_one_that_it_was_asked_for(
+    limited: Limited, header: str
+) -> None:
+    url = limited("failures=off", TRUSTED_PROXIES="127.0.0.1").url
+    answer = requests.get(f"{url}/livez", headers={header: "/nowhere"}, timeout=10)
+    assert (answer.status_code, answer.json()) == (200, {"status": "alive"})
+    there = requests.get(f"{url}/nowhere", headers={header: "/livez"}, timeout=10)
+    assert there.status_code == 404
+    root = requests.get(f"{url}/", headers={header: "/nowhere"}, timeout=10, allow_redirects=False)
+    assert "nowhere" not in str(root.headers) + root.text
 
 
 def test_the_scheme_is_believed_of_trusted_proxies_only() -> None:
@@ -431,6 +561,16 @@ def test_counts_of_strangers_do_not_grow_without_bound() -> None:
     assert counts.reset() <= MOST_KEYS
     counts.incr("gone", 0)
     assert counts.get("gone") == 0
+
+
+def test_counts_that_are_over_are_forgotten_before_there_are_many() -> None:
+    counts = WorkerCounts()
+    for number in range(10 * FEW_KEYS):
+        counts.incr(f"over {number}", 0)
+    for number in range(FEW_KEYS):
+        counts.incr(f"going on {number}", 60)
+    assert all(counts.get(f"going on {number}") == 1 for number in range(FEW_KEYS))
+    assert counts.reset() <= 2 * FEW_KEYS
 
 
 def test_a_setting_names_only_what_there_is() -> None:

@@ -21,6 +21,7 @@ from msgspec.structs import replace
 from api import lives
 from api.app import create_app
 from api.connection import connect
+from api.happenings import BY_TABLE
 from api.indexes import REMOVED_AT_ONCE, Entry, Indexes, entries, lobby
 from api.link import Command, SingleLink
 from api.lives import DAY_MS, HOUR_MS, Lives
@@ -35,6 +36,7 @@ from api.stored import (
     Game,
     Player,
     SeatRecord,
+    public_item,
     raw,
 )
 from tests.server.service import Service, wait_until
@@ -108,6 +110,10 @@ def days(seconds: float) -> float:
     return seconds / DAY_SECONDS
 
 
+def hours(seconds: float) -> float:
+    return seconds * 1000 / HOUR_MS
+
+
 def callers(address: str, number: int, **settings: float) -> list[Caller]:
     http = create_app(Settings(redis_url=address, **settings)).test_client()  # type: ignore[arg-type]
     return [Caller(http) for _ in range(number)]
@@ -125,6 +131,7 @@ def test_at_last_nothing_is_left_of_anything(
         3,
         open_game_days=days(1),
         finished_game_days=days(1),
+        cancelled_game_hours=hours(1),
         player_days=days(2),
         unused_player_minutes=1 / 60,
         ticket_hours=1 / 3600,
@@ -171,6 +178,34 @@ def test_a_setting_says_how_long_a_player_is_kept_who_is_in_no_game(
     assert 0 < database.pttl(f"player:{{{ada.id}}}") <= 5 * 60 * 1000
 
 
+def test_a_cancelled_game_is_kept_for_a_short_time_whether_it_had_started_or_not(
+    address: str, database: redis.Redis
+) -> None:
+    """Of those that have not ended a player has a hundred at most; of these as many as it likes."""
+    (ada,) = callers(address, 1, cancelled_game_hours=3, finished_game_days=30)
+    ada.cancel(called_off := ada.create())
+    ada.leave(left := ada.create(house=["random"]))
+    for game_id in (called_off, left):
+        assert ada.ask("GET", f"/v1/games/{game_id}")["status"] == "cancelled"
+        keys = list(database.scan_iter(f"game:{{{game_id}}}*"))
+        assert keys
+        assert all(2 * HOUR_MS < database.pttl(key) <= 3 * HOUR_MS for key in keys)
+    listing = database.pttl(f"index:{{{ada.id}}}:cancelled")
+    assert 3 * HOUR_MS < listing < 3 * DAY_MS
+
+
+def test_a_finished_game_is_kept_longer(address: str, database: redis.Redis) -> None:
+    (ada,) = callers(address, 1, cancelled_game_hours=3, finished_game_days=30)
+    game_id = ada.create(house=["random"])
+    while (game := ada.ask("GET", f"/v1/games/{game_id}"))["status"] == "playing":
+        move = {"turn": game["turn"], "move": game["legal_moves"][0]}
+        ada.post(f"/v1/games/{game_id}/moves", move)
+    assert game["status"] == "finished"
+    keys = list(database.scan_iter(f"game:{{{game_id}}}*"))
+    assert len(keys) == 3
+    assert all(29 * DAY_MS < database.pttl(key) <= 30 * DAY_MS for key in keys)
+
+
 # --- Nothing goes before its time ----------------------------------------------------------------
 
 
@@ -198,7 +233,7 @@ def test_a_game_that_goes_on_is_never_lost_nor_are_its_players(
         address,
         3,
         open_game_days=days(0.6),
-        finished_game_days=days(0.2),
+        cancelled_game_hours=hours(0.2),
         player_days=days(0.6),
     )
     bob.join(game_id := ada.create(turn_seconds=5))
@@ -217,7 +252,7 @@ def test_a_game_that_goes_on_is_never_lost_nor_are_its_players(
 def test_an_index_that_nobody_reads_keeps_nothing_that_has_gone(
     address: str, database: redis.Redis, short: None
 ) -> None:
-    ada, bob = callers(address, 2, open_game_days=days(0.2), finished_game_days=days(0.2))
+    ada, bob = callers(address, 2, open_game_days=days(0.2), cancelled_game_hours=hours(0.2))
     created = 0
     begin = time.monotonic()
     while time.monotonic() - begin < 4:
@@ -283,7 +318,7 @@ class Town:
 
     def move(self, game: Game) -> Game:
         ends = self.now + self.rng.randrange(game.turn_seconds * 1000)
-        return replace(game, status=PLAYING, deadline=ends)
+        return replace(game, status=PLAYING, turn=(game.turn or 0) + 1, deadline=ends)
 
     def finish(self, game: Game) -> Game:
         return replace(game, status=FINISHED, deadline=None)
@@ -303,7 +338,8 @@ class Town:
             return
         after = replace(after, version=after.version + 1, commit=f"{self.rng.getrandbits(64):016x}")
         life_ms = self.lives.of_game(after, self.now)
-        assert self.store.commit(before, Change(game=after), life_ms)
+        happened = public_item(after.version, self.now, BY_TABLE, None)
+        assert self.store.commit(before, Change(game=after, items=(happened,)), life_ms)
         self.games[after.id] = (after, self.now + life_ms)
         if self.rng.random() < 0.9:
             self.indexes.after_commit(before, after, self.now)
@@ -311,7 +347,7 @@ class Town:
 
 NEXT: dict[str, list[Callable[[Town, Game], Game]]] = {
     OPEN: [Town.join, Town.join, Town.move, Town.cancel],
-    PLAYING: [*[Town.move] * 6, Town.finish],
+    PLAYING: [*[Town.move] * 6, Town.finish, Town.cancel],
     FINISHED: [Town.rematch],
     CANCELLED: [Town.rematch],
 }
@@ -322,11 +358,12 @@ def test_an_index_holds_all_games_that_live_and_ever_fewer_of_those_that_do_not(
     address: str, database: redis.Redis, seed: int
 ) -> None:
     rng = Random(seed)
-    lasting = [rng.choice([0.01, 1.0, 30.0]) for _ in range(3)]
+    lasting = [rng.choice([0.01, 1.0, 30.0]) for _ in range(4)]
     settings = Settings(
         redis_url=address,
         open_game_days=lasting[0],
         finished_game_days=lasting[1],
+        cancelled_game_hours=24 * lasting[3],
         player_days=lasting[2],
     )
     town = Town(address, rng, settings)

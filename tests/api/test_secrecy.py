@@ -4,7 +4,9 @@ Random games of every ruleset, number of seats and option are planted in two ser
 that one reader cannot see dealt again in the second (`tests.api.worlds`). Whatever this reader
 may ask is asked in both, and so is what a stranger may; then the game goes on over HTTP, as long
 as the rules tell the reader nothing by which the worlds differ, while the reader waits for it in
-every way there is. Headers are compared too: which there are, in which order, and their values.
+every way there is. What it has already it asks for again, with the tag that it was given in each
+world, and a ticket opens the stream without its token. Headers are compared too: which there are,
+in which order, and their values.
 
 Left out: the house's replies, which are made by chance and from what the house's seats see, so
 they differ between any two games; what is left of rate limits, which count requests and not what
@@ -52,7 +54,10 @@ TRIES = 300
 SOME_SECONDS = 0.1
 """Enough, mostly, for a request to wait; that it need not is no matter."""
 IN_QUESTION = 4
-"""So many moves of a kind are asked about."""
+"""So many moves of a kind are asked about, and the headers alone of so many answers."""
+
+TAGGED = ("", "/legal-moves", "/legal-moves?previews=true")
+"""What has a tag that says whether the reader has it already."""
 
 # A countdown of a second would run out between the two services' answers.
 CASES = [case for case in all_cases() if ("countdown_seconds", 1) not in case.given]
@@ -130,6 +135,7 @@ def check_game(worlds: Worlds, case: Case, seed: int, steps: int) -> None:
     states, turn = (past.state, other.state), past.game.turn or 0
     compare(worlds, None, questions(past, None, states, turn, rng), is_planted=True)
     compare(worlds, caller, questions(past, reader, states, turn, rng), is_planted=True)
+    compare_what_was_given(worlds, past, caller, is_planted=True)
     if past.game.visibility == PRIVATE and reader is None:
         return
     for _ in range(steps):
@@ -140,6 +146,7 @@ def check_game(worlds: Worlds, case: Case, seed: int, steps: int) -> None:
         turn = check_step(worlds, past, reader, states[0], step)
         states = step.states
         compare(worlds, caller, questions(past, reader, states, turn, rng), is_planted=False)
+        compare_what_was_given(worlds, past, caller, is_planted=False)
 
 
 def one_of_any_type(steps: list[JointStep], rng: Random) -> JointStep:
@@ -170,8 +177,11 @@ def check_step(
     games = [ask(world, caller, get(past)) for world in worlds]
     version, turn = (plain_body(games[0])[name] for name in ("version", "turn"))
     events = get(past, f"/events?since={version}&wait=20")
-    stream = Question("GET", path(past, "/stream"), None, (("Last-Event-ID", str(version)),))
-    with ThreadPoolExecutor(8) as threads:
+    after = (("Last-Event-ID", str(version)),)
+    stream = Question("GET", path(past, "/stream"), None, after)
+    by_ticket = ticketed(worlds, caller, past, after)
+    had = {below: tagged(worlds, caller, get(past, below)) for below in TAGGED}
+    with ThreadPoolExecutor(10) as threads:
         waiting = {
             "listEvents": [threads.submit(ask, world, caller, events) for world in worlds],
             "getGame": [
@@ -180,6 +190,10 @@ def check_step(
             ],
             "streamEvents": [
                 threads.submit(listen, world, caller, stream, has_update) for world in worlds
+            ],
+            "streamEvents by ticket": [
+                threads.submit(listen, world, None, opening, has_update)
+                for world, opening in zip(worlds, by_ticket, strict=True)
             ],
         }
         if comes_to_move(past.case, reader, before, step):
@@ -197,6 +211,8 @@ def check_step(
         for what, pair in waiting.items():
             told = [each.result(PATIENCE) for each in pair]
             check_same(f"{what}, waiting", told, is_planted=False)
+    for below, asked in had.items():
+        check_each(worlds, caller, f"{below} with the tag before", asked, is_planted=False)
     return int(plain_body(played[0])["game"]["turn"] or 0)
 
 
@@ -218,6 +234,27 @@ def until_changed(past: History, game: Answer) -> Question:
     return Question("GET", path(past), None, (("If-None-Match", tag), ("Prefer", "wait=20")))
 
 
+def tagged(worlds: Worlds, caller: Person, question: Question) -> list[Question]:
+    """The same question in each world, of who has what is answered now; none if that has no tag."""
+    return [
+        question._replace(headers=(("If-None-Match", value),))
+        for given in answers(worlds, caller, question)
+        for name, value in given.headers
+        if name == "ETag"
+    ]
+
+
+def ticketed(
+    worlds: Worlds, caller: Person, past: History, headers: tuple[tuple[str, str], ...] = ()
+) -> list[Question]:
+    """The stream in each world, for who shows a new ticket of the caller's; none without one."""
+    given = answers(worlds, caller, Question("POST", path(past, "/stream-tickets")))
+    tickets = [plain_body(each)["ticket"] for each in given if each.status == 201]
+    return [
+        Question("GET", path(past, f"/stream?ticket={each}"), None, headers) for each in tickets
+    ]
+
+
 def has_update(told: bytes) -> bool:
     return b"event: update" in told and told.endswith(b"\n\n")
 
@@ -229,10 +266,42 @@ def compare(
         check_same(str(question), answers(worlds, caller, question), is_planted=is_planted)
 
 
+def compare_what_was_given(
+    worlds: Worlds, past: History, caller: Person, *, is_planted: bool
+) -> None:
+    """Ask again with the tags and the tickets that the caller was given in each world."""
+    for below in TAGGED:
+        asked = tagged(worlds, caller, get(past, below))
+        for method in ("GET", "HEAD"):
+            again = [each._replace(method=method) for each in asked]
+            told = check_each(
+                worlds, caller, f"{method} {below} with its tag", again, is_planted=is_planted
+            )
+            assert all(each.status == 304 for each in told)
+    for headers in ((), (("Last-Event-ID", "0"),)):
+        opened = ticketed(worlds, caller, past, headers)
+        check_each(worlds, None, f"a ticket, {headers}", opened, is_planted=is_planted)
+
+
+def check_each(
+    worlds: Worlds, caller: Person | None, what: str, asked: list[Question], *, is_planted: bool
+) -> list[Answer]:
+    """Ask in each world what is to be asked there, if anything; the answers."""
+    if not asked:
+        return []
+    told = [answer(world, caller, each) for world, each in zip(worlds, asked, strict=True)]
+    check_same(what, told, is_planted=is_planted)
+    return told
+
+
 def answers(worlds: Worlds, caller: Person | None, question: Question) -> list[Answer]:
+    return [answer(world, caller, question) for world in worlds]
+
+
+def answer(world: World, caller: Person | None, question: Question) -> Answer:
     if question.path.partition("?")[0].endswith("/stream"):
-        return [listen(world, caller, question, has_first) for world in worlds]
-    return [ask(world, caller, question) for world in worlds]
+        return listen(world, caller, question, has_first)
+    return ask(world, caller, question)
 
 
 def has_first(told: bytes) -> bool:
@@ -294,7 +363,9 @@ def questions(
         Question("DELETE", path(past)),
         *(() if is_over else (Question("POST", path(past, "/rematch")),)),
     ]
-    return [*reads, *moves_in_question(past, seat, states, turn, rng)]
+    gets = [each for each in reads if each.method == "GET"]
+    heads = [each._replace(method="HEAD") for each in rng.sample(gets, IN_QUESTION)]
+    return [*reads, *heads, *moves_in_question(past, seat, states, turn, rng)]
 
 
 def moves_in_question(

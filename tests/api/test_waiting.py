@@ -255,6 +255,52 @@ def test_a_bot_is_told_of_an_end(ada: Client, bob: Client, send: Send) -> None:
     assert answer.body["ended"] == [{"id": game["id"], "result": None}]
 
 
+def test_nobody_is_told_of_the_end_of_a_game_that_it_only_was_asked_to(
+    ada: Client, bob: Client, eve: Client, send: Send
+) -> None:
+    """Anybody can reserve seats for anybody, and call the game off again."""
+    reserved = ada.create(3, players=[None, bob.id, eve.id])
+    eve.join(reserved["id"])
+    answered = send(eve, turns_path(eve.get("/v1/me/turns")))
+    waits = send(bob, turns_path(bob.get("/v1/me/turns"), wait=3))
+    time.sleep(SETTLED)
+    ada.delete(f"/v1/games/{reserved['id']}")
+    assert answered.result().body["ended"] == [{"id": reserved["id"], "result": None}]
+    answer = waits.result()
+    assert answer.seconds > SOON
+    assert answer.body["ended"] == []
+    assert bob.get("/v1/me/turns")["ended"] == []
+
+
+def test_seats_that_strangers_reserve_hide_no_game_of_ones_own(
+    new_players: NewPlayers, send: Send
+) -> None:
+    ada, bob, *strangers = new_players(7)
+    for each in strangers:
+        each.checked = False
+    asked_to = bob.create(2, players=[None, ada.id])
+    own = ada.create(2)
+    for number in range(310):
+        strangers[number % 5].create(2, players=[None, ada.id])
+    # Its own game starts, and it is its turn at last.
+    waits = send(ada, turns_path(ada.get("/v1/me/turns")))
+    time.sleep(SETTLED)
+    if bob.join(own["id"])["to_move"] == [1]:
+        move([ada, bob], own["id"])
+    began = time.monotonic()
+    assert [each["id"] for each in waits.result().body["items"]] == [own["id"]]
+    assert time.monotonic() - began < SOON
+    # It joins a game that it was asked to, while it waits on another connection.
+    move([ada, bob], own["id"])
+    waits = send(ada, turns_path(ada.get("/v1/me/turns")))
+    time.sleep(SETTLED)
+    if ada.join(asked_to["id"])["to_move"] == [0]:
+        move([bob, ada], asked_to["id"])
+    began = time.monotonic()
+    assert [each["id"] for each in waits.result().body["items"]] == [asked_to["id"]]
+    assert time.monotonic() - began < SOON
+
+
 def test_whole_games_are_played_by_waiting_alone(
     new_players: NewPlayers, rng: random.Random
 ) -> None:

@@ -21,6 +21,7 @@ import redis
 import requests
 import yaml
 
+from api import capacity
 from api.embedded import server_binary
 from api.settings import Settings, describe
 from tests.server.service import ROOT, Service, clean_environment, wait_until
@@ -257,6 +258,21 @@ def test_the_store_is_reached_by_the_service_alone() -> None:
 
 
 @pytest.mark.parametrize("name", SERVICES)
+def test_no_container_can_use_up_the_machine(name: str) -> None:
+    service = SERVICES[name]
+    assert service["mem_limit"].endswith("g")
+    assert 0 < service["pids_limit"] <= 128
+    rotation = service["logging"]["options"]
+    assert rotation.keys() == {"max-size", "max-file"}
+
+
+def test_the_service_may_open_as_many_files_as_its_connections_take() -> None:
+    service = SERVICES["ludotheque"]
+    settings = Settings.from_environment(service["environment"])
+    assert service["ulimits"]["nofile"] >= capacity.needed(settings)
+
+
+@pytest.mark.parametrize("name", SERVICES)
 def test_no_container_may_do_more_than_it_has_to(name: str) -> None:
     service = SERVICES[name]
     assert service["read_only"] is True
@@ -287,8 +303,10 @@ def test_the_store_that_is_composed_drops_nothing_and_writes_everything_down(
             wait_until(lambda: Path(address).exists() and client.ping(), "the store answers")
             configured = {
                 name: client.config_get(name)[name]
-                for name in ("maxmemory-policy", "appendonly", "appendfsync", "save")
+                for name in ("maxmemory", "maxmemory-policy", "appendonly", "appendfsync", "save")
             }
+        allowed = int(SERVICES["valkey"]["mem_limit"].removesuffix("g")) << 30
+        assert 0 < int(configured.pop("maxmemory")) <= allowed // 2
         assert configured == {
             "maxmemory-policy": "noeviction",
             "appendonly": "yes",

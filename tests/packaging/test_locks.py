@@ -11,7 +11,9 @@ from packaging.utils import canonicalize_name
 ROOT = Path(__file__).resolve().parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 RUNTIME = PROJECT["project"]["dependencies"]
-DEVELOPMENT = RUNTIME + PROJECT["dependency-groups"]["dev"]
+GROUPS = PROJECT["dependency-groups"]
+# What one group takes from another is written as a table.
+DEVELOPMENT = RUNTIME + GROUPS["bench"] + [each for each in GROUPS["dev"] if isinstance(each, str)]
 LOCKS = {"requirements.lock": RUNTIME, "requirements-dev.lock": DEVELOPMENT}
 
 

@@ -17,7 +17,7 @@ import signal
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -117,11 +117,14 @@ def frozen(pid: int) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def own_store(server: str = "valkey") -> Iterator[Server]:
+def own_store(
+    server: str = "valkey", environment: Mapping[str, str] | None = None
+) -> Iterator[Server]:
     """A server of ours, which the services know by its address only."""
     with tempfile.TemporaryDirectory(prefix="proof") as directory:
         options = ("--appendonly", "yes", "--appendfsync", "always")
-        store = Server(binary(server), Path(directory), free_port(), *options)
+        place = Path(directory)
+        store = Server(binary(server), place, free_port(), *options, environment=environment)
         try:
             yield store
         finally:

@@ -1,156 +1,374 @@
-"""Thousands of games created, played a little and expired: nothing of them is left.
+"""Thousands of games created, played and expired: nothing of them is left.
 
-Counted in a store of its own: its keys, the entries of its indexes, its memory; and the memory of
-the workers. A part of the games and players expires at a time, by PEXPIRE in the store, as if
-their time were up; indexes are left alone, as they live longer, and have to lose their entries by
-what the service does with them.
+The service runs with its lives as they are by default, on a store of its own, and nobody removes
+anything. Instead the store's clock, by which the service goes too, is moved on between parts of
+the games, at last beyond all lives (see `tests.proofs.clock`). In between, the store has to hold
+exactly the games whose time is not up. At last it has to be empty and as small as it was before
+the first game, and a worker as small as it was after the first part. What a worker counts by
+itself goes by its own clock, so limits are for a minute here.
 
     python -m tests.proofs.memory [--quick] [--json FILE]
 """
 
 from __future__ import annotations
 
+import contextlib
 import random
+import tempfile
 import threading
 import time
-from collections import Counter
 from collections.abc import Iterator
+from datetime import datetime
+from http.client import HTTPResponse
 from pathlib import Path
+from typing import Any, NamedTuple
 
 import redis
 
-from tests.proofs.caller import Tally, new_player
+from api.limits.policies import POLICIES
+from api.waiting.hub import LINGER_SECONDS, RECHECK_SECONDS
+from tests.proofs.caller import Answer, Caller, Tally, new_player
+from tests.proofs.clock import DAY_SECONDS, Clock
 from tests.proofs.faults import address, own_store
-from tests.proofs.ledger import Table
 from tests.proofs.machines import Machines, machines, workers
 from tests.proofs.report import Effort, Report, Scenario, run
+from tests.server.service import wait_until
 
 QUICK_GAMES, GAMES = 300, 10_000
-BATCHES = 5
+PARTS = 5
 THREADS = 6
 MOVES = 4
-GROWTH_MB = 25.0
-"""Of one worker over what it had after the first part, when all of its code was loaded."""
+RULESETS = ("parade", "tea-time", "contrast", "mit-list-und-tuecke")
+
+ONE_IN = 50
+"""One game in so many is played to its end, one guess made, one turn waited for in vain."""
+
+LIMITS = ",".join(f"{each.name}=1000000000/minute" for each in POLICIES)
+
+KINDS = {"game", "player", "creation", "ticket", "index", "limit"}
+"""All kinds of keys that there are."""
+
+DAYS_BETWEEN = 16
+"""Longer than an unfinished game is kept, and what lists it; of an ended one, half as long."""
+
+DAYS_AT_LAST = 100
+"""Longer than anything is kept."""
+
+EMPTY_WITHIN = 120.0
+"""The store removes by itself what has expired, some of it at a time."""
+
+STORE_MB = 0.5
+"""By so much the store may be larger than before the first game: it has more connections by then,
+and knows the scripts. So fifty bytes that every game left would be too much."""
+
+QUICK_WORKER_MB, WORKER_MB = 4.0, 2.0
+"""By so much a worker may be larger than after the first part; more if that was short, as caches
+that hold so much and no more go on filling."""
 
 
 def expired_games(report: Report, effort: Effort) -> None:
-    """Games in parts, each of which has expired before the next."""
+    """Games in parts, between which time goes on."""
     games = effort.times(QUICK_GAMES, GAMES)
-    with own_store() as store, machines(1, REDIS_URL=address(store)) as running:
-        client = store.client(decode_responses=True)
-        tally = Tally()
-        client.config_resetstat()
-        at_start = client.info("memory")["used_memory"]
-        resident: list[float] = []
-        for batch in range(BATCHES):
-            play_games(running, tally, games // BATCHES, batch)
-            expire(client)
-            resident.append(max(map(resident_mb, workers(running.services[0]))))
-        kinds = Counter(kind_of(key) for key in client.scan_iter(count=1000))
-        for_ever = [key for key in client.scan_iter(count=1000) if client.pttl(key) < 0]
-        lingering = sum(client.zcard(key) for key in client.scan_iter("index:*"))
-        report.at_least("games created, played and expired", games, QUICK_GAMES)
-        report.at_least("requests", tally.requests, games * 5)
-        report.none("keys of games left", kinds["game"])
-        report.none("keys of players left", kinds["player"])
-        report.none("keys of any other kind but indexes left", _others(kinds), kinds)
-        report.none("keys that are kept for ever", len(for_ever), for_ever[:3])
-        report.tell("indexes left (they expire later by themselves)", kinds["index"])
-        report.tell("entries in them", lingering)
-        grown = (client.info("memory")["used_memory"] - at_start) / 2**20
-        report.tell("memory of the store, more than at first (MB)", round(grown, 2))
-        report.tell("  without the indexes (MB)", round(_without_indexes(client, at_start), 2))
-        report.tell("memory of a worker after the first part (MB)", round(resident[0], 1))
-        report.tell("memory of a worker at the end (MB)", round(resident[-1], 1))
-        growth = round(resident[-1] - resident[0], 1)
-        report.at_most("growth of a worker (MB)", growth, GROWTH_MB)
+    tally, parts, memory = Tally(), [], []
+    with _service() as (clock, running, client):
+        watch = Watch(client)
+        for number in range(PARTS):
+            parts.append(Part(running, tally, number))
+            parts[-1].play(games // PARTS)
+            watch.look_at_what_is_kept(parts)
+            clock.move_on(DAYS_BETWEEN, client)
+            if number == 0:
+                memory.append(_resting(running))
+        clock.move_on(DAYS_AT_LAST, client)
+        emptied = watch.until_empty()
+        memory.append(_resting(running))
+        lost = running.lost_workers()
+        report.at_least("games created, played and expired", watch.games, games)
+        report.at_least("requests", tally.requests, games * 10)
         report.none("5xx", len(tally.errors) + tally.statuses[503], tally.errors[:2])
+        watch.tell(report, emptied)
+        _tell_workers(report, memory, effort.times(QUICK_WORKER_MB, WORKER_MB))
+        report.none("workers that died", len(lost), lost[:3])
+        days = _days_ahead(running, tally)
+        report.at_least("days that the service takes to have gone by", days, clock.days)
 
 
-def _others(kinds: Counter[str]) -> int:
-    return sum(number for kind, number in kinds.items() if kind not in ("game", "player", "index"))
+@contextlib.contextmanager
+def _service() -> Iterator[tuple[Clock, Machines, redis.Redis]]:
+    """A service on a store that goes by a clock of ours."""
+    with tempfile.TemporaryDirectory(prefix="proof") as directory:
+        clock = Clock(Path(directory))
+        with (
+            own_store(environment=clock.environment) as store,
+            machines(1, REDIS_URL=address(store), RATE_LIMITS=LIMITS) as running,
+            store.client(decode_responses=True) as client,
+        ):
+            yield clock, running, client
 
 
-def _without_indexes(client: redis.Redis, at_start: int) -> float:
-    if keys := list(client.scan_iter("index:*")):
-        client.delete(*keys)
-    return (client.info("memory")["used_memory"] - at_start) / 2**20
+def _days_ahead(running: Machines, tally: Tally) -> float:
+    """How far the service's time is ahead of the system's."""
+    with Company(running.urls, tally, random.Random(0)) as company:
+        game = company.open_one()
+        answer = company.look_at(game)
+    there = datetime.fromisoformat(answer.headers["server-time"]).timestamp()
+    return round((there - time.time()) / DAY_SECONDS, 2)
 
 
-def kind_of(key: str) -> str:
-    """The first word of a key."""
-    return key.partition(":")[0]
+# --- What is looked at ---------------------------------------------------------------------------
 
 
-def resident_mb(pid: int) -> float:
+class Watch:
+    """Looks at what the store holds, and what it should not hold any more."""
+
+    def __init__(self, client: redis.Redis) -> None:
+        self._client = client
+        self._at_first = memory_mb(client)
+        self._most_mb = 0.0
+        self._most_keys = 0
+        self._kinds: set[str] = set()
+        self._for_ever: list[str] = []
+        self._gone_early: set[str] = set()
+        self._kept_beyond: set[str] = set()
+        self._listed_beyond: set[str] = set()
+        self.games = 0
+
+    def look_at_what_is_kept(self, parts: list[Part]) -> None:
+        """All of the last part, of the one before what has ended, of those before it nothing."""
+        now = parts[-1].games
+        alive = {each.id for each in now}
+        alive |= {each.id for part in parts[-2:-1] for each in part.games if each.has_ended}
+        keys = list(self._client.scan_iter(count=1000))
+        kept = {key.split("{")[1].rstrip("}") for key in keys if _is_game(key)}
+        self._gone_early |= alive - kept
+        self._kept_beyond |= kept - alive
+        self._listed_beyond |= set(self._client.zrange("index:{lobby}:all", 0, -1)) - alive
+        self._for_ever += [key for key in keys if self._client.pttl(key) == -1]
+        self._kinds |= {key.partition(":")[0] for key in keys}
+        self._most_keys = max(self._most_keys, len(keys))
+        self._most_mb = max(self._most_mb, memory_mb(self._client))
+        self.games += len(now)
+
+    def until_empty(self) -> float:
+        """How long (s) it takes until the store has removed all; as long as it may if it never
+        does."""
+        begin = time.monotonic()
+        with contextlib.suppress(AssertionError):
+            wait_until(lambda: self._client.dbsize() == 0, "all has expired", EMPTY_WITHIN)
+        return time.monotonic() - begin
+
+    def tell(self, report: Report, emptied: float) -> None:
+        """All that was found, and what there is now."""
+        left = sorted(self._client.scan_iter(count=1000))
+        missing, unknown = KINDS - self._kinds, self._kinds - KINDS
+        report.none("kinds of keys that were never there", len(missing), missing)
+        report.none("kinds of keys that nobody thought of", len(unknown), unknown)
+        report.none("keys that are kept for ever", len(self._for_ever), self._for_ever[:3])
+        report.none("games gone before their time", len(self._gone_early), self._gone_early)
+        report.none("games kept beyond it", len(self._kept_beyond), self._kept_beyond)
+        report.none("games in the lobby beyond it", len(self._listed_beyond), self._listed_beyond)
+        report.tell("keys in the store, at most", self._most_keys)
+        report.none("keys in the store at last", len(left), left[:10])
+        report.at_most("until it had removed them (s)", round(emptied, 1), EMPTY_WITHIN)
+        at_last = memory_mb(self._client)
+        report.tell("memory of the store before the first game (MB)", round(self._at_first, 2))
+        report.tell("memory of the store, at most (MB)", round(self._most_mb, 2))
+        report.tell("memory of the store at last (MB)", round(at_last, 2))
+        report.at_most("growth of the store (MB)", round(at_last - self._at_first, 2), STORE_MB)
+
+
+def _is_game(key: str) -> bool:
+    return key.startswith("game:") and key.endswith("}")
+
+
+def memory_mb(client: redis.Redis) -> float:
+    """All that the store uses, but for its statistics of commands (some 0.7 MB)."""
+    client.config_resetstat()
+    return float(client.info("memory")["used_memory"]) / 2**20
+
+
+def _resting(running: Machines) -> dict[int, float]:
+    """The memory of each worker when nobody waits for anything any more."""
+    time.sleep(LINGER_SECONDS + RECHECK_SECONDS + 1)
+    return {pid: private_mb(pid) for pid in workers(running.services[0])}
+
+
+def private_mb(pid: int) -> float:
     """The memory that a process has for itself."""
     text = Path(f"/proc/{pid}/smaps_rollup").read_text()
     fields = {line.split(":")[0]: line.split()[1] for line in text.splitlines()[1:]}
     return (int(fields["Private_Clean"]) + int(fields["Private_Dirty"])) / 1024
 
 
-def play_games(running: Machines, tally: Tally, games: int, seed: int) -> None:
-    """Create so many games, each between two new players, and play some moves in each."""
-    numbers = iter(range(games))
-    lock = threading.Lock()
-    failures: list[BaseException] = []
+def _tell_workers(report: Report, memory: list[dict[int, float]], most: float) -> None:
+    first, last = memory
+    growth = max(last[pid] - first.get(pid, 0.0) for pid in last)
+    report.tell("memory of a worker after the first part (MB)", round(max(first.values()), 1))
+    report.tell("memory of a worker at last (MB)", round(max(last.values()), 1))
+    report.at_most("growth of a worker (MB)", round(growth, 1), most)
 
-    def each_number() -> Iterator[int]:
-        while True:
+
+# --- What is played ------------------------------------------------------------------------------
+
+
+class Made(NamedTuple):
+    """A game that was created, and whether it has ended."""
+
+    id: str
+    has_ended: bool
+
+
+class Part:
+    """Some of the games, played by several at once."""
+
+    def __init__(self, running: Machines, tally: Tally, number: int) -> None:
+        self.games: list[Made] = []
+        self._running = running
+        self._tally = tally
+        self._number = number
+
+    def play(self, games: int) -> None:
+        """Create and play so many."""
+        numbers = iter(range(games))
+        lock = threading.Lock()
+        failures: list[BaseException] = []
+
+        def next_number() -> int | None:
             with lock:
-                number = next(numbers, None)
-            if number is None:
-                return
-            yield number
+                return next(numbers, None)
 
-    def play() -> None:
+        def play() -> None:
+            try:
+                while (number := next_number()) is not None:
+                    self._play_one(number, random.Random(f"{self._number} {number}"))
+            except BaseException as error:
+                failures.append(error)
+
+        threads = [threading.Thread(target=play) for _ in range(THREADS)]
+        for each in threads:
+            each.start()
+        for each in threads:
+            each.join()
+        if failures:
+            raise failures[0]
+
+    def _play_one(self, number: int, rng: random.Random) -> None:
+        """Between players of its own, as far as it goes."""
+        with Company(self._running.urls, self._tally, rng) as company:
+            if number % ONE_IN == 0:
+                self.games.append(company.play_to_the_end())
+                company.do_what_is_seldom()
+            elif number % ONE_IN == 1:
+                self.games.append(company.open_one())
+            else:
+                self.games += company.play_some_moves()
+
+
+class Company:
+    """Players who come for one game and are never seen again."""
+
+    def __init__(self, urls: list[str], tally: Tally, rng: random.Random) -> None:
+        self._urls, self._tally, self._rng = urls, tally, rng
+        self._players: list[Caller] = []
+        self._host = self._new()
+
+    def _new(self) -> Caller:
+        self._players.append(new_player(self._urls, self._tally, self._rng))
+        return self._players[-1]
+
+    def __enter__(self) -> Company:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for each in self._players:
+            each.close()
+
+    def open_one(self) -> Made:
+        """A game that nobody joins."""
+        return Made(self._create("parade", 2)["id"], has_ended=False)
+
+    def look_at(self, made: Made) -> Answer:
+        """The game as its host sees it."""
+        return self._host.persist("GET", f"/v1/games/{made.id}")
+
+    def play_to_the_end(self) -> Made:
+        """A game against the house."""
+        game = self._create("parade", 2, house=["random"])
+        path = f"/v1/games/{game['id']}"
+        while game["status"] == "playing":
+            move = {"turn": game["turn"], "move": self._rng.choice(game["legal_moves"])}
+            game = _created(self._host.persist("POST", f"{path}/moves", move))["game"]
+        return Made(game["id"], has_ended=True)
+
+    def do_what_is_seldom(self) -> None:
+        """Guess wrong, take a new token, wait in vain."""
+        wrong = Caller(self._urls, self._tally, self._rng, f"{self._host.id}.{'a' * 43}")
+        assert wrong.persist("GET", "/v1/me").status == 401
+        wrong.close()
+        _created(self._host.persist("POST", "/v1/me/token"))
+        cursor = self._host.get("/v1/me/turns")["cursor"]
+        self._host.get(f"/v1/me/turns?wait=1&since={cursor}", wait=1)
+
+    def play_some_moves(self) -> list[Made]:
+        """A game that is watched through a stream, and is then left by nobody or by all."""
+        ruleset = self._rng.choice(RULESETS)
+        visibility = self._rng.choice(["public", "private"])
+        game = self._create(ruleset, self._seats(ruleset), visibility=visibility)
+        path = f"/v1/games/{game['id']}"
+        invite = {"invite": game["invite"]} if game["invite"] else {}
+        for _ in range(1, game["seat_count"]):
+            _created(self._new().persist("POST", f"{path}/seats", invite))
+        with self._stream(path) as stream:
+            _read_until(stream, b"event: snapshot")
+            for _ in range(MOVES):
+                self._move(path)
+            _read_until(stream, b"event: update")
+        self._host.get(f"{path}/events?since=0")
+        made = Made(game["id"], has_ended=self._rng.random() < 0.5)
+        if not made.has_ended:
+            return [made]
+        for each in self._players:
+            each.persist("DELETE", f"{path}/seats/me")
+        again = _created(self._host.persist("POST", f"{path}/rematch"))
+        return [made, Made(again["id"], has_ended=False)]
+
+    def _seats(self, ruleset: str) -> int:
+        return 4 if ruleset == "mit-list-und-tuecke" else 2
+
+    def _create(self, ruleset: str, seat_count: int, **members: Any) -> Any:
+        body = {"ruleset": ruleset, "seat_count": seat_count, **members}
+        key = {"Idempotency-Key": str(self._rng.getrandbits(64))}
+        return _created(self._host.persist("POST", "/v1/games", body, headers=key))
+
+    @contextlib.contextmanager
+    def _stream(self, path: str) -> Iterator[HTTPResponse]:
+        ticket = _created(self._host.persist("POST", f"{path}/stream-tickets"))["ticket"]
+        stranger = Caller(self._urls, self._tally, self._rng)
+        connection, response = stranger.stream(f"{path}/stream?ticket={ticket}")
         try:
-            for number in each_number():
-                _play_one(running, tally, random.Random(f"{seed} {number}"))
-        except BaseException as error:
-            failures.append(error)
+            assert response.status == 200
+            yield response
+        finally:
+            connection.close()
 
-    threads = [threading.Thread(target=play) for _ in range(THREADS)]
-    for each in threads:
-        each.start()
-    for each in threads:
-        each.join()
-    if failures:
-        raise failures[0]
+    def _move(self, path: str) -> None:
+        seat = self._host.get(path)["to_move"][0]
+        own = self._players[seat].get(path)
+        move = {"turn": own["turn"], "move": self._rng.choice(own["legal_moves"])}
+        self._players[seat].persist("POST", f"{path}/moves", move)
 
 
-def _play_one(running: Machines, tally: Tally, rng: random.Random) -> None:
-    players = [new_player(running.urls, tally, rng) for _ in range(2)]
-    ruleset = rng.choice(["parade", "tea-time", "contrast"])
-    body = {"ruleset": ruleset, "seat_count": 2}
-    key = {"Idempotency-Key": str(rng.getrandbits(64))}
-    created = players[0].persist("POST", "/v1/games", body, headers=key)
-    table = Table(created.body["id"], players)
-    players[1].persist("POST", f"{table.path}/seats", {})
-    players[0].get("/v1/me/turns")
-    for _ in range(MOVES):
-        seat = players[0].get(table.path)["to_move"][0]
-        own = players[seat].get(table.path)
-        move = {"turn": own["turn"], "move": rng.choice(own["legal_moves"])}
-        players[seat].persist("POST", f"{table.path}/moves", move)
-    players[0].get(f"{table.path}/events?since=0")
-    players[0].persist("POST", f"{table.path}/stream-tickets")
-    if rng.random() < 0.5:
-        for each in players:  # so that it ends
-            each.persist("DELETE", f"{table.path}/seats/me")
-    for each in players:
-        each.close()
+def _created(answer: Answer) -> Any:
+    if answer.status not in (200, 201):
+        raise LookupError(f"{answer.status} {answer.data[:300]!r}")
+    return answer.body
 
 
-def expire(client: redis.Redis) -> None:
-    """The time of all that is kept is up, but for the indexes."""
-    for key in list(client.scan_iter(count=1000)):
-        if kind_of(key) != "index":
-            assert client.pttl(key) > 0, f"{key} is kept for ever"
-            client.pexpire(key, 1)
-    time.sleep(0.1)
-    for _ in client.scan_iter(count=1000):  # what is met and has expired is removed
-        pass
+def _read_until(stream: HTTPResponse, wanted: bytes) -> None:
+    for line in stream:
+        if line.startswith(wanted):
+            return
+    raise LookupError(f"the stream has ended without {wanted!r}")
 
 
 SCENARIOS: dict[str, Scenario] = {"expired-games": expired_games}

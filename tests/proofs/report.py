@@ -8,10 +8,15 @@ import sys
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
+
+import pytest
 
 QUICK_SECONDS = 6.0
 LONG_SECONDS = 60.0
+
+
+Number = TypeVar("Number", int, float)
 
 
 class Effort(NamedTuple):
@@ -20,8 +25,8 @@ class Effort(NamedTuple):
     seconds: float
     is_quick: bool
 
-    def times(self, quick: int, long: int) -> int:
-        """A number of repetitions."""
+    def times(self, quick: Number, long: Number) -> Number:
+        """A number of repetitions, or what depends on it."""
         return quick if self.is_quick else long
 
     def least(self, each_second: float) -> int:
@@ -122,8 +127,11 @@ def run(scenarios: Mapping[str, Scenario], about: str | None) -> None:
         if name in arguments.scenario or not arguments.scenario:
             report.scenario = name
             print(f"{name} …", file=sys.stderr, flush=True)
-            scenario(report, effort)
+            try:
+                scenario(report, effort)
+            except pytest.skip.Exception as lacking:  # a program that it needs
+                report.notes.append(f"{name} was not tried: {lacking}")
     print(report.table())
     if arguments.json:
         arguments.json.write_text(report.json(), encoding="utf-8")
-    sys.exit(1 if report.failures else 0)
+    sys.exit(1 if report.failures or not report.rows else 0)

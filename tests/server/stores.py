@@ -11,7 +11,7 @@ import signal
 import socket
 import subprocess
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -121,9 +121,11 @@ class Server:
         port: int,
         *options: str,
         secure: Secure | None = None,
+        environment: Mapping[str, str] | None = None,
     ) -> None:
         directory.mkdir(parents=True, exist_ok=True)
         self.port = port
+        self._environment = os.environ | dict(environment or {})
         self._client_options = {} if secure is None else secure.client_options()
         self._command = [
             program,
@@ -137,7 +139,10 @@ class Server:
 
     def start(self) -> None:
         self.process = subprocess.Popen(
-            self._command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+            self._command,
+            env=self._environment,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
         )
         wait_until(self.client().ping, f"{self._command[0]} answers on {self.port}")
 

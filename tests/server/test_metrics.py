@@ -13,7 +13,10 @@ import pytest
 import requests
 from prometheus_client.parser import text_string_to_metric_families
 
-from api import tally
+from api import metrics, tally
+from api.connection import connect
+from api.settings import Settings
+from api.store import Store
 from tests.server.conftest import Start
 from tests.server.service import PATIENCE, Service, is_alive, wait_until
 from tests.server.test_logs import ask, authorized, seat_two
@@ -28,9 +31,18 @@ def scrape(service: Service) -> Samples:
     answer = ask(service, "GET", "/metrics")
     assert answer.status_code == 200, answer.text
     assert answer.headers["Content-Type"] == "text/plain; version=0.0.4; charset=utf-8"
+    return read(answer.text)
+
+
+def own_samples() -> Samples:
+    """What this process has counted."""
+    return read(metrics.exposition(None).decode())
+
+
+def read(text: str) -> Samples:
     return {
         (sample.name, tuple(sorted(sample.labels.items()))): sample.value
-        for family in text_string_to_metric_families(answer.text)
+        for family in text_string_to_metric_families(text)
         for sample in family.samples
     }
 
@@ -196,6 +208,55 @@ def test_strangers_cannot_make_up_labels_or_put_secrets_there(service: Service) 
     assert value(samples, "requests_total", **GET_GAME, status="404") == 50
     assert value(samples, "requests_total", method="other", route="unmatched", status="405") == 50
     assert len([name for name, _ in samples if name == "ludotheque_requests_total"]) <= 5
+
+
+def test_what_cannot_be_read_as_a_request_is_counted_by_its_status(start: Start) -> None:
+    """Not what the application was asked, which counts it itself."""
+    service = start(own=True, WEB_CONCURRENCY=1)
+    sent = {
+        400: b"GET / HTTP/1.1\r\nHost : x\r\n\r\n",
+        414: b"GET /%b HTTP/1.1\r\n\r\n" % (b"x" * 5000),
+        431: b"GET / HTTP/1.1\r\nX: %b\r\n\r\n" % (b"x" * 20_000),
+        501: b"POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: other\r\n\r\n",
+        411: b"POST /v1/players HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+    }
+    for status, request in sent.items():
+        with service.connect() as connection:
+            connection.sendall(request)
+            assert connection.recv(20).startswith(b"HTTP/1.1 %d" % status)
+    samples = scrape(service)
+
+    def counted(status: int) -> float:
+        labels = {"method": "other", "route": "unmatched", "status": str(status)}
+        return value(samples, "requests_total", **labels)
+
+    assert [counted(status) for status in (400, 414, 431, 501, 500, 411)] == [1, 1, 1, 1, 0, 0]
+    counts = [n for (name, _), n in samples.items() if name == "ludotheque_requests_total"]
+    assert sum(counts) == len(sent)
+
+
+def test_failures_of_the_store_that_are_overcome_are_counted_too(start: Start) -> None:
+    service = start(own=True, WEB_CONCURRENCY=1)
+    ada = ask(service, "POST", "/v1/players", json={"name": "Ada", "kind": "bot"}).json()
+    with service.store.client() as store:
+        store.config_set("maxmemory", 1)
+
+    def failed() -> float:
+        return value(scrape(service), "store_errors_total", kind="other")
+
+    # That she was heard of cannot be noted.
+    me = ask(service, "GET", "/v1/me", headers=authorized(ada["token"]))
+    assert (me.status_code, failed()) == (200, 1)
+    # Nor that somebody guesses.
+    assert ask(service, "GET", f"/v1/games/{'0' * 32}").status_code == 404
+    assert failed() == 2
+
+
+def test_a_message_that_the_store_does_not_pass_on_is_counted() -> None:
+    before = value(own_samples(), "store_errors_total", kind="connection")
+    link, _ = connect(Settings(redis_url="redis://127.0.0.1:1", redis_timeout_seconds=0.2))
+    Store(link).announce(["0" * 32])
+    assert value(own_samples(), "store_errors_total", kind="connection") == before + 1
 
 
 def test_what_is_too_much_is_counted_by_limit(start: Start) -> None:

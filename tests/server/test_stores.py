@@ -112,6 +112,29 @@ def test_a_cluster_keeps_games_and_tells_those_who_wait(cluster: Cluster, tmp_pa
             check_a_whole_game_with_somebody_who_waits(service)
 
 
+def test_a_key_of_a_cluster_that_holds_something_else_is_a_fault_of_its_own(
+    cluster: Cluster, tmp_path: Path
+) -> None:
+    with serving(tmp_path, cluster.url, WAIT_REPLICAS="1") as service:
+        ada, _, good = sit_down(service)
+        body = {"ruleset": "parade", "seat_count": 2}
+        bad = ada.call("POST", "/v1/games", json=body)["id"]
+        with cluster.client() as store:
+            for key in (f"game:{{{bad}}}", "index:{lobby}:open"):
+                store.delete(key)
+                store.set(key, "x")
+        listed = [each["id"] for each in ada.call("GET", "/v1/games")["items"]]
+        assert good in listed
+        assert bad not in listed
+        for path in (f"/v1/games/{bad}", "/v1/games?status=open"):
+            answer = requests.get(service.url + path, headers=ada.headers, timeout=60)
+            assert answer.json()["code"] == "internal_error"
+        new = ada.call("POST", "/v1/games", json=body)["id"]
+        assert new in [each["id"] for each in ada.call("GET", "/v1/games")["items"]]
+        with cluster.client() as store:
+            store.delete("index:{lobby}:open")
+
+
 def test_a_watched_master_keeps_games_and_tells_those_who_wait(
     watched: Watched, tmp_path: Path
 ) -> None:

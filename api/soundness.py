@@ -1,0 +1,69 @@
+"""What has to hold of a game as it was read, so that nothing that is done with it fails halfway.
+
+What was not written by us, or is damaged, is `Unreadable`; what a newer release wrote is
+`NewerFormat`. Either is a matter of this one game. Whether a position fits its game is not
+looked at: nobody but the rules could tell.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+from api.link import Unreadable
+from api.stored import FORMAT, PLAYING, Game, GameStatus, Visibility
+from engine.house import HOUSE_LEVELS
+from engine.registry import RULESETS
+
+UNDECODABLE = (
+    msgspec.MsgspecError,
+    ValueError,
+    TypeError,
+    LookupError,
+    OverflowError,
+    RecursionError,
+)
+"""What decoding raises for bytes that it was not made for."""
+
+_STATUSES = frozenset(GameStatus)
+_VISIBILITIES = frozenset(Visibility)
+
+
+class NewerFormat(Unreadable):
+    """A game that a newer release wrote, and that this one must not touch."""
+
+
+def check_game(game: Game, game_id: str) -> None:
+    """Raise `NewerFormat` or `Unreadable` for a game that cannot be what was kept by this id."""
+    if game.format > FORMAT or not _is_known(game):
+        raise NewerFormat(game_id)
+    if game.id != game_id or not _is_sound(game):
+        raise Unreadable
+
+
+def check_stored(game: Game, values: list[bytes | None]) -> None:
+    """Raise `Unreadable` unless a game goes with what is kept beside it.
+
+    `values`: its position, and what a commit is compared with, the version and the commit's id.
+    """
+    state, version, commit = values
+    was_started = game.status == PLAYING or game.started_at is not None
+    if was_started and state is None:
+        raise Unreadable
+    if int(version or b"0") != game.version or (commit or b"").decode() != game.commit:
+        raise Unreadable
+
+
+def _is_known(game: Game) -> bool:
+    """Whether what grows from release to release is known to this one."""
+    levels = [record.house for record in game.seats if record.house is not None]
+    return game.ruleset in RULESETS and all(level in HOUSE_LEVELS for level in levels)
+
+
+def _is_sound(game: Game) -> bool:
+    return (
+        game.status in _STATUSES
+        and game.visibility in _VISIBILITIES
+        and game.seat_count == len(game.seats)
+        and all(0 <= seat < game.seat_count for seat in (*game.to_move, *game.answered))
+        and (game.status != PLAYING or game.turn is not None)
+    )

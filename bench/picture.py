@@ -1,0 +1,111 @@
+"""The picture of what grows: a panel for each thing that does, a line for each request.
+
+Written twice, for pages that are light and that are dark. Text stays text.
+
+    python -m bench.picture [FILE [DIRECTORY]]
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import matplotlib as mpl
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter, NullLocator
+
+from bench.growth import OPERATIONS
+from bench.report import RESULTS
+from bench.running import ROOT
+
+
+class Look(NamedTuple):
+    """The colours of a picture: what is behind, what is written, the lines."""
+
+    ground: str
+    ink: str
+    grid: str
+    lines: tuple[str, ...]
+
+
+LOOKS = {
+    "growth.svg": Look(
+        "#ffffff", "#1f2328", "#d1d9e0", ("#0550ae", "#bc4c00", "#116329", "#8250df", "#a40e26")
+    ),
+    "growth-dark.svg": Look(
+        "#0d1117", "#e6edf3", "#30363d", ("#79c0ff", "#ffa657", "#7ee787", "#d2a8ff", "#ff7b72")
+    ),
+}
+MARKERS = "osD^v"
+STYLE = {
+    "svg.fonttype": "none",
+    "svg.hashsalt": "growth",
+    "font.family": "sans-serif",
+    "font.sans-serif": ["Helvetica", "Arial", "DejaVu Sans"],
+    "font.size": 10,
+}
+
+
+def draw(measured: dict[str, Any], directory: Path) -> None:
+    """Write the picture, in both looks."""
+    for name, look in LOOKS.items():
+        with mpl.rc_context(STYLE):
+            figure = _figure(measured["growth"], look)
+            # Nothing of when or with what: the same figures give the same picture.
+            figure.savefig(
+                directory / name, facecolor=look.ground, metadata={"Date": None, "Creator": None}
+            )
+
+
+def _figure(growth: list[dict[str, Any]], look: Look) -> Figure:
+    figure = Figure(figsize=(9, 6.5), layout="constrained")
+    panels = figure.subplots(2, 2, sharey=True).flat
+    for at, (axes, each) in enumerate(zip(panels, growth, strict=True)):
+        _panel(axes, each, look)
+        if at % 2 == 0:
+            axes.set_ylabel("milliseconds, one at a time", color=look.ink)
+    figure.legend(
+        *axes.get_legend_handles_labels(),
+        loc="outside lower center",
+        ncols=len(OPERATIONS),
+        frameon=False,
+        labelcolor=look.ink,
+    )
+    return figure
+
+
+def _panel(axes: Axes, each: dict[str, Any], look: Look) -> None:
+    sizes = each["sizes"]
+    for name, colour, marker in zip(OPERATIONS, look.lines, MARKERS, strict=True):
+        medians, lowest, highest = zip(*each["ms"][name], strict=True)
+        axes.plot(sizes, medians, color=colour, marker=marker, markersize=5, label=name)
+        axes.fill_between(sizes, lowest, highest, color=colour, alpha=0.15, linewidth=0)
+    if sizes[0] == 0:
+        axes.set_xscale("symlog", linthresh=sizes[1])
+    else:
+        axes.set_xscale("log")
+    axes.set_yscale("log")
+    axes.set_xticks(sizes, [f"{size:,}" for size in sizes])
+    axes.xaxis.set_minor_locator(NullLocator())
+    axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    axes.yaxis.set_minor_formatter(NullFormatter())
+    axes.set_xlabel(f"number of {each['what']}", color=look.ink)
+    axes.grid(visible=True, which="major", color=look.grid, linewidth=0.7)
+    axes.grid(visible=True, which="minor", axis="y", color=look.grid, linewidth=0.3)
+    axes.set_facecolor(look.ground)
+    axes.tick_params(which="both", color=look.grid, labelcolor=look.ink)
+    for spine in axes.spines.values():
+        spine.set_color(look.grid)
+
+
+def main(file: Path = RESULTS / "growth.json", directory: Path = ROOT / "docs") -> None:
+    """Draw what is kept, or the figures in a file."""
+    draw(json.loads(file.read_text(encoding="utf-8")), directory)
+
+
+if __name__ == "__main__":
+    main(*map(Path, sys.argv[1:]))

@@ -1,0 +1,100 @@
+"""What the README says of speed, written from the figures that are kept in `bench/results`.
+
+python -m bench.report
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from bench import engine, growth, http, memory
+from bench.running import ROOT, table
+
+RESULTS = ROOT / "bench" / "results"
+README = ROOT / "README.md"
+KEPT = ("http", "growth", "waiting", "memory", "engine")
+"""The benchmarks that the README tells of."""
+
+BEGIN = "<!-- Written by bench/report.py from bench/results. -->"
+END = "<!-- The end of what is written. -->"
+
+PICTURE = """\
+<picture>
+  <source media="(prefers-color-scheme: dark)" srcset="docs/growth-dark.svg">
+  <img src="docs/growth.svg" alt="{alt}">
+</picture>"""
+
+
+def read(directory: Path = RESULTS) -> dict[str, Any]:
+    """The figures that are kept, by benchmark."""
+    return {name: json.loads((directory / f"{name}.json").read_text()) for name in KEPT}
+
+
+def text(kept: Mapping[str, Any]) -> str:
+    """The part of the README that is written."""
+    return "\n\n".join(part(kept) for part in PARTS)
+
+
+def _requests(kept: Mapping[str, Any]) -> str:
+    found = kept["http"]
+    return (
+        f"Measured on {found['machine']}, with who asks on the same cores; medians of "
+        f"{found['rounds']} rounds of {found['seconds']:g} seconds.\n\n{http.tables(found)}"
+    )
+
+
+def _growth(kept: Mapping[str, Any]) -> str:
+    found = kept["growth"]
+    sizes = ", ".join(f"{each['what']} to {each['sizes'][-1]:,}" for each in found["growth"])
+    alt = f"Milliseconds of five requests as there are more {sizes}; the table has the ends."
+    return (
+        "How long one request takes as more is stored, the median of "
+        f"{found['rounds']} medians:\n\n{PICTURE.format(alt=alt)}\n\n{growth.summary(found)}"
+    )
+
+
+def _memory(kept: Mapping[str, Any]) -> str:
+    waiting, found = kept["waiting"], kept["memory"]
+    worker = found["worker"]
+    rows = [
+        [f"woken by a move, of {waiting['waiting']:,} who wait on one worker, four to a game",
+         f"{waiting['p50_ms']:g} ms (p99 {waiting['p99_ms']:g} ms)"],
+        ["one who waits, in a worker", f"{waiting['kb_each']:g} kB"],
+        ["a worker as it starts", f"{worker['started'] / memory.MB:.0f} MB"],
+        [f"a worker after it has shown {worker['games']:,} games",
+         f"{worker['after_games'] / memory.MB:.0f} MB"],
+        [f"a worker while {worker['waiters']:,} wait",
+         f"{worker['with_waiters'] / memory.MB:.0f} MB"],
+        *(
+            [f"a game of `{ruleset}` for {each['seats']} in the store, half played and at its end",
+             f"{each['half']['all'] / memory.KB:.0f}, {each['end']['all'] / memory.KB:.0f} kB"]
+            for ruleset, each in found["games"].items()
+        ),
+    ]  # fmt: skip
+    return table(["what", "is"], rows)
+
+
+def _engine(kept: Mapping[str, Any]) -> str:
+    return f"The rules alone, in one process, in a second:\n\n{engine.tables(kept['engine'])}"
+
+
+PARTS: tuple[Callable[[Mapping[str, Any]], str], ...] = (_requests, _growth, _memory, _engine)
+
+
+def written(readme: str, kept: Mapping[str, Any]) -> str:
+    """A README with these figures."""
+    pattern = re.escape(BEGIN) + ".*?" + re.escape(END)
+    found, number = re.subn(
+        pattern, lambda _: f"{BEGIN}\n\n{text(kept)}\n\n{END}", readme, flags=re.DOTALL
+    )
+    if number != 1:
+        raise SystemExit(f"The README has {number} places for figures.")
+    return found
+
+
+if __name__ == "__main__":
+    README.write_text(written(README.read_text(encoding="utf-8"), read()), encoding="utf-8")

@@ -1,0 +1,239 @@
+"""Stores with many games in them, filled quickly.
+
+One game is played over HTTP. Copies of it, as it was at some moments, with ids and players of
+their own, are written by the service's own code (`api.game.desk`, `api.store`, `api.indexes`):
+the same keys, entries and lives as if each had been played. Only the round trips are saved, as
+what it asks of the store goes out many commands at a time.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import msgspec
+from msgspec.structs import replace
+
+from api.accounts import Accounts, new_id
+from api.game.desk import Desk
+from api.happenings import BY_PLAYER, SeatLeft, SeatTaken
+from api.indexes import Indexes
+from api.link import Command, Link
+from api.lives import Lives
+from api.services import Services, make_services
+from api.settings import Settings
+from api.store import Change, Store
+from api.stored import Game, Item, Player, StoredDeal, public_item
+from bench.games import Planned
+from bench.running import Caller, Running
+from engine.ruleset import Seat
+
+AT_ONCE = 2000
+"""So many commands go out together."""
+
+GAMES_EACH = 40
+"""In so many games a player of the stock may be; of more than 100 nobody can be."""
+
+MIX = ("open", "half", "half", "ended", "ended")
+"""What the games in a store are, again and again."""
+
+SEPARATOR = b"\0"
+
+HOUR_MS = 60 * 60 * 1000
+
+
+class Seated(NamedTuple):
+    """A player of copied games: its id and its token."""
+
+    id: str
+    token: str
+
+
+class Moment(NamedTuple):
+    """A game as it was at some time: all that the store has of it, with its own id in it."""
+
+    id: str
+    game: bytes
+    state: bytes | None
+    items: bytes
+    deal: StoredDeal | None
+    played: bytes
+
+    @classmethod
+    def of(cls, services: Services, running: Running, game_id: str) -> Moment:
+        """A game as it is now."""
+        store = services.store
+        found = store.read(None, game_id).found
+        assert found is not None
+        played = running.redis().hgetall(f"game:{{{game_id}}}:played")
+        return cls(
+            game_id,
+            msgspec.json.encode(found.game),
+            found.state,
+            msgspec.json.encode(store.items(game_id, 1, found.game.version)),
+            None if found.state is None else store.deal(game_id),
+            SEPARATOR.join(itertools.chain.from_iterable(played.items())),
+        )
+
+
+class Template(NamedTuple):
+    """A game at its moments, the ids of its players, and its moves from the start to the end."""
+
+    moments: dict[str, Moment]
+    players: list[str]
+    plan: Planned
+
+    @classmethod
+    def play(cls, running: Running, plan: Planned) -> Template:
+        """Play a planned game, and keep it as it is on the way; of an open one, one like it."""
+        caller, services = Caller(running.port), services_on(running)
+        moments = {"start": Moment.of(services, running, plan.id)}
+        game = caller.ask("GET", f"/v1/games/{plan.id}")
+        body = {"ruleset": game["ruleset"], "seat_count": game["seat_count"]}
+        like = caller.ask("POST", "/v1/games", plan.tokens[0], body)["id"]
+        moments["open"] = Moment.of(services, running, like)
+        plan.play(caller, 0, plan.half)
+        moments["half"] = Moment.of(services, running, plan.id)
+        plan.play(caller, plan.half, len(plan.moves))
+        moments["ended"] = Moment.of(services, running, plan.id)
+        return cls(moments, [token.partition(".")[0] for token in plan.tokens], plan)
+
+    def game(self, moment: str) -> Game:
+        """The game without its position, as it was at a moment."""
+        return msgspec.json.decode(self.moments[moment].game, type=Game)
+
+    def mover(self, moment: str) -> Seat:
+        """Who was to move."""
+        return self.game(moment).to_move[0]
+
+
+class Batch:
+    """A link to the store that sends what it is asked to write many commands at a time.
+
+    It answers at once that all has been done; `flush` raises if it cannot be.
+    """
+
+    publish = "PUBLISH"
+    waits_for_replicas = False
+
+    def __init__(self, link: Link) -> None:
+        self._link = link
+        self._commands: list[Command] = []
+
+    def ask(self, commands: Sequence[Command], *, durable: bool = False) -> list[Any]:
+        self._commands += commands
+        if len(self._commands) >= AT_ONCE:
+            self.flush()
+        return [1] * len(commands)
+
+    def everywhere(self, *words: Any) -> list[Any]:
+        return self._link.everywhere(*words)
+
+    def flush(self) -> None:
+        """Send what has not been sent."""
+        commands, self._commands = self._commands, []
+        if commands:
+            self._link.ask(commands)
+
+
+class Stock:
+    """Copies of a game in a store."""
+
+    def __init__(self, running: Running, template: Template) -> None:
+        services = services_on(running)
+        self.template = template
+        self._now = services.store.read(None).now
+        self._created_at = self._now - HOUR_MS
+        self._batch = Batch(services.store.link)
+        store = Store(self._batch)
+        lives = Lives.of(Settings())
+        self._accounts = Accounts(store, lives)
+        self._desk = Desk(store, Indexes(self._batch, store, lives), self._accounts, lives)
+
+    def players(self) -> list[Seated]:
+        """New players, as many as the game has."""
+        answers = [self._accounts.create("Bench", "bot") for _ in self.template.players]
+        return [Seated(each.id, each.token) for each in answers]
+
+    def fill(self, number: int) -> list[str]:
+        """So many games of all kinds, and players for them; the ids of those in play."""
+        in_play = []
+        for made in range(number):
+            if made % GAMES_EACH == 0:
+                players = self.players()
+            moment = MIX[made % len(MIX)]
+            game_id = self.copy(moment, players)
+            if moment == "half":
+                in_play.append(game_id)
+        self.flush()
+        return in_play
+
+    def copy(self, moment: str, players: list[Seated], padding: int = 0) -> str:
+        """A game as it was at a moment, with these players; its id.
+
+        `padding`: so many times somebody sat down and left again before the start.
+        """
+        game_id = new_id()
+        self._created_at += 1
+        if moment != "ended":
+            self._write(None, self._copied(moment, game_id, players, padding), self._now)
+            return game_id
+        # Long ago for those who ask what has ended.
+        before = self._copied("half", game_id, players, padding)
+        half = self._write(None, before, self._now - HOUR_MS)
+        after = self._copied("ended", game_id, players, padding)
+        rest = after.items[len(before.items) :]
+        self._write(half, replace(after, items=rest, deal=None), half.updated_at)
+        return game_id
+
+    def flush(self) -> None:
+        """Have all of it written."""
+        self._batch.flush()
+
+    def _write(self, before: Game | None, change: Change, now: int) -> Game:
+        written = self._desk.commit(before, change, now)
+        assert written is not None
+        return written.game
+
+    def _copied(self, moment: str, game_id: str, players: list[Seated], padding: int) -> Change:
+        found = self.template.moments[moment]
+        renamed = {found.id: game_id} | {
+            old: new.id for old, new in zip(self.template.players, players, strict=True)
+        }
+        game = msgspec.json.decode(_renamed(found.game, renamed), type=Game)
+        items = msgspec.json.decode(_renamed(found.items, renamed), type=list[Item])
+        if found.played:
+            key = f"game:{{{game_id}}}:played"
+            words = _renamed(found.played, renamed).split(SEPARATOR)
+            self._batch.ask([Command(key, ("HSET", key, *words))])
+        return Change(
+            game=replace(game, created_at=self._created_at, version=0),
+            items=tuple(_padded(items, game.host, padding)),
+            state=found.state,
+            deal=found.deal,
+        )
+
+
+def _renamed(text: bytes, names: dict[str, str]) -> bytes:
+    """A text with other ids."""
+    for old, new in names.items():
+        text = text.replace(old.encode(), new.encode())
+    return text
+
+
+def _padded(items: list[Item], player: Player, number: int) -> list[Item]:
+    """What happened, with what did so often before."""
+    seated, *rest = items
+    changes = [SeatLeft(0, player), SeatTaken(0, player)] * number
+    more = [
+        public_item(seated.version + at, seated.at, BY_PLAYER, 0, event)
+        for at, event in enumerate(changes, 1)
+    ]
+    later = [replace(each, version=each.version + len(more)) for each in rest]
+    return [seated, *more, *later]
+
+
+def services_on(running: Running) -> Services:
+    """The services of the application in this process, on the store of one that runs."""
+    return make_services(Settings.from_environment({"REDIS_URL": f"unix://{running.store}"}))

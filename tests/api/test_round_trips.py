@@ -1,0 +1,166 @@
+"""How often a request asks the store, counted on the line between the two.
+
+That is what a request takes more of the further away the store is. The numbers are exact: whoever
+saves a trip writes the smaller number here.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.api.client import Client
+from tests.api.conftest import new_player
+from tests.conftest import start_service
+from tests.server.stores import Server, binary, free_port
+from tests.server.tapped import Tap
+
+TRIPS = {
+    # One for who is calling and the game, together.
+    "getGame": 1,
+    "getGame, not modified": 1,
+    "listLegalMoves": 1,
+    "checkMove": 1,
+    "getMe": 1,
+    # And one for what it is asked for.
+    "listEvents": 2,
+    "getPresence": 2,
+    # The caller, the index, the games.
+    "listGames": 3,
+    "listMyGames": 3,
+    # The caller, the index of games in play, that of ended ones; the games, the whole ones.
+    "listTurns, without games": 3,
+    "listTurns, none waits": 4,
+    "listTurns, one waits": 5,
+    # The read and the commit; a move that is refused, or was made before, commits nothing.
+    "playMove": 2,
+    "playMove, again": 2,
+    "playMove, too late": 1,
+    # Indexes before and after the commit.
+    "playMove, the last of a game": 4,
+    # Limits, which all workers share; the rest as above, and who is told of it.
+    "createPlayer": 2,
+    "createGame": 8,
+    "joinGame, which starts it": 7,
+    "listRulesets": 0,
+}
+
+
+@dataclass
+class Room:
+    """A game for two, the tap on the line to its store, and what was counted there."""
+
+    url: str
+    tap: Tap
+    counted: dict[str, int] = field(default_factory=dict)
+    players: list[Client] = field(default_factory=list)
+    game: str = ""
+
+    @property
+    def path(self) -> str:
+        return f"/v1/games/{self.game}"
+
+    def newcomer(self) -> Client:
+        return new_player(self.url)
+
+    def mover(self) -> Client:
+        """The player to move."""
+        return self.players[self.players[0].game(self.game)["to_move"][0]]
+
+    def other(self) -> Client:
+        return next(each for each in self.players if each is not self.mover())
+
+    def a_move(self) -> dict[str, Any]:
+        game = self.mover().game(self.game)
+        return {"turn": game["turn"], "move": game["legal_moves"][0]}
+
+    def count(self, what: str, caller: Client, act: Callable[[], Any]) -> None:
+        """Count the trips of a request, when nothing else is due with it."""
+        caller.get("/v1/me")  # notes that the player was heard of
+        before = self.tap.trips
+        act()
+        self.counted[what] = self.tap.trips - before
+
+
+@pytest.fixture(scope="module")
+def counted(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, int]]:
+    directory: Path = tmp_path_factory.mktemp("tapped")
+    store = Server(binary("valkey"), directory / "store", free_port())
+    tap = Tap(store.port)
+    service = start_service(str(directory), REDIS_URL=tap.url, WEB_CONCURRENCY="1")
+    try:
+        url = service.await_ready().url
+        room = Room(url, tap)
+        # Once without counting: then the worker has a connection, and the store its scripts.
+        for _ in range(2):
+            come_together(room)
+            ask(room)
+            play(room)
+        yield room.counted
+    finally:
+        service.end()
+        tap.close()
+        store.end()
+
+
+def come_together(room: Room) -> None:
+    # New ones each time, to whom no game has ended.
+    host, guest = room.players = [room.newcomer(), room.newcomer()]
+    created: dict[str, Any] = {}
+    room.count("createPlayer", host, room.newcomer)
+    room.count("createGame", host, lambda: created.update(host.create()))
+    room.game = created["id"]
+    room.count("joinGame, which starts it", guest, lambda: guest.join(room.game))
+
+
+def ask(room: Room) -> None:
+    me, path = room.mover(), room.path
+    mine = {"If-None-Match": me.request("GET", path).headers["ETag"]}
+    reads: dict[str, tuple[Client, str]] = {
+        "getGame": (me, path),
+        "listLegalMoves": (me, f"{path}/legal-moves"),
+        "listEvents": (me, f"{path}/events"),
+        "getPresence": (me, f"{path}/presence"),
+        "getMe": (me, "/v1/me"),
+        "listGames": (me, "/v1/games"),
+        "listMyGames": (me, "/v1/me/games"),
+        "listTurns, without games": (room.newcomer(), "/v1/me/turns"),
+        "listTurns, none waits": (room.other(), "/v1/me/turns"),
+        "listTurns, one waits": (me, "/v1/me/turns"),
+        "listRulesets": (me, "/v1/rulesets"),
+    }
+    for name, (caller, where) in reads.items():
+        room.count(name, caller, lambda caller=caller, where=where: caller.get(where))
+    room.count("getGame, not modified", me, lambda: not_modified(me, path, mine))
+
+
+def not_modified(caller: Client, path: str, headers: dict[str, str]) -> None:
+    assert caller.request("GET", path, headers=headers).status_code == 304
+
+
+def play(room: Room) -> None:
+    """To the end; of the moves before the last, each is counted."""
+    path = f"{room.path}/moves"
+    moves: list[int] = []
+    while room.players[0].game(room.game)["status"] == "playing":
+        mover, body = room.mover(), room.a_move()
+        room.count("checkMove", mover, lambda m=mover, b=body: m.post(f"{path}/check", b))
+        room.count("playMove", mover, lambda m=mover, b=body: m.post(path, b))
+        moves.append(room.counted["playMove"])
+    *before, room.counted["playMove, the last of a game"] = moves
+    assert len(set(before)) == 1
+    room.counted["playMove"] = before[0]
+    room.count("playMove, again", mover, lambda: mover.post(path, body))
+    late = {**body, "turn": 1, "move": {"type": "play", "card": "red-0"}}
+    room.count("playMove, too late", mover, lambda: mover.refused("game_over", "POST", path, late))
+
+
+@pytest.mark.parametrize("request_name", TRIPS)
+def test_a_request_asks_the_store_no_oftener(request_name: str, counted: dict[str, int]) -> None:
+    assert counted[request_name] == TRIPS[request_name]
+
+
+def test_nothing_is_counted_that_is_not_held(counted: dict[str, int]) -> None:
+    assert counted.keys() == TRIPS.keys()

@@ -1,0 +1,149 @@
+"""Every benchmark runs, in its quick form, and tells all that it is there for.
+
+Each makes sure by itself that all it sends is answered as it has to be, and fails otherwise. How
+fast anything is, no test says.
+"""
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bench import report
+from bench.__main__ import BENCHMARKS
+from bench.growth import OPERATIONS
+from engine.registry import RULESETS
+from tests.server.service import ROOT, clean_environment
+from tests.tools import find_program
+
+REQUESTS = {
+    "getGame",
+    "getGame, 304",
+    "listLegalMoves",
+    "listTurns, none",
+    "listTurns, one",
+    "listEvents, 20 from the middle",
+    "listGames, 20 of 10,000",
+    "playMove, 1 game at once",
+    "playMove, 8 games at once",
+    "playMove, 32 games at once",
+    "createGame",
+    "joinGame, which starts it",
+    "analyse, a whole game",
+}
+
+
+def figures(name: str, tmp_path: Path) -> Any:
+    """What a benchmark writes, as `make bench` runs it."""
+    if name == "http":
+        find_program("wrk")
+    command = [sys.executable, "-m", "bench", "--quick", "--json", str(tmp_path), name]
+    done = subprocess.run(
+        command,
+        cwd=ROOT,
+        env=clean_environment(),
+        capture_output=True,
+        text=True,
+        timeout=600,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return json.loads((tmp_path / f"{name}.json").read_text())
+
+
+def are_all_positive(value: Any) -> bool:
+    """Whether every number in some figures is greater than zero."""
+    if isinstance(value, dict):
+        return all(map(are_all_positive, value.values()))
+    if isinstance(value, list):
+        return all(map(are_all_positive, value))
+    return not isinstance(value, int | float) or value > 0
+
+
+@pytest.mark.slow
+def test_requests_are_measured_beside_the_bare_application(tmp_path: Path) -> None:
+    measured = figures("http", tmp_path)
+    assert {each["name"] for each in measured["scenarios"]} == REQUESTS
+    for each in measured["scenarios"]:
+        lowest, highest = each["ratios"]
+        assert 0 < lowest <= each["ratio"] <= highest, each
+        assert each["per_second"] > 0, each
+        assert each["bare"]["per_second"] > 0, each
+
+
+@pytest.mark.slow
+def test_the_rules_are_measured_for_each_ruleset(tmp_path: Path) -> None:
+    measured = figures("engine", tmp_path)
+    assert measured["per_second"].keys() == RULESETS.keys()
+    for each in measured["per_second"].values():
+        assert each.keys() == {"checked moves", "legal moves", "views", "encode", "decode"}
+    assert are_all_positive(measured)
+
+
+@pytest.mark.slow
+def test_the_house_is_measured_for_each_number_of_seats(tmp_path: Path) -> None:
+    measured = figures("house", tmp_path)
+    assert {(each["ruleset"], each["seats"]) for each in measured["margins"]} == {
+        (name, seats)
+        for name, ruleset in RULESETS.items()
+        for seats in range(ruleset.min_seats, ruleset.max_seats + 1)
+    }
+
+
+@pytest.mark.slow
+def test_all_who_wait_are_woken(tmp_path: Path) -> None:
+    measured = figures("waiting", tmp_path)
+    assert measured["waiting"] == measured["clients"]
+    assert measured["wakes"] == 4 * measured["moves"]
+
+
+@pytest.mark.slow
+def test_memory_is_measured_of_games_and_workers(tmp_path: Path) -> None:
+    measured = figures("memory", tmp_path)
+    assert measured["games"].keys() == RULESETS.keys()
+    for each in measured["games"].values():
+        assert 0 < each["half"]["moves"] < each["end"]["moves"]
+        assert 0 < each["half"]["all"] < each["end"]["all"]
+    assert measured["worker"]["started"] > 0
+
+
+@pytest.mark.slow
+def test_growth_is_measured_and_drawn(tmp_path: Path) -> None:
+    measured = figures("growth", tmp_path)
+    assert len(measured["growth"]) == 4
+    for each in measured["growth"]:
+        assert each["ms"].keys() == set(OPERATIONS)
+        assert {len(figures) for figures in each["ms"].values()} == {len(each["sizes"])}
+        assert are_all_positive(each["ms"])
+    drawing = [sys.executable, "-m", "bench.picture", str(tmp_path / "growth.json"), str(tmp_path)]
+    subprocess.run(drawing, cwd=ROOT, check=True, timeout=120)
+    for name in ("growth.svg", "growth-dark.svg"):
+        picture = (tmp_path / name).read_text(encoding="utf-8")
+        # Text that can be searched and read aloud.
+        assert all(f">{operation}</text>" in picture for operation in OPERATIONS)
+
+
+def test_one_command_runs_all_benchmarks() -> None:
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    assert re.search(r"^bench:.*\n\t@\$\(BIN\)/python -m bench \$\(ARGS\)$", makefile, re.MULTILINE)
+    programs = {
+        path.stem
+        for path in (ROOT / "bench").glob("*.py")
+        if f"python -m bench.{path.stem} [--quick]" in path.read_text(encoding="utf-8")
+    }
+    assert programs == set(BENCHMARKS)
+
+
+def test_the_readme_tells_the_figures_that_are_kept() -> None:
+    readme = report.README.read_text(encoding="utf-8")
+    assert report.written(readme, report.read()) == readme
+
+
+def test_the_readmes_pictures_are_there() -> None:
+    pictures = re.findall(r'src(?:set)?="([^"]+)"', report.README.read_text(encoding="utf-8"))
+    assert pictures == ["docs/growth-dark.svg", "docs/growth.svg"]
+    assert all((ROOT / picture).is_file() for picture in pictures)

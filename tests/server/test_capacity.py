@@ -1,0 +1,208 @@
+"""One address never takes all of a worker: neither its connections nor the files it may open."""
+
+import contextlib
+import socket
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from http.client import HTTPResponse
+from pathlib import Path
+
+import pytest
+import requests
+
+from api import capacity
+from api.capacity import Capacity
+from api.settings import Settings
+from tests.server.conftest import Start
+from tests.server.service import ROOT, Service, clean_environment, wait_until
+
+SLOW_BODY = (
+    b"POST /v1/players HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
+    b"Content-Length: 1000\r\n\r\n{"
+)
+LIVEZ = b"GET /livez HTTP/1.1\r\nHost: x\r\n\r\n"
+
+Connect = Callable[..., socket.socket]
+
+
+@pytest.fixture
+def connect() -> Iterator[Connect]:
+    """Connects to a service from an address of this machine, and sends something."""
+    with contextlib.ExitStack() as stack:
+
+        def open_one(service: Service, sent: bytes, address: str = "127.0.0.1") -> socket.socket:
+            connection = stack.enter_context(socket.socket())
+            connection.settimeout(10)
+            connection.bind((address, 0))
+            connection.connect(("127.0.0.1", service.port))
+            connection.sendall(sent)
+            return connection
+
+        yield open_one
+
+
+def is_closed(connection: socket.socket) -> bool:
+    """Whether the other side has closed it, and sent nothing before."""
+    connection.setblocking(False)
+    try:
+        return connection.recv(1) == b""
+    except BlockingIOError:
+        return False
+    except ConnectionError:
+        return True
+
+
+def status(connection: socket.socket) -> int:
+    """The status of an answer, which is read to its end unless it is a stream."""
+    connection.settimeout(10)
+    response = HTTPResponse(connection)
+    response.begin()
+    if response.getheader("Content-Type") != "text/event-stream":
+        response.read()
+    return response.status
+
+
+# --- How much there is --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("descriptors", "expected"),
+    [
+        (20_000, Capacity(10_000, 4000, 8000, 2000)),
+        (1024, Capacity(896, 448, 806, 448)),
+        # Connections to the store are no more than those that are served.
+        (100, Capacity(18, 9, 16, 9)),
+        (1, Capacity(2, 1, 1, 1)),
+    ],
+)
+def test_what_a_worker_holds_fits_into_what_it_may_open(
+    descriptors: int, expected: Capacity
+) -> None:
+    assert Capacity.of(Settings(), descriptors) == expected
+
+
+@pytest.mark.parametrize("descriptors", [1, 50, 64, 100, 129, 256, 1000, 1024, 4096, 11_000])
+@pytest.mark.parametrize("store", [1, 64, 10_000])
+def test_whatever_is_asked_for_one_address_has_at_most_half(descriptors: int, store: int) -> None:
+    greedy = Settings(
+        redis_connections=store,
+        connections_per_address=10_000,
+        waiters=9000,
+        waiters_per_address=9000,
+    )
+    room = Capacity.of(greedy, descriptors)
+    assert 1 <= room.connections_per_address <= room.connections / 2
+    assert room.waiters_per_address <= room.connections / 2
+    assert room.waiters < room.connections
+    if descriptors > 128:
+        others = min(store, room.connections)
+        assert room.connections + others + capacity.OWN_DESCRIPTORS <= descriptors
+
+
+def test_what_falls_short_is_named() -> None:
+    settings = Settings(connections_per_address=6000)
+    assert Capacity.of(Settings(), 20_000).falls_short_of(Settings()) == []
+    assert Capacity.of(settings, 20_000).falls_short_of(settings) == [
+        "CONNECTIONS_PER_ADDRESS is 5000, not 6000"
+    ]
+
+
+def test_the_limit_of_open_files_is_raised_as_far_as_it_may_be() -> None:
+    code = "import api.gunicorn_config as it, api.capacity; print(api.capacity.available())"
+
+    def allowed(limits: str) -> int:
+        done = subprocess.run(
+            ["sh", "-c", f'{limits}; exec "$@"', "sh", sys.executable, "-P", "-c", code],
+            env=clean_environment() | {"PYTHONPATH": str(ROOT)},
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        return int(done.stdout)
+
+    assert allowed("ulimit -Sn 300; ulimit -Hn 700") == 700
+    assert allowed("ulimit -Sn 300; ulimit -Hn 15000") == capacity.needed(Settings())
+    assert allowed("ulimit -n 14000") == 14_000
+
+
+# --- A real service -----------------------------------------------------------------------------
+
+
+@pytest.fixture
+def few_files(tmp_path: Path) -> Iterator[Service]:
+    """A service whose processes may open 300 files at most, so a worker holds 172 connections."""
+    environment = clean_environment()
+    environment |= {"PORT": "0", "DATA_DIR": str(tmp_path / "data"), "PYTHONPATH": str(ROOT)}
+    environment |= {"WEB_CONCURRENCY": "1", "APPEND_FSYNC": "everysec"}
+    serve = [sys.executable, "-P", "-m", "api.commands", "serve"]
+    service = Service(["sh", "-c", 'ulimit -n 300; exec "$@"', "sh", *serve], environment, tmp_path)
+    try:
+        yield service.await_ready()
+    finally:
+        service.end()
+        service.store.end()
+
+
+def test_one_address_cannot_use_up_the_files_of_a_worker(
+    few_files: Service, connect: Connect
+) -> None:
+    held = [connect(few_files, SLOW_BODY) for _ in range(250)]
+    wait_until(lambda: sum(map(is_closed, held)) == 250 - 86, "all beyond half are closed")
+    assert status(connect(few_files, LIVEZ, "127.0.0.2")) == 200
+    assert "Too many open files" not in few_files.output
+    assert few_files.output.count("CONNECTIONS_PER_ADDRESS is 86, not 4000") == 1
+
+
+def test_two_addresses_can_wait_in_all_of_a_worker_and_it_still_has_files(
+    few_files: Service, connect: Connect
+) -> None:
+    new = requests.post(f"{few_files.url}/v1/players", json={"name": "A", "kind": "bot"}, timeout=9)
+    game = requests.post(
+        f"{few_files.url}/v1/games",
+        json={"ruleset": "parade", "seat_count": 2},
+        headers={"Authorization": f"Bearer {new.json()['token']}"},
+        timeout=9,
+    ).json()
+    stream = b"GET /v1/games/%b/stream HTTP/1.1\r\nHost: x\r\n\r\n" % game["id"].encode()
+    held = [connect(few_files, stream, f"127.0.0.{n % 2 + 2}") for n in range(200)]
+    statuses = {status(each) for each in held[:100]}
+    # Strangers have half of the places to wait.
+    assert statuses <= {200, 429}
+    for each in held:
+        each.close()
+    wait_until(lambda: status(connect(few_files, LIVEZ)) == 200, "there is room again")
+    assert "Too many open files" not in few_files.output
+
+
+def test_connections_that_are_idle_make_room_for_new_ones(start: Start, connect: Connect) -> None:
+    service = start(own=True, WEB_CONCURRENCY="1", CONNECTIONS_PER_ADDRESS="5")
+    busy = [connect(service, SLOW_BODY) for _ in range(3)]
+    first, second = (connect(service, LIVEZ) for _ in range(2))
+    assert status(first) == status(second) == 200
+    # The longest idle one goes, and nothing that is being asked.
+    third = connect(service, LIVEZ)
+    assert status(third) == 200
+    wait_until(lambda: is_closed(first), "the first is closed")
+    second.settimeout(10)
+    second.sendall(LIVEZ)
+    assert status(second) == 200
+    assert not any(map(is_closed, busy))
+    # Not even one that has sent nothing at all keeps others out.
+    silent = [connect(service, b"") for _ in range(3)]
+    wait_until(lambda: is_closed(silent[0]), "the first is closed")
+    assert status(connect(service, LIVEZ)) == 200
+    assert "connections to this worker" not in service.output
+    assert "rror" not in service.output
+
+
+def test_refused_connections_are_told_of_once(start: Start, connect: Connect) -> None:
+    service = start(own=True, WEB_CONCURRENCY="1", CONNECTIONS_PER_ADDRESS="5")
+    held = [connect(service, SLOW_BODY) for _ in range(12)]
+    wait_until(lambda: sum(map(is_closed, held)) == 7, "those beyond are closed")
+    more = [connect(service, SLOW_BODY, "127.0.0.3") for _ in range(7)]
+    wait_until(lambda: sum(map(is_closed, more)) == 2, "those beyond are closed")
+    told = [line for line in service.lines if "connections to this worker" in line]
+    assert len(told) == 2
+    assert "127.0.0.1 has 5 connections" in told[0]
+    assert "127.0.0.3 has 5 connections" in told[1]
