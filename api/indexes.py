@@ -63,6 +63,16 @@ for _, key in ipairs(KEYS) do
 end
 """)
 
+ADD_ENDED = Script.of("""
+local id, now, life = ARGV[1], ARGV[2], ARGV[3]
+redis.call('ZADD', KEYS[1], now, id)
+local over = redis.call('ZRANGE', KEYS[1], '-inf', now - life, 'BYSCORE', 'LIMIT', 0, ARGV[4])
+if #over > 0 then
+  redis.call('ZREM', KEYS[1], unpack(over))
+end
+redis.call('PEXPIRE', KEYS[1], life)
+""")
+
 REMOVE = Script.of("""
 for _, key in ipairs(KEYS) do
   redis.call('ZREM', key, unpack(ARGV))
@@ -193,8 +203,9 @@ class Indexes:
             for player_id in sorted(_company(after) - _company(old))
         ]
         if before is not None and before.status not in ENDED and after.status in ENDED:
-            for player_id in sorted(_company(after)):
-                commands += self._adding_ended(player_id, after, now)
+            commands += [
+                self._adding_ended(player_id, after, now) for player_id in sorted(_company(after))
+            ]
         self._write(commands)
 
     def _write(self, commands: list[Command]) -> None:
@@ -209,13 +220,9 @@ class Indexes:
         args = (game.id, game.created_at, now, life_ms, how, REMOVED_AT_ONCE)
         return ADD.on(*_keys(entry), args=args)
 
-    def _adding_ended(self, player_id: str, game: Game, now: int) -> list[Command]:
-        key = _ended_key(player_id)
-        return [
-            _command("ZADD", key, now, game.id),
-            _command("ZREMRANGEBYSCORE", key, "-inf", now - self.lives.ended),
-            _command("PEXPIRE", key, self.lives.ended),
-        ]
+    def _adding_ended(self, player_id: str, game: Game, now: int) -> Command:
+        args = (game.id, now, self.lives.ended, REMOVED_AT_ONCE)
+        return ADD_ENDED.on(_ended_key(player_id), args=args)
 
     def after_commit(self, before: Game | None, after: Game, now: int) -> None:
         """Remove the entries that a commit made false for good.

@@ -390,6 +390,30 @@ def test_an_index_holds_all_games_that_live_and_ever_fewer_of_those_that_do_not(
     assert database.zcard(key(lobby_all)) <= held // (REMOVED_AT_ONCE - 1) + 1
 
 
+def test_of_the_ends_that_were_long_ago_each_new_one_removes_only_some(
+    address: str, database: redis.Redis
+) -> None:
+    settings = Settings(redis_url=address)
+    town = Town(address, Random(1), settings)
+    (host, *_) = town.players
+    town.players = [host]
+    ends = f"index:{{{host.id}}}:ended"
+    long_ago, of_late = town.now - 31 * DAY_MS, town.now - 29 * DAY_MS
+    number = 5 * REMOVED_AT_ONCE // 2
+    database.zadd(ends, {f"{n:032x}": long_ago for n in range(number)})
+    database.zadd(ends, {f"{n:032x}": of_late for n in range(number, number + 3)})
+    left = []
+    for made in range(1, 5):
+        town.open()
+        (game,) = town.alive()
+        town.indexes.before_commit(game, town.cancel(game), town.now)
+        town.games.clear()
+        assert database.zcount(ends, of_late, "+inf") == 3 + made
+        left.append(database.zcount(ends, "-inf", long_ago))
+    assert left == [number - REMOVED_AT_ONCE, number - 2 * REMOVED_AT_ONCE, 0, 0]
+    assert 29 * DAY_MS < database.pttl(ends) <= 30 * DAY_MS
+
+
 # --- What lists cost -----------------------------------------------------------------------------
 
 

@@ -151,18 +151,21 @@ def test_a_stream_that_is_cut_anywhere_goes_on_without_loss_or_repetition(
 
 
 def test_a_stream_that_is_cut_while_the_game_goes_on_loses_nothing(
-    ada: Client, bob: Client, rng: random.Random
+    new_players: NewPlayers, rng: random.Random
 ) -> None:
-    game = seated([ada, bob])
+    players = new_players(4)
+    bob = players[1]
+    # Long enough that it cannot end meanwhile.
+    game = seated(players, ruleset="mit-list-und-tuecke")
     stream = Stream(bob, game["id"]).until(lambda s: s.events)
     last, items = stream.events[0].id, []
     for _ in range(6):
-        play_out([ada, bob], game["id"], rng, moves=2)
+        play_out(players, game["id"], rng, moves=2)
         stream.until(lambda s: s.items)
         stream.close()
         items += stream.items
         last = stream.events[-1].id
-        play_out([ada, bob], game["id"], rng, moves=1)
+        play_out(players, game["id"], rng, moves=1)
         stream = Stream(bob, game["id"], last)
     stream.until(lambda s: s.items)
     items += stream.items

@@ -296,7 +296,9 @@ monkey.patch_all()
 import sys
 from api.connection import connect
 from api.settings import Settings
+import api.waiting.subscription
 
+subscription = api.waiting.subscription
 subscription.OPENING_SECONDS = 0.5
 _, places = connect(Settings(redis_url=sys.argv[1]))
 try:
@@ -310,7 +312,9 @@ def test_a_server_that_stands_still_is_not_listened_to_for_ever(tmp_path: Path) 
     with ended(Server(binary("valkey"), tmp_path, port := free_port())) as store:
         store.freeze()
         program = [sys.executable, "-c", LISTENING, f"redis://127.0.0.1:{port}"]
-        done = subprocess.run(program, cwd=ROOT, capture_output=True, text=True, timeout=60, check=False)
+        done = subprocess.run(
+            program, cwd=ROOT, capture_output=True, text=True, timeout=60, check=False
+        )
     assert done.stdout == "given up\n", done.stderr
 
 
