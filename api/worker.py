@@ -274,7 +274,6 @@ class Worker(GeventWorker):  # type: ignore[misc]
         peer = self._peers.setdefault(address, Peer())
         is_full = len(peer.connections) >= self.connections_per_address
         if is_full and not self._make_room(peer):
-            self.count_refused()
             self._complain(address)
             yield False
             return

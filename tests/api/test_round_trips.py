@@ -42,8 +42,8 @@ TRIPS = {
     "playMove, the last of a game": 4,
     # Limits, which all workers share; the rest as above, and who is told of it.
     "createPlayer": 2,
-    "createGame": 8,
-    "joinGame, which starts it": 7,
+    "createGame": 9,
+    "joinGame, which starts it": 9,
     "listRulesets": 0,
 }
 
