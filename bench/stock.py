@@ -121,7 +121,9 @@ class Batch:
         self._link = link
         self._commands: list[Command] = []
 
-    def ask(self, commands: Sequence[Command], *, durable: bool = False) -> list[Any]:
+    def ask(
+        self, commands: Sequence[Command], *, durable: bool = False, apart: bool = False
+    ) -> list[Any]:
         self._commands += commands
         if len(self._commands) >= AT_ONCE:
             self.flush()
