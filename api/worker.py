@@ -332,9 +332,6 @@ class Worker(GeventWorker):  # type: ignore[misc]
     @contextlib.contextmanager
     def timeout_ctx(self) -> Iterator[None]:
         """Around the wait for a connection's next request."""
-        # Everybody in turn: a client that asks as fast as it is answered, from a store as fast,
-        # never waits for anything, and all others would wait for it.
-        gevent.sleep(0)
         greenlet = gevent.getcurrent()
         if not self.alive:
             self._hang_up(greenlet)
@@ -343,6 +340,9 @@ class Worker(GeventWorker):  # type: ignore[misc]
         if peer is not None:
             peer.idle[greenlet] = None
         try:
+            # Everybody in turn: a client that asks as fast as it is answered, from a store as
+            # fast, never waits for anything, and all others would wait for it.
+            gevent.sleep(0)
             with gevent.Timeout(self.cfg.keepalive, False):
                 yield
         finally:
