@@ -49,7 +49,7 @@ KINDS = {"game", "player", "creation", "ticket", "index", "limit"}
 """All kinds of keys that there are."""
 
 DAYS_BETWEEN = 16
-"""Longer than an unfinished game is kept, and what lists it; of an ended one, half as long."""
+"""Longer than an unfinished or cancelled game is kept; of a finished one, half as long."""
 
 DAYS_AT_LAST = 100
 """Longer than anything is kept."""
@@ -134,10 +134,10 @@ class Watch:
         self.games = 0
 
     def look_at_what_is_kept(self, parts: list[Part]) -> None:
-        """All of the last part, of the one before what has ended, of those before it nothing."""
+        """All of the last part, of the one before what was finished, before it nothing."""
         now = parts[-1].games
         alive = {each.id for each in now}
-        alive |= {each.id for part in parts[-2:-1] for each in part.games if each.has_ended}
+        alive |= {each.id for part in parts[-2:-1] for each in part.games if each.is_finished}
         keys = list(self._client.scan_iter(count=1000))
         kept = {key.split("{")[1].rstrip("}") for key in keys if _is_game(key)}
         self._gone_early |= alive - kept
@@ -212,10 +212,10 @@ def _tell_workers(report: Report, memory: list[dict[int, float]], most: float) -
 
 
 class Made(NamedTuple):
-    """A game that was created, and whether it has ended."""
+    """A game that was created, and whether it was played to its end: then it is kept longest."""
 
     id: str
-    has_ended: bool
+    is_finished: bool
 
 
 class Part:
@@ -285,7 +285,7 @@ class Company:
 
     def open_one(self) -> Made:
         """A game that nobody joins."""
-        return Made(self._create("parade", 2)["id"], has_ended=False)
+        return Made(self._create("parade", 2)["id"], is_finished=False)
 
     def look_at(self, made: Made) -> Answer:
         """The game as its host sees it."""
@@ -298,7 +298,7 @@ class Company:
         while game["status"] == "playing":
             move = {"turn": game["turn"], "move": self._rng.choice(game["legal_moves"])}
             game = _created(self._host.persist("POST", f"{path}/moves", move))["game"]
-        return Made(game["id"], has_ended=True)
+        return Made(game["id"], is_finished=True)
 
     def do_what_is_seldom(self) -> None:
         """Guess wrong, take a new token, wait in vain."""
@@ -324,13 +324,14 @@ class Company:
                 self._move(path)
             _read_until(stream, b"event: update")
         self._host.get(f"{path}/events?since=0")
-        made = Made(game["id"], has_ended=self._rng.random() < 0.5)
-        if not made.has_ended:
+        # Left by all it is cancelled, and kept for a day.
+        made = Made(game["id"], is_finished=False)
+        if self._rng.random() < 0.5:
             return [made]
         for each in self._players:
             each.persist("DELETE", f"{path}/seats/me")
         again = _created(self._host.persist("POST", f"{path}/rematch"))
-        return [made, Made(again["id"], has_ended=False)]
+        return [made, Made(again["id"], is_finished=False)]
 
     def _seats(self, ruleset: str) -> int:
         return 4 if ruleset == "mit-list-und-tuecke" else 2
