@@ -171,11 +171,12 @@ class FairLink:
         with room:
             if self._failed_at > came:
                 # Who has waited for so long has waited long enough for a store that is away.
-                raise self._failure
+                raise type(self._failure)(*self._failure.args)
             try:
                 return ask()
             except UNREACHABLE as error:
-                self._failed_at, self._failure = time.monotonic(), error
+                # Without its traceback, which would keep alive what the request was about.
+                self._failed_at, self._failure = time.monotonic(), type(error)(*error.args)
                 raise
 
 
