@@ -21,7 +21,7 @@ from api.tracing import note_time
 from api.waiting import MAX_WAIT_SECONDS
 
 
-class Unchanged(Response):
+class Empty(Response):
     """An answer without a body, which has no type then either."""
 
     default_mimetype = None
@@ -78,7 +78,7 @@ def unless_known(found: Visit, what: str, body: Callable[[], Struct | Raw]) -> R
     tag = f'"{what}-{found.tag}"'
     headers = {"ETag": tag, "Cache-Control": "private, no-cache", "Vary": "Authorization"}
     if _has(tag):
-        return Unchanged(status=304, headers=headers)
+        return Empty(status=304, headers=headers)
     return answer(body(), headers=headers)
 
 
@@ -92,7 +92,7 @@ def unless_had(response: Response) -> Response:
         return response
     kept = ("ETag", "Cache-Control", "Vary")
     headers = {name: response.headers[name] for name in kept if name in response.headers}
-    return Unchanged(status=304, headers=headers)
+    return Empty(status=304, headers=headers)
 
 
 def is_known(found: Visit, what: str) -> bool:

@@ -18,6 +18,7 @@ from api.parts import (
     parameter,
 )
 from api.resources.common import (
+    Empty,
     answer,
     credentials,
     if_match,
@@ -169,9 +170,7 @@ def stream_events(query: dict[str, Any], game_id: str) -> Response:
     stream = services().streams.open(credentials(), query.get("ticket"), game_id, last_id)
     note_time(stream.now)
     if stream.is_done:
-        response = Response(status=204)
-        del response.headers["Content-Type"]
-        return response
+        return Empty(status=204)
     response = Response(stream.parts(), headers=STREAM_HEADERS, content_type="text/event-stream")
     response.call_on_close(stream.close)
     return response
