@@ -155,12 +155,13 @@ class Worker(GeventWorker):  # type: ignore[misc]
         # How many connections an address may have, and whose are not counted: given by it too.
         self.connections_per_address = self.worker_connections
         self.proxies = Proxies()
-        # Who counts what is refused here: given by gunicorn's hook post_worker_init.
+        # Who counts what is refused here, requests by their status and connections: given by
+        # gunicorn's hook post_worker_init.
         self.count_unreadable: Callable[[int], None] = _nobody
+        self.count_refused: Callable[[], None] = _nobody
         self._peers: dict[str, Peer] = {}
         self._peer_of: dict[gevent.Greenlet, Peer] = {}
         self._complaints: dict[str, float] = {}
-        self.count_refused: Callable[[], None] = _count_nothing
         self._woken: Event | None = None
         self._pool = Pool()
         self._servers: list[StreamServer] = []
@@ -372,7 +373,7 @@ class Worker(GeventWorker):  # type: ignore[misc]
             _answer(client, response(problem))
 
 
-def _nobody(status: int) -> None:
+def _nobody(*what: int) -> None:
     """Counts nothing."""
 
 
@@ -393,10 +394,6 @@ def _has_sent(plain: socket.socket) -> bool:
         return bool(plain.recv(1, socket.MSG_PEEK | socket.MSG_DONTWAIT))
     except BlockingIOError:
         return False
-
-
-def _count_nothing() -> None:
-    """Nobody counts."""
 
 
 def _answer(client: socket.socket, data: bytes) -> None:
