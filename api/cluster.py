@@ -106,7 +106,8 @@ class Topology:
     def _load(self, failed: str | None) -> None:
         """Wait for the loading that is under way, or else a new one."""
         if self._in_vain is not None and time.monotonic() < self._in_vain_until:
-            raise self._in_vain
+            # What was kept of those who were told before would only grow.
+            raise self._in_vain.with_traceback(None)
         if self._loading is None:
             # Of its own: no request that is given up takes it along.
             self._loading = gevent.spawn(self._load_for_all, failed)

@@ -107,7 +107,8 @@ class Polls:
             waiter.watch(topic, wants)
             while (left := until - time.monotonic()) > 0 and not self.hub.is_stopping:
                 if topic.fault is not None:
-                    raise topic.fault
+                    # What was kept of those who were told before would only grow.
+                    raise topic.fault.with_traceback(None)
                 look = topic.look
                 if look and wants(look.game):
                     if look.is_newer(visit.now, visit.game.version):
