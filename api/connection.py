@@ -22,6 +22,7 @@ from redis import ResponseError
 from redis.backoff import ConstantBackoff
 from redis.cluster import ClusterNode, RedisCluster
 from redis.connection import (
+    AbstractConnection,
     ConnectionInterface,
     ConnectionPool,
     parse_url,
@@ -60,9 +61,9 @@ class OnePlace:
     def refresh(self) -> None:
         """Nothing moves."""
 
-    def connection(self, place: str) -> ConnectionInterface:
-        """A new connection."""
-        return self._pool.make_connection()
+    def open(self, place: str) -> ConnectionInterface:
+        """A new connection, open. Raises `RedisError`."""
+        return _opened(self._pool)
 
     def subscribe(self, channels: Sequence[str]) -> list[tuple[str, ...]]:
         """The commands that subscribe."""
@@ -96,10 +97,10 @@ class NodePlaces:
         """A node is not what it was. Raises `RedisError`."""
         self._topology.refresh()
 
-    def connection(self, place: str) -> ConnectionInterface:
-        """A new connection to a node."""
+    def open(self, place: str) -> ConnectionInterface:
+        """A new connection to a node, open. Raises `RedisError`."""
         host, _, port = place.rpartition(":")
-        return self._pool(host=host, port=int(port)).make_connection()
+        return _opened(self._pool(host=host, port=int(port)))
 
     def subscribe(self, channels: Sequence[str]) -> list[tuple[str, ...]]:
         """The commands that subscribe."""
@@ -119,6 +120,17 @@ class NodePlaces:
         is_old = self._is_sharded and "unknown command" in str(error).lower()
         self._is_sharded = self._is_sharded and not is_old
         return is_old
+
+
+def _opened(pool: ConnectionPool) -> ConnectionInterface:
+    """A new connection that waits without end for what comes, but not for being opened.
+
+    A server that stands still takes connections too: its system does so for it.
+    """
+    connection = cast("AbstractConnection", pool.make_connection())
+    connection.connect()
+    connection.update_current_socket_timeout(None)
+    return connection
 
 
 def _many_at_once(command: str, channels: Sequence[str]) -> list[tuple[str, ...]]:
@@ -146,24 +158,28 @@ def connect(settings: Settings) -> tuple[Link, Places]:
         "protocol": 2,
         "health_check_interval": 0,
     }
-    hearing = {**asking, "socket_timeout": None}
     url = urlsplit(settings.redis_url)
     kind = url.scheme.partition("+")[2]
+
+    def single(make: Callable[[dict[str, Any]], ConnectionPool]) -> SingleLink:
+        # One trip is made at a time; a second connection is for what is sent anew.
+        return SingleLink(make({**asking, "max_connections": 2}), make(asking), replicas, timeout)
+
     if kind == "cluster":
         named = addresses(url, CLUSTER_PORT)
         topology = Topology(partial(_cluster, url, named, asking), named, timeout)
-        return (
-            FairLink(ClusterLink(topology, replicas, timeout)),
-            NodePlaces(topology, partial(_node_pool, {**_options(url), **hearing})),
+        node = partial(_node_pool, _options(url))
+        cluster = ClusterLink(
+            topology,
+            lambda host, port: single(partial(node, host=host, port=port)),
+            timeout,
+            waits_for_replicas=replicas.number > 0,
         )
-    if kind == "sentinel":
-        make = partial(_sentinel_pool, url)
-    else:
-        make = partial(_pool, settings.redis_url)
-    # One trip is made at a time; a second connection is for what is sent anew.
-    shared = make({**asking, "max_connections": 2})
-    link = SingleLink(shared, make(asking), replicas, timeout)
-    return FairLink(link), OnePlace(make(hearing))
+        return FairLink(cluster), NodePlaces(topology, partial(node, asking))
+    make = (
+        partial(_sentinel_pool, url) if kind == "sentinel" else partial(_pool, settings.redis_url)
+    )
+    return FairLink(single(make)), OnePlace(make(asking))
 
 
 def addresses(url: SplitResult, port: int) -> list[tuple[str, int]]:
@@ -188,8 +204,10 @@ def _pool(url: str, options: dict[str, Any]) -> ConnectionPool:
     return Connections.from_url(url, **options, retry=NEVER)
 
 
-def _node_pool(options: dict[str, Any], host: str, port: int) -> ConnectionPool:
-    return Connections(**options, retry=NEVER, host=host, port=port)
+def _node_pool(
+    of_url: dict[str, Any], options: dict[str, Any], host: str, port: int
+) -> ConnectionPool:
+    return Connections(**{**of_url, **options}, retry=NEVER, host=host, port=port)
 
 
 def _sentinel_pool(url: SplitResult, options: dict[str, Any]) -> ConnectionPool:
