@@ -2,8 +2,8 @@
 
 Which node has which key is redis-py's to know; here commands are sent to the nodes that have
 their keys, all at once, and again when a node has moved its slots, has failed or is being
-replaced by its replica, until the time is up. To each node there is a link of its own, so that
-one that stands still keeps nobody waiting who needs the others.
+replaced by its replica, until the time is up. To each node there is a link of its own, of which
+every caller has a share, so that one that stands still keeps nobody waiting who needs the others.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import contextlib
 import time
 from collections import defaultdict
 from collections.abc import Callable, Sequence
+from contextvars import copy_context
 from functools import partial
 from typing import Any, TypeVar, cast
 
@@ -31,8 +32,8 @@ from redis.exceptions import TimeoutError as RedisTimeoutError
 from api.link import (
     UNREACHABLE,
     Command,
+    FairLink,
     NoneIsFree,
-    SingleLink,
     refuse_errors,
 )
 
@@ -158,7 +159,7 @@ class ClusterLink:
     def __init__(
         self,
         topology: Topology,
-        server: Callable[[str, int], SingleLink],
+        server: Callable[[str, int], FairLink],
         timeout: float,
         *,
         waits_for_replicas: bool,
@@ -166,7 +167,7 @@ class ClusterLink:
         self._topology = topology
         self._server = server
         self._timeout = timeout
-        self._links: dict[str, SingleLink] = {}
+        self._links: dict[str, FairLink] = {}
         self.waits_for_replicas = waits_for_replicas
 
     def ask(
@@ -271,7 +272,7 @@ class ClusterLink:
         except (RedisError, OSError) as error:
             return [_as_redis_error(error)] * len(commands)
 
-    def _link(self, node: ClusterNode) -> SingleLink:
+    def _link(self, node: ClusterNode) -> FairLink:
         link = self._links.get(node.name)
         if link is None:
             # Those to nodes that have gone for good are not kept.
@@ -288,7 +289,8 @@ class ClusterLink:
 def at_once(acts: Sequence[Callable[[], Answer]]) -> list[Answer]:
     """What some functions return, each of which may have to wait."""
     *others, own = acts
-    greenlets = [gevent.spawn(act) for act in others]
+    # For the same caller, each in a context of its own.
+    greenlets = [gevent.spawn(copy_context().run, act) for act in others]
     answer = own()
     gevent.joinall(greenlets, raise_error=True)
     return [*[each.value for each in greenlets], answer]

@@ -161,9 +161,10 @@ def connect(settings: Settings) -> tuple[Link, Places]:
     url = urlsplit(settings.redis_url)
     kind = url.scheme.partition("+")[2]
 
-    def single(make: Callable[[dict[str, Any]], ConnectionPool]) -> SingleLink:
+    def single(make: Callable[[dict[str, Any]], ConnectionPool]) -> FairLink:
         # One trip is made at a time; a second connection is for what is sent anew.
-        return SingleLink(make({**asking, "max_connections": 2}), make(asking), replicas, timeout)
+        shared = make({**asking, "max_connections": 2})
+        return FairLink(SingleLink(shared, make(asking), replicas, timeout))
 
     if kind == "cluster":
         named = addresses(url, CLUSTER_PORT)
@@ -175,11 +176,11 @@ def connect(settings: Settings) -> tuple[Link, Places]:
             timeout,
             waits_for_replicas=replicas.number > 0,
         )
-        return FairLink(cluster), NodePlaces(topology, partial(node, asking))
+        return cluster, NodePlaces(topology, partial(node, asking))
     make = (
         partial(_sentinel_pool, url) if kind == "sentinel" else partial(_pool, settings.redis_url)
     )
-    return FairLink(single(make)), OnePlace(make(asking))
+    return single(make), OnePlace(make(asking))
 
 
 def addresses(url: SplitResult, port: int) -> list[tuple[str, int]]:

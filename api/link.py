@@ -142,12 +142,15 @@ class Connections(BlockingConnectionPool):
 
 
 class FairLink:
-    """A link of which every caller has a share: who asks for much keeps nobody else waiting."""
+    """A link to one server of which every caller has a share.
+
+    Who asks for much keeps nobody else waiting.
+    """
 
     AT_ONCE = 16
     """So many questions of one address are under way at once."""
 
-    def __init__(self, link: Link) -> None:
+    def __init__(self, link: SingleLink) -> None:
         self._link = link
         self._shares = Shares(self.AT_ONCE)
         self._failed_at = -math.inf
@@ -160,6 +163,10 @@ class FairLink:
     ) -> list[Any]:
         """See `Link`."""
         return self._in_turn(lambda: self._link.ask(commands, durable=durable, apart=apart))
+
+    def answers(self, commands: Sequence[Command], *, durable: bool = False) -> list[Any]:
+        """The answers, errors of the server among them."""
+        return self._in_turn(lambda: self._link.answers(commands, durable=durable))
 
     def everywhere(self, *words: Any) -> list[Any]:
         """See `Link`."""

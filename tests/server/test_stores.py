@@ -295,6 +295,7 @@ from gevent import monkey
 
 monkey.patch_all()
 import sys
+import time
 
 import gevent
 from redis import Redis, exceptions
@@ -304,9 +305,9 @@ from api.link import Command
 from api.settings import Settings
 from api.waiting.subscription import Line
 
-link, places = connect(
-    Settings(redis_url=sys.argv[1], redis_timeout_seconds=1, redis_connections=2)
-)
+TIMEOUT = 2
+settings = Settings(redis_url=sys.argv[1], redis_timeout_seconds=TIMEOUT, redis_connections=2)
+link, places = connect(settings)
 """
 
 
@@ -354,7 +355,7 @@ hearing = gevent.spawn(line.hear)
 store = Redis.from_url(sys.argv[1])
 while not store.pubsub_numsub("news")[0][1]:
     gevent.sleep(0.01)
-gevent.sleep(2)
+gevent.sleep(TIMEOUT + 1)
 store.publish("news", "")
 gevent.sleep(0.5)
 print(hearing.ready())
@@ -371,10 +372,10 @@ def test_who_hears_nothing_for_longer_than_a_request_may_take_still_listens(
 
 ASKING_BOTH = """
 there, here = (Command(key, ("GET", key)) for key in sys.argv[2:])
-asking = [gevent.spawn(link.ask, [there, here]) for _ in range(8)]
+asking = [gevent.spawn(link.ask, [there, here]) for _ in range(40)]
 gevent.sleep(0.1)
-answers = [link.ask([here]) for _ in range(8)]
-print(answers == [[None]] * 8, [each.ready() for each in asking] == [False] * 8)
+begin = time.monotonic()
+print([link.ask([here]) for _ in range(3)], time.monotonic() - begin < TIMEOUT / 2)
 gevent.joinall(asking)
 print({type(each.exception).__name__ for each in asking})
 """
@@ -392,7 +393,7 @@ def test_a_node_that_stands_still_keeps_nobody_waiting_who_needs_the_others(
         frozen.freeze()
         url = f"redis+cluster://127.0.0.1:{other.port}"
         printed = ask_program(ASKING_BOTH, url, keys[frozen.port], keys[other.port])
-    assert printed == "True True\n{'TimeoutError'}\n"
+    assert printed == "[[None], [None], [None]] True\n{'TimeoutError'}\n"
 
 
 def test_a_cluster_without_slots_is_unavailable_and_forgets_nobody_who_waits(
