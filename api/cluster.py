@@ -14,16 +14,18 @@ from collections import defaultdict
 from collections.abc import Callable, Sequence
 from contextvars import copy_context
 from functools import partial
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar
 
 import gevent
 from redis import RedisError
-from redis.cluster import ClusterNode, RedisCluster
+from redis.cluster import ClusterNode, NodesManager
+from redis.crc import key_slot
 from redis.exceptions import (
     AskError,
     ClusterDownError,
     MovedError,
     ReadOnlyError,
+    SlotNotCoveredError,
     TryAgainError,
 )
 from redis.exceptions import ConnectionError as RedisConnectionError
@@ -60,52 +62,51 @@ class Topology:
 
     def __init__(
         self,
-        connect: Callable[[], RedisCluster],
+        connect: Callable[[], NodesManager],
         named: Sequence[tuple[str, int]],
         patience: float,
     ) -> None:
         self._connect = connect
         self._named = list(named)
         self._patience = patience
-        self._cluster: RedisCluster | None = None
+        self._nodes: NodesManager | None = None
         self._loading: gevent.Greenlet | None = None
         self._in_vain: RedisError | None = None
         self._in_vain_until = 0.0
 
     def node(self, key: str, until: float | None = None) -> ClusterNode:
         """The node that has a key. Raises `RedisError`."""
-        cluster = self._known(until)
+        nodes = self._known(until)
         try:
-            return cast("ClusterNode", cluster.get_node_from_key(key))
-        except Exception as error:
-            # Of a slot that nobody has, redis-py raises now this, now that.
+            return nodes.get_node_from_slot(key_slot(key.encode()))
+        except SlotNotCoveredError as error:
             raise _as_redis_error(error) from error
 
     def masters(self, until: float | None = None) -> list[ClusterNode]:
         """All nodes that have keys. Raises `RedisError`."""
-        masters = list(self._known(until).get_primaries())
+        masters = list(self._known(until).get_nodes_by_server_type("primary"))
         if not masters:
             raise RedisConnectionError("no node of the cluster has keys")
         return masters
 
     def has(self, name: str) -> bool:
         """Whether a node of this name was found when it was last looked for."""
-        return self._cluster is not None and self._cluster.get_node(node_name=name) is not None
+        return self._nodes is not None and self._nodes.get_node(node_name=name) is not None
 
     def node_at(self, host: str, port: int) -> ClusterNode | None:
         """The node at this address, if it is known."""
-        return cast("ClusterNode | None", self._known(None).get_node(host=host, port=port))
+        return self._known(None).get_node(host=host, port=port)
 
     def refresh(self, failed: ClusterNode | None = None, until: float | None = None) -> None:
         """Ask the cluster again, at last the node that has failed. Raises `RedisError`."""
         self._load(None if failed is None else failed.name, until)
 
-    def _known(self, until: float | None) -> RedisCluster:
-        if self._cluster is None:
+    def _known(self, until: float | None) -> NodesManager:
+        if self._nodes is None:
             self._load(None, until)
-        if self._cluster is None:
+        if self._nodes is None:
             raise RedisConnectionError("nobody has said yet who has which key")
-        return self._cluster
+        return self._nodes
 
     def _load(self, failed: str | None, until: float | None) -> None:
         """Wait for the loading that is under way, or else a new one."""
@@ -137,12 +138,11 @@ class Topology:
         return why
 
     def _load_now(self, failed: str | None) -> None:
-        if self._cluster is None:
-            self._cluster = self._connect()
+        if self._nodes is None:
+            self._nodes = self._connect()
             return
-        manager = self._cluster.nodes_manager
-        known = {*manager.startup_nodes, *manager.nodes_cache}
-        manager.initialize(
+        known = {*self._nodes.startup_nodes, *self._nodes.nodes_cache}
+        self._nodes.initialize(
             additional_startup_nodes_info=[
                 (host, port) for host, port in self._named if f"{host}:{port}" not in known
             ],

@@ -20,7 +20,7 @@ from urllib.parse import SplitResult, unquote, urlsplit
 
 from redis import ResponseError
 from redis.backoff import ConstantBackoff
-from redis.cluster import ClusterNode, RedisCluster
+from redis.cluster import ClusterNode, NodesManager
 from redis.connection import (
     AbstractConnection,
     ConnectionInterface,
@@ -168,7 +168,7 @@ def connect(settings: Settings) -> tuple[Link, Places]:
 
     if kind == "cluster":
         named = addresses(url, CLUSTER_PORT)
-        topology = Topology(partial(_cluster, url, named, asking), named, timeout)
+        topology = Topology(partial(_nodes, url, named, asking), named, timeout)
         node = partial(_node_pool, _options(url))
         cluster = ClusterLink(
             topology,
@@ -238,18 +238,17 @@ def _sentinel_pool(url: SplitResult, options: dict[str, Any]) -> ConnectionPool:
     )
 
 
-def _cluster(
-    url: SplitResult, named: list[tuple[str, int]], options: dict[str, Any]
-) -> RedisCluster:
-    credentials, at, _ = url.netloc.rpartition("@")
-    scheme = url.scheme.partition("+")[0]
-    (host, port), *others = named
-    host = f"[{host}]" if ":" in host else host
-    return RedisCluster(
-        url=f"{scheme}://{credentials}{at}{host}:{port}?{url.query}",
-        startup_nodes=[ClusterNode(*each) for each in others],
+def _nodes(url: SplitResult, named: list[tuple[str, int]], options: dict[str, Any]) -> NodesManager:
+    """The nodes of a cluster, looked for at once.
+
+    Of redis-py's cluster this part alone is needed. The whole one asks some master for its
+    commands at the start, even one that stands still.
+    """
+    return NodesManager(
+        startup_nodes=[ClusterNode(*each) for each in named],
+        from_url=True,
         connection_pool_class=Connections,
         # Whoever meets a slot that nobody has is told so; the other slots go on.
         require_full_coverage=False,
-        **options,
+        **{**_options(url), **options},
     )
