@@ -152,19 +152,21 @@ def connect(settings: Settings) -> tuple[Link, Places]:
     asking: dict[str, Any] = {
         "max_connections": settings.redis_connections,
         "timeout": timeout,
-        "socket_timeout": timeout + (timeout if replicas.number else 0),
+        "socket_timeout": timeout,
         "socket_connect_timeout": timeout,
         # Its answers are the same in all versions of all servers.
         "protocol": 2,
         "health_check_interval": 0,
     }
+    # What waits for replicas is answered when they have it, or the time for that is up.
+    waiting = {**asking, "socket_timeout": timeout + (timeout if replicas.number else 0)}
     url = urlsplit(settings.redis_url)
     kind = url.scheme.partition("+")[2]
 
     def single(make: Callable[[dict[str, Any]], ConnectionPool]) -> FairLink:
         # One trip is made at a time; a second connection is for what is sent anew.
         shared = make({**asking, "max_connections": 2})
-        return FairLink(SingleLink(shared, make(asking), replicas, timeout))
+        return FairLink(SingleLink(shared, make(waiting), replicas, timeout))
 
     if kind == "cluster":
         named = addresses(url, CLUSTER_PORT)

@@ -303,7 +303,7 @@ from redis import Redis, exceptions
 from api.connection import connect
 from api.link import Command
 from api.settings import Settings
-from api.waiting.subscription import Line
+from api.waiting.subscription import Line, Subscriptions
 
 TIMEOUT = 2
 settings = Settings(redis_url=sys.argv[1], redis_timeout_seconds=TIMEOUT, redis_connections=2)
@@ -368,6 +368,35 @@ def test_who_hears_nothing_for_longer_than_a_request_may_take_still_listens(
     with ended(Server(binary("valkey"), tmp_path, port := free_port())):
         heard = ask_program(HEARING, f"redis://127.0.0.1:{port}")
     assert heard == "news\nnews\nFalse\n", "its confirmation, and the message"
+
+
+FAILING = """
+def fail(channels):
+    raise ValueError("a fault of somebody else's")
+
+def wait_for(number):
+    while len(heard) < number:
+        gevent.sleep(0.01)
+
+heard = []
+subscriptions = Subscriptions(places, lambda *what: heard.append(what), fail)
+subscriptions.want("news")
+gevent.spawn(subscriptions.run)
+store = Redis.from_url(sys.argv[1])
+wait_for(1)
+store.client_kill_filter(_type="pubsub")
+wait_for(2)
+store.publish("news", "")
+wait_for(3)
+print(heard)
+"""
+
+
+def test_a_fault_of_those_who_are_told_ends_no_subscription(tmp_path: Path) -> None:
+    with ended(Server(binary("valkey"), tmp_path, port := free_port())):
+        heard = ask_program(FAILING, f"redis://127.0.0.1:{port}")
+    confirmed, said = ("news", True), ("news", False)
+    assert heard == f"{[confirmed, confirmed, said]}\n"
 
 
 ASKING_BOTH = """
