@@ -20,8 +20,9 @@ from urllib.parse import SplitResult, unquote, urlsplit
 
 from redis import ResponseError
 from redis.backoff import ConstantBackoff
-from redis.cluster import ClusterNode, RedisCluster
+from redis.cluster import ClusterNode, NodesManager
 from redis.connection import (
+    AbstractConnection,
     ConnectionInterface,
     ConnectionPool,
     parse_url,
@@ -60,9 +61,9 @@ class OnePlace:
     def refresh(self) -> None:
         """Nothing moves."""
 
-    def connection(self, place: str) -> ConnectionInterface:
-        """A new connection."""
-        return self._pool.make_connection()
+    def open(self, place: str) -> ConnectionInterface:
+        """A new connection, open. Raises `RedisError`."""
+        return _opened(self._pool)
 
     def subscribe(self, channels: Sequence[str]) -> list[tuple[str, ...]]:
         """The commands that subscribe."""
@@ -96,10 +97,10 @@ class NodePlaces:
         """A node is not what it was. Raises `RedisError`."""
         self._topology.refresh()
 
-    def connection(self, place: str) -> ConnectionInterface:
-        """A new connection to a node."""
+    def open(self, place: str) -> ConnectionInterface:
+        """A new connection to a node, open. Raises `RedisError`."""
         host, _, port = place.rpartition(":")
-        return self._pool(host=host, port=int(port)).make_connection()
+        return _opened(self._pool(host=host, port=int(port)))
 
     def subscribe(self, channels: Sequence[str]) -> list[tuple[str, ...]]:
         """The commands that subscribe."""
@@ -121,6 +122,17 @@ class NodePlaces:
         return is_old
 
 
+def _opened(pool: ConnectionPool) -> ConnectionInterface:
+    """A new connection that waits without end for what comes, but not for being opened.
+
+    A server that stands still takes connections too: its system does so for it.
+    """
+    connection = cast("AbstractConnection", pool.make_connection())
+    connection.connect()
+    connection.update_current_socket_timeout(None)
+    return connection
+
+
 def _many_at_once(command: str, channels: Sequence[str]) -> list[tuple[str, ...]]:
     return [
         (command, *channels[at : at + CHANNELS_AT_ONCE])
@@ -140,30 +152,37 @@ def connect(settings: Settings) -> tuple[Link, Places]:
     asking: dict[str, Any] = {
         "max_connections": settings.redis_connections,
         "timeout": timeout,
-        "socket_timeout": timeout + (timeout if replicas.number else 0),
+        "socket_timeout": timeout,
         "socket_connect_timeout": timeout,
         # Its answers are the same in all versions of all servers.
         "protocol": 2,
         "health_check_interval": 0,
     }
-    hearing = {**asking, "socket_timeout": None}
+    # What waits for replicas is answered when they have it, or the time for that is up.
+    waiting = {**asking, "socket_timeout": timeout + (timeout if replicas.number else 0)}
     url = urlsplit(settings.redis_url)
     kind = url.scheme.partition("+")[2]
+
+    def single(make: Callable[[dict[str, Any]], ConnectionPool]) -> FairLink:
+        # One trip is made at a time; a second connection is for what is sent anew.
+        shared = make({**asking, "max_connections": 2})
+        return FairLink(SingleLink(shared, make(waiting), replicas, timeout))
+
     if kind == "cluster":
         named = addresses(url, CLUSTER_PORT)
-        topology = Topology(partial(_cluster, url, named, asking), named, timeout)
-        return (
-            FairLink(ClusterLink(topology, replicas, timeout)),
-            NodePlaces(topology, partial(_node_pool, {**_options(url), **hearing})),
+        topology = Topology(partial(_nodes, url, named, asking), named, timeout)
+        node = partial(_node_pool, _options(url))
+        cluster = ClusterLink(
+            topology,
+            lambda host, port: single(partial(node, host=host, port=port)),
+            timeout,
+            waits_for_replicas=replicas.number > 0,
         )
-    if kind == "sentinel":
-        make = partial(_sentinel_pool, url)
-    else:
-        make = partial(_pool, settings.redis_url)
-    # One trip is made at a time; a second connection is for what is sent anew.
-    shared = make({**asking, "max_connections": 2})
-    link = SingleLink(shared, make(asking), replicas, timeout)
-    return FairLink(link), OnePlace(make(hearing))
+        return cluster, NodePlaces(topology, partial(node, asking))
+    make = (
+        partial(_sentinel_pool, url) if kind == "sentinel" else partial(_pool, settings.redis_url)
+    )
+    return single(make), OnePlace(make(asking))
 
 
 def addresses(url: SplitResult, port: int) -> list[tuple[str, int]]:
@@ -188,8 +207,10 @@ def _pool(url: str, options: dict[str, Any]) -> ConnectionPool:
     return Connections.from_url(url, **options, retry=NEVER)
 
 
-def _node_pool(options: dict[str, Any], host: str, port: int) -> ConnectionPool:
-    return Connections(**options, retry=NEVER, host=host, port=port)
+def _node_pool(
+    of_url: dict[str, Any], options: dict[str, Any], host: str, port: int
+) -> ConnectionPool:
+    return Connections(**{**of_url, **options}, retry=NEVER, host=host, port=port)
 
 
 def _sentinel_pool(url: SplitResult, options: dict[str, Any]) -> ConnectionPool:
@@ -219,18 +240,17 @@ def _sentinel_pool(url: SplitResult, options: dict[str, Any]) -> ConnectionPool:
     )
 
 
-def _cluster(
-    url: SplitResult, named: list[tuple[str, int]], options: dict[str, Any]
-) -> RedisCluster:
-    credentials, at, _ = url.netloc.rpartition("@")
-    scheme = url.scheme.partition("+")[0]
-    (host, port), *others = named
-    host = f"[{host}]" if ":" in host else host
-    return RedisCluster(
-        url=f"{scheme}://{credentials}{at}{host}:{port}?{url.query}",
-        startup_nodes=[ClusterNode(*each) for each in others],
+def _nodes(url: SplitResult, named: list[tuple[str, int]], options: dict[str, Any]) -> NodesManager:
+    """The nodes of a cluster, looked for at once.
+
+    Of redis-py's cluster this part alone is needed. The whole one asks some master for its
+    commands at the start, even one that stands still.
+    """
+    return NodesManager(
+        startup_nodes=[ClusterNode(*each) for each in named],
+        from_url=True,
         connection_pool_class=Connections,
         # Whoever meets a slot that nobody has is told so; the other slots go on.
         require_full_coverage=False,
-        **options,
+        **{**_options(url), **options},
     )

@@ -142,12 +142,15 @@ class Connections(BlockingConnectionPool):
 
 
 class FairLink:
-    """A link of which every caller has a share: who asks for much keeps nobody else waiting."""
+    """A link to one server of which every caller has a share.
+
+    Who asks for much keeps nobody else waiting.
+    """
 
     AT_ONCE = 16
     """So many questions of one address are under way at once."""
 
-    def __init__(self, link: Link) -> None:
+    def __init__(self, link: SingleLink) -> None:
         self._link = link
         self._shares = Shares(self.AT_ONCE)
         self._failed_at = -math.inf
@@ -160,6 +163,10 @@ class FairLink:
     ) -> list[Any]:
         """See `Link`."""
         return self._in_turn(lambda: self._link.ask(commands, durable=durable, apart=apart))
+
+    def answers(self, commands: Sequence[Command], *, durable: bool = False) -> list[Any]:
+        """The answers, errors of the server among them."""
+        return self._in_turn(lambda: self._link.answers(commands, durable=durable))
 
     def everywhere(self, *words: Any) -> list[Any]:
         """See `Link`."""
@@ -202,14 +209,18 @@ class SingleLink:
         self, commands: Sequence[Command], *, durable: bool = False, apart: bool = False
     ) -> list[Any]:
         """See `Link`."""
-        if durable and self.waits_for_replicas:
-            # Nobody else is to wait for them.
-            waited_for = [*commands, self._replicas.command(commands[0].key)]
-            answers = with_scripts(partial(self._go, self._pool), waited_for)
-            answers = refuse_errors(answers, apart=apart)
-            confirm(answers.pop(), self._replicas)
-            return answers
-        return refuse_errors(with_scripts(self._trips.ask, commands), apart=apart)
+        return refuse_errors(self.answers(commands, durable=durable), apart=apart)
+
+    def answers(self, commands: Sequence[Command], *, durable: bool = False) -> list[Any]:
+        """The answers, errors of the server among them."""
+        if not (durable and self.waits_for_replicas):
+            return with_scripts(self._trips.ask, commands)
+        # Nobody else is to wait for them.
+        waited_for = [*commands, self._replicas.command(commands[0].key)]
+        answers = with_scripts(partial(self._go, self._pool), waited_for)
+        why = unconfirmed(answers.pop(), self._replicas)
+        # Of an answer that is an error already, nothing was written.
+        return [why if why and not isinstance(each, Exception) else each for each in answers]
 
     def everywhere(self, *words: Any) -> list[Any]:
         """See `Link`."""
@@ -301,7 +312,10 @@ def is_about_data(error: Exception) -> bool:
     return isinstance(error, ResponseError) and "WRONGTYPE " in str(error)
 
 
-def confirm(have_it: int, replicas: Replicas) -> None:
-    """Raise NotReplicated unless so many replicas have it as have to."""
-    if have_it < replicas.number:
-        raise NotReplicated(f"{have_it} of {replicas.number} replicas have it")
+def unconfirmed(answer: Any, replicas: Replicas) -> RedisError | None:
+    """Why it is not sure that so many replicas have it as have to."""
+    if isinstance(answer, RedisError):
+        return answer
+    if answer < replicas.number:
+        return NotReplicated(f"{answer} of {replicas.number} replicas have it")
+    return None

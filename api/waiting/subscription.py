@@ -17,15 +17,11 @@ from typing import Any, Protocol
 import gevent
 from gevent.event import Event
 from redis import RedisError, ResponseError
-from redis.exceptions import TimeoutError as RedisTimeoutError
 
 log = logging.getLogger("ludotheque")
 
 PAUSE_SECONDS = 0.1
 """Between two attempts to connect."""
-
-OPENING_SECONDS = 10.0
-"""For one attempt, with asking who the master is."""
 
 MESSAGES = (b"message", b"smessage")
 CONFIRMATIONS = (b"subscribe", b"ssubscribe")
@@ -34,9 +30,6 @@ MOVED_AWAY = b"sunsubscribe"
 
 class Connection(Protocol):
     """What is needed of a connection of redis-py's."""
-
-    def connect(self) -> None:
-        """Open it."""
 
     def disconnect(self, *args: Any) -> None:
         """Close it."""
@@ -69,8 +62,11 @@ class Places(Protocol):
     def refresh(self) -> None:
         """Something is not where it was thought to be. Raises `RedisError`."""
 
-    def connection(self, place: str) -> Connection:
-        """A new connection to a place, not open yet, that waits without end."""
+    def open(self, place: str) -> Connection:
+        """A new connection to a place, open, that waits without end for what comes.
+
+        Raises `RedisError` after a bounded time.
+        """
 
 
 class Subscriptions:
@@ -150,10 +146,17 @@ class Subscriptions:
         except Exception:
             log.exception("notifications are interrupted")
         del self._lines[line.place]
-        self._lost(line.wanted)
+        self._tell_lost(line.wanted)
         gevent.sleep(PAUSE_SECONDS)
         self._refresh()
         self._find_again([each for each in line.wanted if self._at.get(each) == line.place])
+
+    def _tell_lost(self, channels: Iterable[str]) -> None:
+        # Whatever comes of it: the channels are yet to be found again.
+        try:
+            self._lost(channels)
+        except Exception:
+            log.exception("nobody could be told that notifications are interrupted")
 
     def _note_interruption(self, error: Exception) -> None:
         """Say so once, however often it is tried again until something is heard."""
@@ -170,7 +173,7 @@ class Subscriptions:
     def _moved(self, channel: str) -> None:
         """The place of a channel hears of it no more."""
         if channel in self._at:
-            self._lost([channel])
+            self._tell_lost([channel])
             gevent.spawn(self._follow, channel)
 
     def _follow(self, channel: str) -> None:
@@ -185,7 +188,7 @@ class Subscriptions:
         self._changed.set()
 
     def _refresh(self) -> None:
-        # Whatever happens: the channels are yet to be found again.
+        # Whatever comes of it, here as well.
         with contextlib.suppress(Exception):
             self._places.refresh()
 
@@ -242,11 +245,7 @@ class Line:
 
     def hear(self) -> None:
         """Hear until the connection is lost, which raises `RedisError` or `OSError`."""
-        connection = self._places.connection(self.place)
-        # It waits without end for what comes, but not for being opened: a server that stands
-        # still takes connections too.
-        with gevent.Timeout(OPENING_SECONDS, RedisTimeoutError("it does not answer")):
-            connection.connect()
+        connection = self._places.open(self.place)
         self._connection, self._is_alive = connection, True
         sender = gevent.spawn(self._send, connection)
         try:
@@ -267,6 +266,9 @@ class Line:
                 self._changed.clear()
                 connection.send_packed_command(connection.pack_commands(self._changes()))
         except (RedisError, OSError):
+            pass
+        finally:
+            # Whatever was not said is said on the next one.
             connection.disconnect()
 
     def _changes(self) -> list[tuple[str, ...]]:

@@ -21,6 +21,7 @@ from tests.conftest import start_service, stop_service
 from tests.server.service import ROOT, Service
 from tests.server.stores import (
     SERVERS,
+    SLOTS,
     Cluster,
     Server,
     Watched,
@@ -289,33 +290,201 @@ def test_readiness_finds_the_masters_of_a_cluster_by_itself(tmp_path: Path) -> N
         assert until_answered(lambda: requests.get(ready, timeout=30)).ok
 
 
-LISTENING = """
+PROGRAM = """
 from gevent import monkey
 
 monkey.patch_all()
 import sys
-from api.connection import connect
-from api.settings import Settings
-import api.waiting.subscription
+import time
 
-subscription = api.waiting.subscription
-subscription.OPENING_SECONDS = 0.5
-_, places = connect(Settings(redis_url=sys.argv[1]))
+import gevent
+from redis import Redis, exceptions
+
+from api.connection import connect
+from api.link import Command
+from api.settings import Settings
+from api.waiting.subscription import Line, Subscriptions
+
+TIMEOUT = 2
+settings = Settings(redis_url=sys.argv[1], redis_timeout_seconds=TIMEOUT, redis_connections=2)
+link, places = connect(settings)
+"""
+
+
+def ask_program(lines: str, *arguments: str) -> str:
+    """What a program prints that does this with the link to a store and its places."""
+    done = subprocess.run(
+        [sys.executable, "-c", PROGRAM + lines, *arguments],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+LISTENING = """
 try:
-    subscription.Line(places, "", print, print).hear()
-except subscription.RedisTimeoutError:
+    Line(places, sys.argv[2], print, print).hear()
+except exceptions.TimeoutError:
     print("given up")
 """
 
 
 def test_a_server_that_stands_still_is_not_listened_to_for_ever(tmp_path: Path) -> None:
-    with ended(Server(binary("valkey"), tmp_path, port := free_port())) as store:
-        store.freeze()
-        program = [sys.executable, "-c", LISTENING, f"redis://127.0.0.1:{port}"]
-        done = subprocess.run(
-            program, cwd=ROOT, capture_output=True, text=True, timeout=60, check=False
-        )
-    assert done.stdout == "given up\n", done.stderr
+    with ended(Watched(binary("valkey"), tmp_path)) as store:
+        for each in store.sentinels:
+            each.client().sentinel_set(store.NAME, "down-after-milliseconds", 60000)
+        master = store.master
+        master.freeze()
+        here = f"127.0.0.1:{master.port}"
+        for url, place in (
+            (store.url, ""),
+            (f"redis://{here}", ""),
+            (f"redis+cluster://{here}", here),
+        ):
+            assert ask_program(LISTENING, url, place) == "given up\n", url
+
+
+HEARING = """
+line = Line(places, "", lambda channel, _: print(channel, flush=True), print)
+line.want("news")
+hearing = gevent.spawn(line.hear)
+store = Redis.from_url(sys.argv[1])
+while not store.pubsub_numsub("news")[0][1]:
+    gevent.sleep(0.01)
+gevent.sleep(TIMEOUT + 1)
+store.publish("news", "")
+gevent.sleep(0.5)
+print(hearing.ready())
+"""
+
+
+def test_who_hears_nothing_for_longer_than_a_request_may_take_still_listens(
+    tmp_path: Path,
+) -> None:
+    with ended(Server(binary("valkey"), tmp_path, port := free_port())):
+        heard = ask_program(HEARING, f"redis://127.0.0.1:{port}")
+    assert heard == "news\nnews\nFalse\n", "its confirmation, and the message"
+
+
+FAILING = """
+def fail(channels):
+    raise ValueError("a fault of somebody else's")
+
+def wait_for(number):
+    while len(heard) < number:
+        gevent.sleep(0.01)
+
+heard = []
+subscriptions = Subscriptions(places, lambda *what: heard.append(what), fail)
+subscriptions.want("news")
+gevent.spawn(subscriptions.run)
+store = Redis.from_url(sys.argv[1])
+wait_for(1)
+store.client_kill_filter(_type="pubsub")
+wait_for(2)
+store.publish("news", "")
+wait_for(3)
+print(heard)
+"""
+
+
+def test_a_fault_of_those_who_are_told_ends_no_subscription(tmp_path: Path) -> None:
+    with ended(Server(binary("valkey"), tmp_path, port := free_port())):
+        heard = ask_program(FAILING, f"redis://127.0.0.1:{port}")
+    confirmed, said = ("news", True), ("news", False)
+    assert heard == f"{[confirmed, confirmed, said]}\n"
+
+
+ASKING_BOTH = """
+there, here = (Command(key, ("GET", key)) for key in sys.argv[2:])
+asking = [gevent.spawn(link.ask, [there, here]) for _ in range(40)]
+gevent.sleep(0.1)
+begin = time.monotonic()
+print([link.ask([here]) for _ in range(3)], time.monotonic() - begin < TIMEOUT / 2)
+gevent.joinall(asking)
+print({type(each.exception).__name__ for each in asking})
+"""
+
+
+def test_a_node_that_stands_still_keeps_nobody_waiting_who_needs_the_others(
+    tmp_path: Path,
+) -> None:
+    with ended(Cluster(binary("valkey"), tmp_path)) as store:
+        frozen, other, _ = sorted(store.masters(), key=lambda each: str(each.port))
+        with store.client() as client:
+            keys = {client.get_node_from_key(str(key)).port: str(key) for key in range(100)}
+        for each in store.servers:
+            each.client().config_set("cluster-node-timeout", 60000)
+        frozen.freeze()
+        url = f"redis+cluster://127.0.0.1:{other.port}"
+        printed = ask_program(ASKING_BOTH, url, keys[frozen.port], keys[other.port])
+    assert printed == "[[None], [None], [None]] True\n{'TimeoutError'}\n"
+
+
+def test_a_cluster_without_slots_is_unavailable_and_forgets_nobody_who_waits(
+    tmp_path: Path,
+) -> None:
+    port = free_port(for_cluster=True)
+    url = f"redis+cluster://127.0.0.1:{port}"
+    options = ("--cluster-enabled", "yes", "--cluster-config-file", str(tmp_path / "nodes.conf"))
+    with (
+        ended(Server(binary("valkey"), tmp_path / "store", port, *options)) as store,
+        serving(tmp_path / "service", url, REDIS_TIMEOUT_SECONDS="0.5") as service,
+    ):
+        every = (0, SLOTS - 1)
+
+        def register() -> requests.Response:
+            body = {"name": "Ada", "kind": "bot"}
+            return requests.post(f"{service.url}/v1/players", json=body, timeout=30)
+
+        def check_unavailable() -> None:
+            assert register().json()["code"] == "store_unavailable"
+            ready = requests.get(f"{service.url}/readyz", timeout=30)
+            assert ready.json()["code"] == "store_unavailable"
+
+        check_unavailable()
+        store.client().execute_command("CLUSTER ADDSLOTSRANGE", *every)
+        assert until_answered(register).ok
+        ada, bob, game_id = sit_down(service)
+        path = f"{service.url}/v1/games/{game_id}"
+        stream = requests.get(path + "/stream", headers=bob.headers, stream=True, timeout=60)
+        told = _events(stream)
+        assert next(told)[0] == "snapshot"
+        store.client().execute_command("CLUSTER DELSLOTSRANGE", *every)
+        check_unavailable()
+        store.client().execute_command("CLUSTER ADDSLOTSRANGE", *every)
+        assert until_answered(register).ok
+        mover = (ada, bob)[_mover((ada, bob), game_id)]
+        game = mover.call("GET", f"/v1/games/{game_id}")
+        body = {"turn": game["turn"], "move": game["legal_moves"][0]}
+        version = mover.call("POST", f"/v1/games/{game_id}/moves", json=body)["game"]["version"]
+        kind, data = next(told)
+        assert (kind, data["game"]["version"]) == ("update", version)
+        stream.close()
+
+
+def test_sentinels_that_stand_still_take_no_longer_together_than_a_master_does(
+    tmp_path: Path,
+) -> None:
+    limits = {"REDIS_TIMEOUT_SECONDS": "3", "WEB_CONCURRENCY": "1"}
+    with (
+        ended(Watched(binary("valkey"), tmp_path / "store")) as store,
+        serving(tmp_path / "service", store.url, **limits) as service,
+    ):
+        ada = Person(service, "Ada")
+        for each in (*store.sentinels, *store.servers):
+            each.freeze()
+        begin = time.monotonic()
+        assert ask_all_at_once(service, ada, 8) == [503] * 8
+        assert ask_all_at_once(service, ada, 8) == [503] * 8
+        # One after the other, each with all of the time, they would have taken 9 s alone.
+        assert time.monotonic() - begin < 9
+        for each in (*store.sentinels, *store.servers):
+            each.thaw()
 
 
 def _mover(players: tuple[Person, ...], game_id: str) -> int:
