@@ -14,9 +14,8 @@ from collections.abc import Iterable, Iterator
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from flask.globals import request_ctx
-
 from api import logs, metrics, tracing
+from api.asked import asked
 from api.headers import (
     CACHING,
     DATA_POLICY,
@@ -114,8 +113,8 @@ def _more(trace: tracing.Trace, headers: list[tuple[str, str]]) -> Iterator[tupl
 
 
 def note_route() -> None:
-    """Called by Flask as soon as it knows which route a request is for."""
-    trace, request = tracing.current(), request_ctx.request
+    """Called as soon as it is known which route a request is for."""
+    trace, request = tracing.current(), asked()
     if trace is None or request.url_rule is None:
         return
     trace.route = _as_documented(request.url_rule.rule)

@@ -30,15 +30,11 @@ _TOKEN = re.compile(r"([0-9a-f]{32})\.([A-Za-z0-9_-]{43})")
 
 
 class Credentials(NamedTuple):
-    """What a caller shows: whose token it is, and its secret."""
+    """What a caller shows: whose token it is, its secret, and what the store knows of that."""
 
     player_id: str
     secret: str
-
-    @property
-    def secret_hash(self) -> str:
-        """What the store knows of the secret."""
-        return digest(self.secret)
+    secret_hash: str
 
     def __repr__(self) -> str:
         return f"Credentials of {self.player_id}"
@@ -67,7 +63,7 @@ def read_credentials(header: str | None) -> Credentials | None:
     match = _TOKEN.fullmatch(token.strip())
     if scheme.lower() != "bearer" or match is None:
         raise Problem("invalid_token")
-    return Credentials(match[1], match[2])
+    return Credentials(match[1], match[2], digest(match[2]))
 
 
 class Accounts:

@@ -13,9 +13,8 @@ from typing import Any
 import msgspec
 from msgspec import Raw, Struct
 
-from api.positions import read_state
 from api.store import StoredGame
-from api.stored import Game, Item, Player, raw, timestamp
+from api.stored import Audience, Game, Item, Player, raw, timestamp
 from engine.registry import RULESETS
 from engine.ruleset import Move, Option, Preview, Result, Seat, Table
 
@@ -108,7 +107,7 @@ class EventPage(Struct, frozen=True):
 class PlayedAnswer(Struct, frozen=True):
     """A move's outcome: the game, and all that the request committed."""
 
-    game: GameAnswer
+    game: Raw
     items: tuple[ItemAnswer, ...]
 
 
@@ -163,7 +162,7 @@ class EndedGame(Struct, frozen=True):
 class TurnsAnswer(Struct, frozen=True):
     """The games that wait for the caller, and those that ended."""
 
-    items: tuple[GameAnswer, ...]
+    items: tuple[Raw, ...]
     ended: tuple[EndedGame, ...]
     cursor: str
 
@@ -300,7 +299,7 @@ LONG_OPTIONS = {
 
 def game_summary(game: Game, reader: str | None) -> GameSummary:
     """A game as lists show it to this player, or to nobody in particular (None)."""
-    members = _public_members(game, reader)
+    members = _public_members(game, game.audience_of(reader))
     if LONG_OPTIONS[game.ruleset]:
         options = msgspec.json.decode(game.options)
         kept = {name: options[name] for name in options if name not in LONG_OPTIONS[game.ruleset]}
@@ -308,14 +307,20 @@ def game_summary(game: Game, reader: str | None) -> GameSummary:
     return GameSummary(**members)
 
 
-def game_answer(found: StoredGame, reader: str | None) -> GameAnswer:
-    """A game as this player sees it, a spectator's view for one without a seat."""
-    game = found.game
-    seat = game.seat_of(reader)
+def game_answer(found: StoredGame, audience: Audience) -> Raw:
+    """A game as this audience sees it, as it is sent; made once as long as it is kept."""
+    shown = found.shown.get(audience)
+    if shown is None:
+        shown = raw(_game_answer(found, audience))
+        found.shown[audience] = shown
+    return shown
+
+
+def _game_answer(found: StoredGame, audience: Audience) -> GameAnswer:
+    game, state, seat = found.game, found.position, audience.seat
     ruleset = RULESETS[game.ruleset]
-    state = read_state(game, found.state)
     return GameAnswer(
-        **_public_members(game, reader),
+        **_public_members(game, audience),
         legal_moves=() if state is None or seat is None else legal_moves(game, state, seat),
         table=None if state is None else ruleset.view(state, seat),
     )
@@ -329,7 +334,7 @@ def legal_moves(game: Game, state: Any, seat: Seat) -> tuple[Move, ...]:
     return moves
 
 
-def _public_members(game: Game, reader: str | None) -> dict[str, Any]:
+def _public_members(game: Game, audience: Audience) -> dict[str, Any]:
     return {
         "id": game.id,
         "ruleset": game.ruleset,
@@ -348,11 +353,11 @@ def _public_members(game: Game, reader: str | None) -> dict[str, Any]:
         "turn": game.turn,
         "to_move": game.to_move,
         "deadline": _time(game.deadline),
-        "you": game.seat_of(reader),
+        "you": audience.seat,
         "result": game.result,
         "deal_sha256": game.deal_sha256,
         "rematch": game.rematch,
-        "invite": game.invite if reader == game.host.id else None,
+        "invite": game.invite if audience.is_host else None,
         "created_at": timestamp(game.created_at),
         "started_at": _time(game.started_at),
         "finished_at": _time(game.finished_at),

@@ -8,13 +8,15 @@ from collections.abc import Callable
 from importlib.metadata import version
 from typing import Any
 
-from flask import Flask, Request, Response
+import flask
+from flask import Flask, Response
 from flask.sessions import SessionInterface
 from redis import RedisError
 from werkzeug.routing import MapAdapter
 
 from api import metrics
 from api.access import Access, note_route
+from api.asked import Request
 from api.callers import Proxies
 from api.limits.gate import Gate
 from api.link import NotReplicated
@@ -32,7 +34,7 @@ log = logging.getLogger(SERVICE)
 class NoSessions(SessionInterface):
     """Who calls is told by a token, so no request is to be searched for a cookie."""
 
-    def open_session(self, app: Flask, request: Request) -> None:
+    def open_session(self, app: Flask, request: flask.Request) -> None:
         """There is none."""
 
     def is_null_session(self, obj: object) -> bool:
@@ -44,8 +46,10 @@ class Application(Flask):
     """Flask without what we never use, and what would be asked again for every request."""
 
     session_interface = NoSessions()
+    request_class = Request
+    gate: Gate
 
-    def create_url_adapter(self, request: Request | None) -> MapAdapter | None:
+    def create_url_adapter(self, request: flask.Request | None) -> MapAdapter | None:
         """Where routes are looked up: they depend on the path alone, not on host or scheme."""
         if request is None:
             return None
@@ -60,6 +64,15 @@ class Application(Flask):
             default_method=request.method,
             query_args=request.query_string.decode("latin-1"),
         )
+
+    def preprocess_request(self) -> None:
+        """Before every view the same, and of no blueprint more."""
+        note_route()
+        self.gate.enter()
+
+    def process_response(self, response: Response) -> Response:
+        """After every view the same."""
+        return self.gate.leave(response)
 
     def ensure_sync(self, func: Callable[..., Any]) -> Callable[..., Any]:
         """All of our views are functions; none is a coroutine."""
@@ -80,13 +93,12 @@ def create_app(settings: Settings | None = None) -> Flask:
     services = make_services(settings)
     app.extensions["ludotheque"] = services
     app.wsgi_app = Access(app.wsgi_app)  # type: ignore[method-assign]
-    app.before_request(note_route)
     app.register_error_handler(Problem, lambda problem: problem.response())
     app.register_error_handler(RedisError, store_unavailable)
     app.register_error_handler(NewerFormat, newer_format)
     app.register_error_handler(Exception, internal_error)
     proxies = Proxies(settings.trusted_proxies or ())
-    Gate(services.limiter, proxies, services.accounts).install(app)
+    app.gate = Gate(services.limiter, proxies, services.accounts)
     app.register_blueprint(pages.blueprint)
     document = make_document(publish(app))
     app.extensions["document"] = {

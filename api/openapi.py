@@ -139,10 +139,13 @@ class Blueprint(SmorestBlueprint):  # type: ignore[misc]
         """What an operation answers with; said in the schema's own words if nothing else is."""
         if description is None and isinstance(schema, type):
             description = _first_line(schema)
-        documented: Callable[[View], View] = super().response(
-            status_code, schema, description=description, **how
+        return _only_described(
+            super().response(status_code, schema, description=description, **how)
         )
-        return documented
+
+    def alt_response(self, status_code: int, response: Any = None, **how: Any) -> Any:
+        """What an operation may answer with instead."""
+        return _only_described(super().alt_response(status_code, response, **how))
 
     def operation(
         self,
@@ -180,12 +183,14 @@ class Blueprint(SmorestBlueprint):  # type: ignore[misc]
             **responses_with_links(operation_id),
             **doc.pop("responses", {}),
         }
-        documented: Callable[[View], View] = self.doc(
-            operationId=operation_id,
-            security=security,
-            responses=responses,
-            **{LIMITED: bool(limits), MORE_PARAMETERS: parameters},
-            **doc,
+        documented: Callable[[View], View] = _only_described(
+            self.doc(
+                operationId=operation_id,
+                security=security,
+                responses=responses,
+                **{LIMITED: bool(limits), MORE_PARAMETERS: parameters},
+                **doc,
+            )
         )
 
         def counted(view: View) -> View:
@@ -193,6 +198,17 @@ class Blueprint(SmorestBlueprint):  # type: ignore[misc]
             return documented(view)
 
         return counted
+
+
+def _only_described(documented: Callable[[View], View]) -> Callable[[View], View]:
+    """What is said of a view, without what would be put around it: our views return answers."""
+
+    def describe(view: View) -> View:
+        said = vars(documented(view))
+        vars(view).update({name: said[name] for name in said if name != "__wrapped__"})
+        return view
+
+    return describe
 
 
 def problem_responses(codes: list[str]) -> dict[str, Any]:

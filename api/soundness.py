@@ -41,12 +41,13 @@ def check_game(game: Game, game_id: str) -> None:
         raise Unreadable
 
 
-def check_stored(game: Game, values: list[bytes | None]) -> None:
+def check_stored(
+    game: Game, state: bytes | None, version: bytes | None, commit: bytes | None
+) -> None:
     """Raise `Unreadable` unless a game goes with what is kept beside it.
 
-    `values`: its position, and what a commit is compared with, the version and the commit's id.
+    That is its position, and what a commit is compared with, the version and the commit's id.
     """
-    state, version, commit = values
     was_started = game.status == PLAYING or game.started_at is not None
     if was_started and state is None:
         raise Unreadable

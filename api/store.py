@@ -22,17 +22,19 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from typing import Any, NamedTuple, TypeVar
 
 import msgspec
-from msgspec import Struct
+from msgspec import Raw, Struct
 from redis import RedisError, ResponseError
 
 from api import metrics
 from api.link import Command, Link, Script, Unreadable
+from api.positions import read_state
 from api.sharing import Found
 from api.soundness import UNDECODABLE, NewerFormat, check_game, check_stored
-from api.stored import FORMAT, Account, Game, Item, Place, Player, StoredDeal
+from api.stored import FORMAT, Account, Audience, Game, Item, Place, Player, StoredDeal
 
 TELL = """
 local function tell(publish, channel, message)
@@ -161,11 +163,28 @@ GAME_FIELDS = ("game", "state", "version", "commit")
 ACCOUNT_FIELDS = ("name", "kind", "token", "next_token", "next_token_at", "kept_at", "seen_at")
 
 
-class StoredGame(NamedTuple):
-    """A game and its position, as one read found them."""
+class StoredGame:
+    """A game and its position, as one read found them or as they were just committed.
 
-    game: Game
-    state: bytes | None
+    Neither ever changes, so what is worked out of them is kept with them: between two moves the
+    same game is asked for again and again.
+    """
+
+    __slots__ = ("_position", "game", "shown", "state")
+
+    def __init__(self, game: Game, state: bytes | None, position: Any = None) -> None:
+        self.game = game
+        self.state = state
+        self._position = position
+        # The game as it is shown, by audience (see `api.answers`).
+        self.shown: dict[Audience, Raw] = {}
+
+    @property
+    def position(self) -> Any:
+        """The position as the rules know it, None before the start. Raises `Unreadable`."""
+        if self._position is None and self.state is not None:
+            self._position = read_state(self.game.ruleset, self.state)
+        return self._position
 
 
 class Reading(NamedTuple):
@@ -180,12 +199,14 @@ class Reading(NamedTuple):
 class Change(Struct, frozen=True, kw_only=True):
     """What one commit writes. `game` has the new version and commit id; None is left as it is.
 
-    `played` is a move's key and the versions of the items that it caused.
+    `position` is what `state` was written of; `played` is a move's key and the versions of the
+    items that it caused.
     """
 
     game: Game
     items: tuple[Item, ...] = ()
     state: bytes | None = None
+    position: Any = None
     deal: StoredDeal | None = None
     played: tuple[str, str] | None = None
 
@@ -215,6 +236,12 @@ class Ticket(Struct, frozen=True):
 
 
 log = logging.getLogger("ludotheque")
+
+MOST_KEPT = 128
+"""So many games are not read anew as long as the store has the very same of them."""
+
+MOST_KEPT_BYTES = 16 * 1024
+"""Games that take more are read anew each time, so that what is kept stays small."""
 
 Kept = TypeVar("Kept")
 
@@ -597,17 +624,26 @@ def _stored_game(game_id: str, values: list[bytes | None] | Unreadable) -> Store
     document, *beside = values
     if document is None:
         return None
+    if not beside or sum(len(value or b"") for value in values) > MOST_KEPT_BYTES:
+        return _read_game(game_id, document, *beside)
+    return _known_game(game_id, document, *beside)
+
+
+def _read_game(game_id: str, document: bytes, *beside: bytes | None) -> StoredGame:
     try:
         game = _game_decoder.decode(document.decode())
         check_game(game, game_id)
         if beside:
-            check_stored(game, beside)
+            check_stored(game, *beside)
     except UNDECODABLE as error:
         # Whatever else a newer release has changed, it says that it has.
         if _is_newer(document):
             raise NewerFormat(game_id) from None
         raise Unreadable from error
     return StoredGame(game, beside[0] if beside else None)
+
+
+_known_game = lru_cache(MOST_KEPT)(_read_game)
 
 
 def _is_newer(document: bytes) -> bool:

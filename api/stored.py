@@ -103,6 +103,19 @@ class Place(NamedTuple):
     times_left: int
 
 
+class Audience(NamedTuple):
+    """For whom an answer about a game is: what it shows depends on nothing else of the reader."""
+
+    seat: Seat | None
+    is_host: bool
+
+    @property
+    def name(self) -> str:
+        """What tells it apart from the others, in a tag."""
+        place = "spectator" if self.seat is None else f"seat{self.seat}"
+        return f"{place}-host" if self.is_host else place
+
+
 class Version(NamedTuple):
     """A version, and the id of the commit that brought it; "" if that is not known."""
 
@@ -159,6 +172,10 @@ class Game(Struct, frozen=True, kw_only=True):
             if record.plays(player_id):
                 return seat
         return None
+
+    def audience_of(self, player_id: str | None) -> Audience:
+        """The audience that this reader belongs to."""
+        return Audience(self.seat_of(player_id), player_id == self.host.id)
 
     def left_seat_of(self, player_id: str) -> Seat | None:
         """The seat that the house plays for this player, None without one."""
@@ -263,7 +280,6 @@ def raw(value: Any) -> Raw:
     return Raw(msgspec.json.encode(value))
 
 
-@lru_cache(8192)
 def timestamp(milliseconds: int) -> str:
     """A time as RFC 3339 text in UTC.
 
@@ -271,8 +287,13 @@ def timestamp(milliseconds: int) -> str:
     '2023-11-14T22:13:20.123Z'
     """
     seconds, rest = divmod(milliseconds, 1000)
+    return f"{_to_the_second(seconds)}.{rest:03}Z"
+
+
+@lru_cache(8192)
+def _to_the_second(seconds: int) -> str:
     # Of an aware time, isoformat would write the offset; to cut it off is quicker than strftime.
-    return f"{datetime.fromtimestamp(seconds, UTC).isoformat()[:19]}.{rest:03}Z"
+    return datetime.fromtimestamp(seconds, UTC).isoformat()[:19]
 
 
 def digest(text: str) -> str:

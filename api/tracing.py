@@ -7,8 +7,8 @@ It imports nothing of the service, so that the master can load it early.
 
 from __future__ import annotations
 
+import os
 import re
-import secrets
 from contextvars import ContextVar
 
 _ID = re.compile(r"[A-Za-z0-9._:=+/@-]{1,128}")
@@ -49,7 +49,7 @@ def current() -> Trace | None:
 def begin(given_id: str | None, method: str) -> Trace:
     """A request begins. Its id is the one that the caller gave, if that is harmless."""
     is_usable = given_id is not None and _ID.fullmatch(given_id)
-    trace = Trace(given_id if given_id and is_usable else secrets.token_hex(16), method)
+    trace = Trace(given_id if given_id and is_usable else os.urandom(16).hex(), method)
     _current.set(trace)
     return trace
 

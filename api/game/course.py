@@ -23,7 +23,6 @@ from api.happenings import (
     GameFinished,
     TimeRanOut,
 )
-from api.positions import read_state
 from api.store import Change, StoredGame
 from api.stored import (
     CANCELLED,
@@ -64,7 +63,7 @@ class Course:
     @classmethod
     def of(cls, found: StoredGame, now: int, rng: Random) -> Course:
         """The course of a stored game from here on."""
-        return cls(found.game, read_state(found.game, found.state), now, rng)
+        return cls(found.game, found.position, now, rng)
 
     def change(
         self, played: tuple[str, str] | None = None, deal: StoredDeal | None = None
@@ -72,7 +71,12 @@ class Course:
         """What is to be committed."""
         state = None if self.state is None else msgspec.json.encode(self.state)
         return Change(
-            game=self.game, items=tuple(self.items), state=state, played=played, deal=deal
+            game=self.game,
+            items=tuple(self.items),
+            state=state,
+            position=self.state,
+            played=played,
+            deal=deal,
         )
 
     @property

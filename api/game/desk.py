@@ -20,7 +20,7 @@ from api.indexes import Indexes
 from api.lives import Lives
 from api.problems import Problem
 from api.store import Change, Store, StoredGame
-from api.stored import PRIVATE, Game, Item, Player
+from api.stored import PRIVATE, Audience, Game, Item, Player
 from engine.ruleset import Seat
 
 ATTEMPTS = 100
@@ -52,11 +52,14 @@ class Visit:
         return self.game.seat_of(self.reader)
 
     @property
+    def audience(self) -> Audience:
+        """The audience that the caller belongs to."""
+        return self.game.audience_of(self.reader)
+
+    @property
     def tag(self) -> str:
         """What an answer about the game depends on: its content, and for whom it is."""
-        audience = "spectator" if self.seat is None else f"seat{self.seat}"
-        host = "-host" if self.reader == self.game.host.id else ""
-        return f"{self.game.version}-{self.game.commit}-{audience}{host}"
+        return f"{self.game.version}-{self.game.commit}-{self.audience.name}"
 
 
 def nobody_else(game: Game, caller: Player) -> bool:
@@ -124,7 +127,7 @@ class Desk:
             course.clock()
         course.let_house_move()
         change = self.commit(found.game, course.change(), now)
-        return None if change is None else StoredGame(change.game, change.state)
+        return None if change is None else after(found, change)
 
     def change(
         self,
@@ -156,9 +159,8 @@ class Desk:
                 continue
             change = self.commit(visit.game, decided, visit.now)
             if change is not None:
-                state = visit.found.state if change.state is None else change.state
-                after = StoredGame(change.game, state)
-                return Visit(visit.now, visit.caller, after), change.items
+                now_it_is = after(visit.found, change)
+                return Visit(visit.now, visit.caller, now_it_is), change.items
         raise Problem("busy")
 
     def commit(self, before: Game | None, change: Change, now: int) -> Change | None:
@@ -181,6 +183,13 @@ class Desk:
         if before is None or before.seats != game.seats:
             self.store.announce(_newcomers(before, game))
         return change
+
+
+def after(before: StoredGame, change: Change) -> StoredGame:
+    """A game as it is after a change."""
+    if change.state is None:
+        return StoredGame(change.game, before.state)
+    return StoredGame(change.game, change.state, change.position)
 
 
 def _newcomers(before: Game | None, after: Game) -> set[str]:

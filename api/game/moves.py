@@ -23,7 +23,6 @@ from api.answers import (
 )
 from api.game.course import Course
 from api.game.desk import Desk, Visit
-from api.positions import read_state
 from api.problems import FieldError, Problem
 from api.store import Change
 from api.stored import ENDED, OPEN
@@ -44,7 +43,7 @@ class Moves:
         Raises `Problem` (``not_seated``).
         """
         seat = self.seat(visit)
-        state = read_state(visit.game, visit.found.state)
+        state = visit.found.position
         moves = legal_moves(visit.game, state, seat)
         shown = None
         if previews:
@@ -111,7 +110,7 @@ class Moves:
             if visit.game.version < last:
                 # The commit fell between the reads of the game and of what was played in it.
                 visit = self.desk.visit(credentials, game_id)
-        game = game_answer(visit.found, visit.reader)
+        game = game_answer(visit.found, visit.audience)
         return visit.now, PlayedAnswer(game, item_answers(items, visit.seat)), is_new
 
 
@@ -129,7 +128,7 @@ def _try(visit: Visit, seat: Seat, turn: int, move: Move) -> tuple[Any, Outcome[
     if turn != game.turn:
         raise Problem("stale_turn", f"The game is at turn {game.turn}, not {turn}.")
     ruleset = RULESETS[game.ruleset]
-    state = read_state(game, visit.found.state)
+    state = visit.found.position
     try:
         return state, ruleset.apply(state, seat, move)
     except IllegalMove as illegal:

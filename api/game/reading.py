@@ -17,7 +17,6 @@ from api.accounts import Accounts, Credentials
 from api.answers import (
     EndedGame,
     EventPage,
-    GameAnswer,
     GamePage,
     PresenceAnswer,
     RecordAnswer,
@@ -259,14 +258,14 @@ class Reader:
             ),
         )
 
-    def _waiting(self, caller: str, now: int) -> list[tuple[Game, GameAnswer]]:
+    def _waiting(self, caller: str, now: int) -> list[tuple[Game, Raw]]:
         """The games with the caller to move. Documents first: most games wait for others."""
 
-        def answer(found: StoredGame) -> tuple[Game, GameAnswer] | None:
+        def answer(found: StoredGame) -> tuple[Game, Raw] | None:
             settled = self._settled(found, now)
             if settled is None or not _waits_for(settled.game, caller):
                 return None
-            return settled.game, game_answer(settled, caller)
+            return settled.game, game_answer(settled, settled.game.audience_of(caller))
 
         games, _ = self.indexes.page(places(caller), PLAYING, None, MAX_TURNS, now)
         ids = [game.id for game in games if _waits_for(game, caller) or is_due(game, now)]

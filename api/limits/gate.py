@@ -13,12 +13,13 @@ from contextvars import ContextVar
 from functools import cache
 from typing import NoReturn
 
-from flask import Flask, Request, Response, current_app
-from flask.globals import request_ctx
+from flask import Response, current_app
 
 from api import callers, metrics, tracing
-from api.accounts import Accounts, read_credentials
+from api.accounts import Accounts
+from api.asked import Request, asked
 from api.callers import Proxies
+from api.headers import CACHING
 from api.limits.limiter import Limiter, Standing
 from api.limits.policies import FAILURES, MOVES, POLLS, REQUESTS, Policy
 from api.problems import Problem
@@ -107,17 +108,12 @@ class Gate:
         self._warned = False
         self._names: dict[str, Sequence[str]] = {}
 
-    def install(self, app: Flask) -> None:
-        """Put it before an application's views, and behind what others add to answers."""
-        app.before_request(self.enter)
-        app.after_request(self.leave)
-
     def enter(self) -> None:
-        """Count a request that has come.
+        """Count a request that has come, before its view is asked.
 
         Raises `Problem` (``too_many_requests``; ``invalid_token`` where too many were wrong).
         """
-        request = request_ctx.request
+        request = asked()
         address = self._find_caller(request)
         names = self._limits(request)
         passage = _Passage(names, address)
@@ -136,7 +132,7 @@ class Gate:
                 self._take(name, passage)
 
     def leave(self, response: Response) -> Response:
-        """Count what a request turned out to be, and say how its sender stands."""
+        """Count what a request turned out to be, and say how its sender stands: at the very end."""
         passage = _passage.get()
         if not passage.names:
             return response
@@ -144,7 +140,7 @@ class Gate:
         if over is not None:
             response = _too_many(over).response()
         # What caches may keep for all tells nothing of one caller.
-        if passage.standings and not response.cache_control.public:
+        if passage.standings and "public" not in response.headers.get(CACHING, ""):
             standings = passage.standings.values()
             response.headers["RateLimit-Policy"] = ", ".join(map(_policy, standings))
             response.headers["RateLimit"] = ", ".join(map(_rate, standings))
@@ -184,8 +180,7 @@ class Gate:
             return
         if policy.shared and not policy.by_address and self._has_failed_too_often(passage):
             # Else tokens that somebody makes up would fill the store.
-            header = request_ctx.request.headers.get("Authorization")
-            self._accounts.caller(read_credentials(header))
+            self._accounts.caller(asked().credentials)
         whose = passage.address if policy.by_address else passage.counted_for
         standing = self._limiter.count(name, whose)
         if standing is not None:
@@ -210,7 +205,7 @@ class Gate:
         standing = None
         is_move = MOVES in passage.names
         if is_move:
-            game_id = (request_ctx.request.view_args or {}).get("game_id")
+            game_id = (asked().view_args or {}).get("game_id")
             whose = f"{passage.counted_for}:{game_id}"
             if code in REFUSED_MOVES or passage.is_repeated:
                 standing = self._limiter.note(MOVES, whose)
@@ -230,7 +225,7 @@ def _credential(request: Request, names: Sequence[str]) -> str | None:
     Who makes one up counts for nobody else.
     """
     try:
-        shown = read_credentials(request.headers.get("Authorization"))
+        shown = request.credentials
     except Problem:
         return None
     if shown is not None:

@@ -11,12 +11,12 @@ from flask import Response, current_app, request
 from msgspec import Raw, Struct
 from werkzeug.http import parse_etags
 
-from api.accounts import Credentials, read_credentials
+from api.accounts import Credentials
 from api.answers import game_answer
+from api.asked import asked
 from api.game.desk import Visit
 from api.problems import RETRY_AFTER_SECONDS
 from api.services import Services
-from api.stored import raw
 from api.tracing import note_time
 from api.waiting import MAX_WAIT_SECONDS
 
@@ -40,7 +40,7 @@ def services() -> Services:
 
 def credentials() -> Credentials | None:
     """What the caller shows, None if nothing. Raises `Problem` (``invalid_token``)."""
-    return read_credentials(request.headers.get("Authorization"))
+    return asked().credentials
 
 
 def if_match(tag: str) -> bool:
@@ -67,7 +67,7 @@ def answer(body: Any, status: int = 200, headers: dict[str, str] | None = None) 
 def game(found: Visit, status: int = 200, headers: dict[str, str] | None = None) -> Response:
     """A game as the caller sees it."""
     note_time(found.now)
-    return answer(game_answer(found.found, found.reader), status, headers)
+    return answer(shown(found), status, headers)
 
 
 def unless_known(found: Visit, what: str, body: Callable[[], Struct | Raw]) -> Response:
@@ -102,19 +102,19 @@ def is_known(found: Visit, what: str) -> bool:
 
 def _has(tag: str) -> bool:
     """Whether the caller says that it has the answer with this tag."""
-    said = request.headers.get("If-None-Match")
+    said = asked().known_tags
     # Mostly it is the one tag that it was given.
     return said is not None and (said == tag or parse_etags(said).contains_weak(tag[1:-1]))
 
 
 def shown(found: Visit) -> Raw:
     """A game as the caller sees it, rendered."""
-    return raw(game_answer(found.found, found.reader))
+    return game_answer(found.found, found.audience)
 
 
 def preferred_wait() -> int | None:
     """How many seconds the caller would wait for a change (RFC 7240), None if it would not."""
-    preferred = request.headers.get("Prefer")
+    preferred = asked().preferred
     if preferred is None:
         return None
     found = re.search(r"(?:^|[,;\s])wait\s*=\s*\"?([0-9]{1,9})", preferred)

@@ -7,7 +7,6 @@ from typing import Any
 
 from flask import Response, request, url_for
 
-from api.answers import game_answer
 from api.game.desk import Visit
 from api.game.tables import NewGame
 from api.limits.policies import GAMES, GAMES_DAILY, GAMES_HERE, SEATS, SEATS_DAILY
@@ -138,7 +137,7 @@ def get_game(game_id: str) -> Response:
     seconds = preferred_wait()
     if seconds is not None and is_known(found, GAME):
         return _wait_for_change(found, seconds)
-    return unless_known(found, GAME, lambda: game_answer(found.found, found.reader))
+    return unless_known(found, GAME, lambda: shown(found))
 
 
 @blueprint.delete("/<game_id>", parameters=[GAME_ID])
@@ -291,7 +290,7 @@ def _wait_for_change(found: Visit, seconds: int) -> Response:
     """The game when it is no more what the caller has; 304 when the time is up."""
     polled = services().polls.until_changed(found, seconds)
     note_time(polled.visit.now)
-    response = unless_known(polled.visit, GAME, lambda: polled.once(GAME, shown))
+    response = unless_known(polled.visit, GAME, lambda: shown(polled.visit))
     response.headers["Preference-Applied"] = f"wait={seconds}"
     return retry_later(response) if polled.is_over_cap else response
 

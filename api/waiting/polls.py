@@ -44,7 +44,7 @@ class Polled(NamedTuple):
         """What `make` makes of it, made once for all of the same audience."""
         if self.look is None:
             return make(self.visit)
-        return self.look.once((what, audience(self.visit)), lambda: make(self.visit))
+        return self.look.once((what, self.visit.audience), lambda: make(self.visit))
 
 
 class PolledEvents(NamedTuple):
@@ -61,11 +61,6 @@ class PolledTurns(NamedTuple):
     now: int
     answer: Raw
     is_over_cap: bool
-
-
-def audience(visit: Visit) -> Hashable:
-    """What tells apart those who are shown different things of a game."""
-    return visit.seat, visit.reader == visit.game.host.id
 
 
 def is_over(game: Game) -> bool:

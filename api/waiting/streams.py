@@ -25,10 +25,10 @@ from api.game.desk import Visit, exists_for
 from api.game.reading import Reader
 from api.problems import Problem
 from api.store import Look, Ticket, log_unreadable
-from api.stored import Game, Version, digest, raw, timestamp
+from api.stored import Game, Version, digest, timestamp
 from api.waiting.hub import PAUSE_SECONDS, Hub, Shared, Waiter
 from api.waiting.places import Place, Places
-from api.waiting.polls import audience, is_over
+from api.waiting.polls import is_over
 
 log = logging.getLogger("ludotheque")
 
@@ -267,13 +267,11 @@ class Stream:
             last = Version(page.version, "") if page.more else visit.game.known_as
             return last, _event("update", str(page.version), update)
 
-        return shared.once(("update", seen, audience(visit)), make)
+        return shared.once(("update", seen, visit.audience), make)
 
     def _game(self, shared: Shared) -> msgspec.Raw:
         visit = self._visit(shared)
-        return shared.once(
-            ("game", audience(visit)), lambda: raw(game_answer(visit.found, visit.reader))
-        )
+        return game_answer(visit.found, visit.audience)
 
     # --- Who may see it ------------------------------------------------------------------------
 
