@@ -25,6 +25,11 @@ class Request(flask.Request):
         return self.environ.get("HTTP_PREFER")
 
     @property
+    def required_tags(self) -> str | None:
+        """The header If-Match."""
+        return self.environ.get("HTTP_IF_MATCH")
+
+    @property
     def known_tags(self) -> str | None:
         """The header If-None-Match."""
         return self.environ.get("HTTP_IF_NONE_MATCH")

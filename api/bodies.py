@@ -9,6 +9,7 @@ import gevent
 from flask import Request
 from marshmallow import Schema
 from webargs.flaskparser import FlaskParser
+from werkzeug.exceptions import ClientDisconnected
 
 from api.problems import Problem
 from api.schemas.fields import BodySchema
@@ -45,12 +46,18 @@ class _TooSlow(Problem):
 
 def read_body(req: Request, max_bytes: int) -> bytes:
     """A body's bytes. Raises `Problem` unless it has a length, a bounded one, and comes in time."""
-    if req.content_length is None and "Transfer-Encoding" in req.headers:
+    length = req.content_length
+    if length is None and "Transfer-Encoding" in req.headers:
         raise Problem("length_required")
-    if (req.content_length or 0) > max_bytes:
+    if not length:
+        return b""
+    if length > max_bytes:
         raise Problem("body_too_large", f"A body may have {max_bytes // 1024} KiB here.")
     with gevent.Timeout(BODY_SECONDS, _TooSlow):
-        return req.get_data(cache=False)
+        body: bytes = req.environ["wsgi.input"].read(length)
+    if len(body) < length:
+        raise ClientDisconnected
+    return body
 
 
 def read_json(body: bytes) -> Any:

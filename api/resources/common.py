@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
-from typing import Any, cast
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any, cast
 
 import msgspec
 from flask import Response, current_app, request
@@ -20,8 +20,20 @@ from api.services import Services
 from api.tracing import note_time
 from api.waiting import MAX_WAIT_SECONDS
 
+if TYPE_CHECKING:
+    from _typeshed.wsgi import StartResponse, WSGIEnvironment
 
-class Empty(Response):
+
+class Whole(Response):
+    """An answer that is there as a whole: it is sent as it stands, without a look at it again."""
+
+    def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
+        """Send it."""
+        start_response(self.status, self.headers.to_wsgi_list())
+        return () if environ["REQUEST_METHOD"] == "HEAD" else self.iter_encoded()
+
+
+class Empty(Whole):
     """An answer without a body, which has no type then either."""
 
     default_mimetype = None
@@ -45,6 +57,8 @@ def credentials() -> Credentials | None:
 
 def if_match(tag: str) -> bool:
     """Whether the caller's If-Match, if it sent one, is the tag of getGame's answer."""
+    if asked().required_tags is None:
+        return True
     return not request.if_match or request.if_match.contains(f"{GAME}-{tag}")
 
 
@@ -61,7 +75,7 @@ def visit(game_id: str, *, anonymous: bool = True) -> Visit:
 def answer(body: Any, status: int = 200, headers: dict[str, str] | None = None) -> Response:
     """An answer with a JSON body."""
     headers = {"Content-Type": "application/json", **(headers or {})}
-    return Response(_encode(body), status=status, headers=headers)
+    return Whole(_encode(body), status=status, headers=headers)
 
 
 def game(found: Visit, status: int = 200, headers: dict[str, str] | None = None) -> Response:

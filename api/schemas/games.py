@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from marshmallow import Schema, fields, validate
+import contextlib
+from typing import Any
+
+from marshmallow import Schema, ValidationError, fields, validate
 
 from api.happenings import Cause
 from api.schemas import unions
@@ -108,6 +111,13 @@ class MoveBodySchema(BodySchema):
         metadata=described("The game's `turn` at which you decided on this move."),
     )
     move = unions.move("The move, one of the game's `legal_moves`.", required=True)
+
+    def load(self, data: Any, **how: Any) -> Any:
+        """Read a body: one with these members and no mistake goes the short way."""
+        if isinstance(data, dict) and data.keys() == self.fields.keys():
+            with contextlib.suppress(ValidationError):
+                return {name: self.fields[name].deserialize(data[name]) for name in data}
+        return super().load(data, **how)
 
 
 class PageQuerySchema(Schema):
