@@ -15,7 +15,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from api import logs, metrics, tracing
-from api.asked import asked
+from api.asked import Request
 from api.headers import (
     CACHING,
     DATA_POLICY,
@@ -112,10 +112,13 @@ def _more(trace: tracing.Trace, headers: list[tuple[str, str]]) -> Iterator[tupl
     yield REQUEST_ID, trace.id
 
 
-def note_route() -> None:
-    """Called as soon as it is known which route a request is for."""
-    trace, request = tracing.current(), asked()
-    if trace is None or request.url_rule is None:
+def note_route(request: Request) -> None:
+    """Called as soon as it is known what is asked, and which route that is for."""
+    trace = tracing.current()
+    if trace is None:
+        return
+    trace.request = request
+    if request.url_rule is None:
         return
     trace.route = _as_documented(request.url_rule.rule)
     game_id = (request.view_args or {}).get("game_id")

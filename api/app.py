@@ -16,7 +16,7 @@ from werkzeug.routing import MapAdapter
 
 from api import metrics
 from api.access import Access, note_route
-from api.asked import Request
+from api.asked import Request, asked
 from api.callers import Proxies
 from api.limits.gate import Gate
 from api.link import NotReplicated
@@ -67,8 +67,9 @@ class Application(Flask):
 
     def preprocess_request(self) -> None:
         """Before every view the same, and of no blueprint more."""
-        note_route()
-        self.gate.enter()
+        request = asked()
+        note_route(request)
+        self.gate.enter(request)
 
     def process_response(self, response: Response) -> Response:
         """After every view the same."""

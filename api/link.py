@@ -12,16 +12,16 @@ This module knows no key of ours. How a cluster is spoken to is `api.cluster`.
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import math
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from queue import Empty
 from typing import Any, NamedTuple, Protocol, cast
 
 from gevent.queue import LifoQueue
+from hiredis import pack_command
 from redis import RedisError, ResponseError
 from redis.connection import BlockingConnectionPool, Connection, ConnectionInterface, ConnectionPool
 from redis.exceptions import ConnectionError as RedisConnectionError
@@ -136,9 +136,17 @@ class Connections(BlockingConnectionPool):
         try:
             connection.connect()
         except BaseException:
-            self.release(connection)  # type: ignore[no-untyped-call]
+            self.release(connection)
             raise
         return connection
+
+    def release(self, connection: ConnectionInterface) -> None:
+        """Take a connection back."""
+        own = cast("Connection", connection)
+        if self.owns_connection(own) and not own.should_reconnect():
+            self.pool.put_nowait(own)
+        else:
+            super().release(own)  # type: ignore[no-untyped-call]
 
 
 class FairLink:
@@ -244,24 +252,15 @@ def exchange(pool: ConnectionPool, commands: Sequence[Command], *, anew: bool = 
 
     `anew`: on a new connection, since an old one may have ended without our knowing.
     """
-    with borrowed(pool) as connection:
+    connection = pool.get_connection()
+    try:
         if anew:
             connection.disconnect()
             connection.connect()
         send(connection, commands)
         return [receive(connection) for _ in commands]
-
-
-@contextlib.contextmanager
-def borrowed(pool: ConnectionPool) -> Iterator[ConnectionInterface]:
-    """A connection of a pool's; if anything goes wrong, it is closed.
-
-    Else what is still to come on it would answer somebody else's question.
-    """
-    connection = pool.get_connection()
-    try:
-        yield connection
     except BaseException:
+        # Else what is still to come on it would answer somebody else's question.
         connection.disconnect()
         raise
     finally:
@@ -270,7 +269,9 @@ def borrowed(pool: ConnectionPool) -> Iterator[ConnectionInterface]:
 
 def send(connection: ConnectionInterface, commands: Sequence[Command]) -> None:
     """Send some commands at once."""
-    connection.send_packed_command(connection.pack_commands([each.words for each in commands]))
+    # redis-py would look at each word first, whether it is one of those that we never send.
+    packed = b"".join([pack_command(each.words) for each in commands])
+    connection.send_packed_command([packed])
 
 
 def receive(connection: ConnectionInterface) -> Any:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import re
 from contextvars import ContextVar
+from typing import Any
 
 _ID = re.compile(r"[A-Za-z0-9._:=+/@-]{1,128}")
 
@@ -20,12 +21,22 @@ UNMATCHED = "unmatched"
 class Trace:
     """A request: its id, its method, its route as the document writes it, who sent it.
 
-    `waited` tells whether it waited for something to happen, so that its time says nothing of
+    `request` is what the web framework made of it, once it has. `waited` tells whether it waited for something to happen, so that its time says nothing of
     how fast we are; `store_time` (ms) is when the store said it was, if it was asked; `problem`
     the code of what it failed with.
     """
 
-    __slots__ = ("game", "id", "method", "player", "problem", "route", "store_time", "waited")
+    __slots__ = (
+        "game",
+        "id",
+        "method",
+        "player",
+        "problem",
+        "request",
+        "route",
+        "store_time",
+        "waited",
+    )
 
     def __init__(self, id_: str, method: str) -> None:
         self.id = id_
@@ -36,6 +47,7 @@ class Trace:
         self.problem: str | None = None
         self.store_time: int | None = None
         self.waited = False
+        self.request: Any = None
 
 
 _current: ContextVar[Trace | None] = ContextVar("trace", default=None)

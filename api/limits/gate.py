@@ -108,12 +108,11 @@ class Gate:
         self._warned = False
         self._names: dict[str, Sequence[str]] = {}
 
-    def enter(self) -> None:
+    def enter(self, request: Request) -> None:
         """Count a request that has come, before its view is asked.
 
         Raises `Problem` (``too_many_requests``; ``invalid_token`` where too many were wrong).
         """
-        request = asked()
         address = self._find_caller(request)
         names = self._limits(request)
         passage = _Passage(names, address)
