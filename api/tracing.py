@@ -21,9 +21,9 @@ UNMATCHED = "unmatched"
 class Trace:
     """A request: its id, its method, its route as the document writes it, who sent it.
 
-    `request` is what the web framework made of it, once it has. `waited` tells whether it waited for something to happen, so that its time says nothing of
-    how fast we are; `store_time` (ms) is when the store said it was, if it was asked; `problem`
-    the code of what it failed with.
+    `request` is what the web framework has made of it. `waited` tells whether it waited for
+    something to happen, so that its time says nothing of how fast we are; `store_time` (ms) is
+    when the store said it was, if it was asked; `problem` the code of what it failed with.
     """
 
     __slots__ = (
