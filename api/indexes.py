@@ -167,6 +167,25 @@ def can_become_true(entry: Entry, position: Position, game: Game | None, now: in
     return entry.owner in {places(player_id) for player_id in game.players()}
 
 
+class Page(NamedTuple):
+    """A page of an index, newest first: after which position, and how many games at most."""
+
+    entry: Entry
+    after: Position | None
+    limit: int
+
+    @property
+    def beginning(self) -> Command:
+        """What is asked first for it; so it can be asked along with something else."""
+        return self.part(self.after, 0)
+
+    def part(self, after: Position | None, offset: int) -> Command:
+        """What is asked for a part of it, as large as a page with one more game may take."""
+        newest = "+inf" if after is None else after.created_at
+        limits = ("BYSCORE", "REV", "LIMIT", offset, self.limit + 1)
+        return _scored(_key(self.entry), newest, "-inf", *limits)
+
+
 class Indexes:
     """The indexes in Redis. Any call may raise `redis.RedisError`.
 
@@ -254,9 +273,7 @@ class Indexes:
             if sum(self.link.ask([_command("ZCARD", _key(entry)) for entry in indexes])) < most:
                 return False
             taken = {
-                game.id
-                for entry in indexes
-                for game in self.page(entry.owner, entry.status, None, most, now)[0]
+                game.id for entry in indexes for game in self.page(Page(entry, None, most), now)[0]
             }
         except Unreadable as error:
             # Who cannot be counted is not kept from playing.
@@ -271,18 +288,19 @@ class Indexes:
         return dict(zip(UNFINISHED, sizes, strict=True))
 
     def page(
-        self, owner: str, status: str, after: Position | None, limit: int, now: int
+        self, page: Page, now: int, beginning: Any = None
     ) -> tuple[list[Game], Position | None]:
-        """Some games of an index, newest first, and where the next page begins, if there is one.
+        """The games of a page, and where the next one begins, if there is one.
 
-        There may be fewer than asked for, even none, and a next page all the same.
+        There may be fewer than asked for, even none, and a next page all the same. `beginning`
+        is the answer to what is asked first, if it was asked along with something else.
         """
-        entry = Entry(owner, status)
+        entry, limit = page.entry, page.limit
         games: list[Game] = []
         false: list[str] = []
         following = None
         most = MOST_READS * (limit + 1)
-        for number, (position, game) in enumerate(self._positions(entry, after, limit + 1), 1):
+        for number, (position, game) in enumerate(self._positions(page, beginning), 1):
             if game is None or not is_true(entry, game):
                 if not can_become_true(entry, position, game, now):
                     false.append(position.game_id)
@@ -297,10 +315,6 @@ class Indexes:
         # Only now: a removal shifts what `_positions` has still to read.
         self._remove(entry, false)
         return games, following
-
-    def ended_since(self, player_id: str, since: int, limit: int) -> list[tuple[str, int]]:
-        """The ids of the player's games that ended since then, and when, in this order."""
-        return self._scored(_ended_key(player_id), since, "+inf", "BYSCORE", "LIMIT", 0, limit)
 
     def unfinished(self, player_ids: Sequence[str], most: int) -> list[frozenset[str]]:
         """The newest games that may concern each of some players and may not have ended.
@@ -328,20 +342,18 @@ class Indexes:
             for group in groups
         ]
 
-    def _positions(
-        self, entry: Entry, after: Position | None, size: int
-    ) -> Iterator[tuple[Position, Game | None]]:
-        """An index from a position on, with what is known of each game."""
-        offset = 0
+    def _positions(self, page: Page, beginning: Any) -> Iterator[tuple[Position, Game | None]]:
+        """An index from where a page begins, with what is known of each game."""
+        after, offset = page.after, 0
         while True:
-            newest = "+inf" if after is None else after.created_at
-            limits = ("BYSCORE", "REV", "LIMIT", offset, size)
-            found = self._scored(_key(entry), newest, "-inf", *limits)
+            if beginning is None:
+                (beginning,) = self.link.ask([page.part(after, offset)])
+            found, beginning = read_entries(beginning), None
             positions = [Position(score, member) for member, score in found]
             batch = [each for each in positions if after is None or each < after]
             games = self.store.games([each.game_id for each in batch])
             yield from ((each, games[each.game_id]) for each in batch if each.game_id in games)
-            if len(found) < size:
+            if len(found) <= page.limit:
                 return
             # From the last one on, not by counting: what comes or goes meanwhile shifts nothing.
             # Only within one and the same millisecond there is no other way.
@@ -352,14 +364,25 @@ class Indexes:
         parts = [false[at : at + TOLD_AT_ONCE] for at in range(0, len(false), TOLD_AT_ONCE)]
         self._write([REMOVE.on(*_keys(entry), args=part) for part in parts])
 
-    def _scored(self, key: str, *words: Any) -> list[tuple[str, int]]:
-        """The members of a part of an index, and their times."""
-        (answer,) = self.link.ask([_command("ZRANGE", key, *words, "WITHSCORES")])
-        pairs = zip(answer[::2], answer[1::2], strict=True)
-        try:
-            return [(member.decode(), int(float(score))) for member, score in pairs]
-        except (ValueError, OverflowError) as error:
-            raise Unreadable from error
+
+def asking_ended(player_id: str, since: int, limit: int) -> Command:
+    """Asks for the ids of the player's games that ended since then, and when, in this order."""
+    return _scored(_ended_key(player_id), since, "+inf", "BYSCORE", "LIMIT", 0, limit)
+
+
+def read_entries(answer: Any) -> list[tuple[str, int]]:
+    """The members of a part of an index, and their times. Raises `Unreadable`."""
+    if isinstance(answer, Unreadable):
+        raise answer
+    pairs = zip(answer[::2], answer[1::2], strict=True)
+    try:
+        return [(member.decode(), int(float(score))) for member, score in pairs]
+    except (ValueError, OverflowError) as error:
+        raise Unreadable from error
+
+
+def _scored(key: str, *words: Any) -> Command:
+    return _command("ZRANGE", key, *words, "WITHSCORES")
 
 
 def _members(found: list[bytes] | Unreadable) -> list[str]:

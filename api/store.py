@@ -188,12 +188,16 @@ class StoredGame:
 
 
 class Reading(NamedTuple):
-    """What one round trip found: the time, who may be calling, the game, a move played before."""
+    """What one round trip found: the time, who may be calling, the game, a move played before.
+
+    And the answers to what was asked along, as they came.
+    """
 
     now: int
     account: Account | None
     found: StoredGame | None
     played: bytes | None
+    along: Sequence[Any]
 
 
 class Change(Struct, frozen=True, kw_only=True):
@@ -294,11 +298,16 @@ class Store:
     # --- Games -------------------------------------------------------------------------
 
     def read(
-        self, player_id: str | None, game_id: str | None = None, played: str | None = None
+        self,
+        player_id: str | None,
+        game_id: str | None = None,
+        played: str | None = None,
+        along: Sequence[Command] = (),
     ) -> Reading:
         """The time, a player, a game and a move played before, in one round trip.
 
-        The time is that of the server that has the game, or else the player.
+        The time is that of the server that has the game, or else the player. What else is asked
+        `along` may be answered with `Unreadable`, which is not raised: it is about that alone.
         """
         commands = []
         if game_id is not None:
@@ -312,11 +321,13 @@ class Store:
         if game_id is not None and played is not None:
             key = _played_key(game_id)
             commands.append(Command(key, ("HGET", key, played)))
-        answers = iter(self.link.ask(commands))
+        own = len(commands)
+        asked = self.link.ask([*commands, *along], apart=True)
+        answers = iter(map(_readable, asked[:own]))
         now = _milliseconds(next(answers))
         found = _stored_game(game_id, next(answers)) if game_id is not None else None
         account = _account(player_id, next(answers)) if player_id is not None else None
-        return Reading(now, account, found, next(answers, None))
+        return Reading(now, account, found, next(answers, None), asked[own:])
 
     def games(self, ids: Sequence[str]) -> dict[str, Game | None]:
         """The documents of some games, None for each that there is no more.
@@ -382,9 +393,8 @@ class Store:
 
     def items(self, game_id: str, first: int, last: int) -> list[Item]:
         """What happened, from one version to another, both included."""
-        key = _items_key(game_id)
-        found = self._ask(key, "LRANGE", key, first - 1, last - 1)
-        return [_decode(_item_decoder, each) for each in found]
+        (found,) = self.link.ask([asking_items(game_id, first, last)])
+        return read_items(found)
 
     def deal(self, game_id: str) -> StoredDeal | None:
         """The deal of a game that was started."""
@@ -537,6 +547,23 @@ def player_channel(player_id: str) -> str:
 def keeping(player_id: str, now: int, life_ms: int) -> Command:
     """What `Store.keep_player` sends, for whoever sends more with it."""
     return KEEP.on(_player_key(player_id), args=(now, life_ms))
+
+
+def asking_items(game_id: str, first: int, last: int) -> Command:
+    """What `Store.items` asks, for whoever asks it along; `read_items` reads the answer."""
+    key = _items_key(game_id)
+    return Command(key, ("LRANGE", key, first - 1, last - 1))
+
+
+def read_items(answer: Any) -> list[Item]:
+    """What happened, from what the store says of it. Raises `Unreadable`."""
+    return [_decode(_item_decoder, each) for each in _readable(answer)]
+
+
+def _readable(answer: Any) -> Any:
+    if isinstance(answer, Unreadable):
+        raise answer
+    return answer
 
 
 def _game_key(game_id: str) -> str:

@@ -7,9 +7,10 @@ another request was faster, it is decided again on what is there now.
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from random import SystemRandom
+from typing import Any
 
 from msgspec.structs import replace
 
@@ -17,6 +18,7 @@ from api import metrics
 from api.accounts import Accounts, Credentials, Remembered
 from api.game.course import Course, is_due
 from api.indexes import Indexes
+from api.link import Command
 from api.lives import Lives
 from api.problems import Problem
 from api.store import Change, Store, StoredGame
@@ -29,12 +31,16 @@ ATTEMPTS = 100
 
 @dataclass(frozen=True, slots=True)
 class Visit:
-    """A caller before a game: the time (ms), who, the game with its position, a move found."""
+    """A caller before a game: the time (ms), who, the game with its position, a move found.
+
+    And the answers to what was asked along, if the game still is as it was read.
+    """
 
     now: int
     caller: Player | None
     found: StoredGame
     played: bytes | None = None
+    along: Sequence[Any] = ()
 
     @property
     def game(self) -> Game:
@@ -89,6 +95,7 @@ class Desk:
         *,
         anonymous: bool = False,
         played: str | None = None,
+        along: Sequence[Command] = (),
         admit: Callable[[Game, Player], bool] = nobody_else,
     ) -> Visit:
         """A caller, if it may be `anonymous` perhaps without a token, before a game.
@@ -102,7 +109,7 @@ class Desk:
             raise Problem("missing_token")
         player_id = None if credentials is None else credentials.player_id
         for _ in range(ATTEMPTS):
-            reading = self.store.read(player_id, game_id, played)
+            reading = self.store.read(player_id, game_id, played, along)
             caller = None
             if credentials is not None:
                 caller = self.accounts.authenticate(reading, credentials)
@@ -112,7 +119,9 @@ class Desk:
             if is_due(found.game, reading.now):
                 found = self.settle(found, reading.now)
             if found is not None:
-                return Visit(reading.now, caller, found, reading.played)
+                is_as_read = found is reading.found
+                also = reading.along if is_as_read else ()
+                return Visit(reading.now, caller, found, reading.played, also)
             # Another request was faster, perhaps with the very move that is asked about: all
             # that was read belongs together and is read again.
         raise Problem("busy")

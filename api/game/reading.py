@@ -31,11 +31,22 @@ from api.answers import (
 from api.game.course import is_due
 from api.game.desk import Desk, Visit
 from api.happenings import BY_CLOCK
-from api.indexes import ALL, Indexes, Position, lobby, places
+from api.indexes import (
+    ALL,
+    Entry,
+    Indexes,
+    Page,
+    Position,
+    asking_ended,
+    lobby,
+    places,
+    read_entries,
+)
+from api.link import Command
 from api.lives import COMMIT_MS
 from api.problems import FieldError, Problem
 from api.setup import find_ruleset, unknown_ruleset
-from api.store import Store, StoredGame, log_unreadable
+from api.store import Reading, Store, StoredGame, log_unreadable, read_items
 from api.stored import ENDED, NOT_A_MOVE, PLAYING, Game, Item, Version, digest, raw, timestamp
 
 Found = TypeVar("Found")
@@ -103,13 +114,7 @@ class Reader:
         if ruleset is not None and find_ruleset(ruleset) is None:
             at = FieldError(unknown_ruleset(), parameter="ruleset")
             raise Problem("invalid_request", at.detail, errors=(at,))
-        reading = self.store.read(None if credentials is None else credentials.player_id)
-        caller = None
-        if credentials is not None:
-            caller = self.accounts.authenticate(reading, credentials).id
-        return self._page(
-            lobby(ruleset), caller, reading.now, status=status, cursor=cursor, limit=limit
-        )
+        return self._page(lobby(ruleset), credentials, status, cursor, limit)
 
     def own_games(
         self, credentials: Credentials | None, status: str | None, cursor: str | None, limit: int
@@ -117,22 +122,23 @@ class Reader:
         """A page of the games that the caller hosts, sits in or has a seat reserved in."""
         if credentials is None:
             raise Problem("missing_token")
-        reading = self.store.read(credentials.player_id)
-        caller = self.accounts.authenticate(reading, credentials).id
-        return self._page(caller, caller, reading.now, status=status, cursor=cursor, limit=limit)
+        return self._page(credentials.player_id, credentials, status, cursor, limit)
 
     def _page(
         self,
         owner: str,
-        reader: str | None,
-        now: int,
-        *,
+        credentials: Credentials | None,
         status: str | None,
         cursor: str | None,
         limit: int,
     ) -> GamePage:
         after = None if cursor is None else _read_cursor(cursor)
-        games, following = self.indexes.page(owner, status or ALL, after, limit, now)
+        wanted = Page(Entry(owner, status or ALL), after, limit)
+        reader = None if credentials is None else credentials.player_id
+        reading = self.store.read(reader, along=[wanted.beginning])
+        if credentials is not None:
+            self.accounts.authenticate(reading, credentials)
+        games, following = self.indexes.page(wanted, reading.now, reading.along[0])
         return GamePage(
             tuple(_of_each(games, lambda game: game.id, lambda game: game_summary(game, reader))),
             None if following is None else _cursor(following),
@@ -141,11 +147,15 @@ class Reader:
     # --- One game ----------------------------------------------------------------------
 
     def events(self, visit: Visit, since: int, limit: int) -> EventPage:
-        """What happened in a game after a version, as the caller is told it."""
+        """What happened in a game after a version, as the caller is told it.
+
+        The items may have been asked for along with the game.
+        """
         game = visit.game
         if since > game.version:
             return EventPage((), game.version, False, game.status, True)
-        items = self._items(game, since, min(since + limit, game.version))
+        known = read_items(visit.along[0]) if visit.along else None
+        items = self._items(game, since, min(since + limit, game.version), known)
         return self._event_page(visit, items, since + len(items))
 
     def events_after(self, visit: Visit, seen: Version, limit: int) -> EventPage | None:
@@ -165,12 +175,21 @@ class Reader:
                 return None
         return self._event_page(visit, items, last)
 
-    def _items(self, game: Game, since: int, last: int) -> list[Item]:
+    def _items(
+        self, game: Game, since: int, last: int, known: list[Item] | None = None
+    ) -> list[Item]:
         """What happened from one version to another; none of it if the store has lost some.
+
+        `known` is what was read with the game, from the one version on.
 
         The game is read before: between the two a failover may have put another past in its place.
         """
-        items = self.store.items(game.id, since + 1, last) if last > since else []
+        if last <= since:
+            items = []
+        elif known is not None:
+            items = known[: last - since]
+        else:
+            items = self.store.items(game.id, since + 1, last)
         is_whole = len(items) == last - since == game.version - since
         if is_whole and items and game.version_id not in ("", items[-1].version_id):
             return []
@@ -238,14 +257,24 @@ class Reader:
         """The games that wait for the caller, those that ended, and whether any of it is new."""
         if credentials is None:
             raise Problem("missing_token")
-        reading = self.store.read(credentials.player_id)
-        caller = self.accounts.authenticate(reading, credentials).id
-        seen = TurnsCursor(reading.now - ENDED_SHOWN_MS, frozenset())
-        if since is not None:
-            seen = _read_turns_cursor(since)
-        waiting = self._waiting(caller, reading.now)
+        caller = credentials.player_id
+        given = None if since is None else _read_turns_cursor(since)
+        playing = Page(Entry(places(caller), PLAYING), None, MAX_TURNS)
+        along = [playing.beginning]
+        if given is not None:
+            along.append(_asking_ended(caller, given))
+        reading = self.store.read(caller, along=along)
+        self.accounts.authenticate(reading, credentials)
+        seen = _to_tell(given, reading.now)
+        answers = (
+            reading.along[1:]
+            if seen is given
+            else self.store.link.ask([_asking_ended(caller, seen)])
+        )
+        entries = read_entries(answers[0])
+        waiting = self._waiting(caller, playing, reading)
         marks = [_turn_mark(game) for game, _ in waiting]
-        ended, since_then, told = self._ended(caller, seen, reading.now)
+        ended, since_then, told = self._ended(caller, seen, entries, reading.now)
         return Turns(
             now=reading.now,
             caller=caller,
@@ -258,8 +287,9 @@ class Reader:
             ),
         )
 
-    def _waiting(self, caller: str, now: int) -> list[tuple[Game, Raw]]:
+    def _waiting(self, caller: str, playing: Page, reading: Reading) -> list[tuple[Game, Raw]]:
         """The games with the caller to move. Documents first: most games wait for others."""
+        now = reading.now
 
         def answer(found: StoredGame) -> tuple[Game, Raw] | None:
             settled = self._settled(found, now)
@@ -267,7 +297,7 @@ class Reader:
                 return None
             return settled.game, game_answer(settled, settled.game.audience_of(caller))
 
-        games, _ = self.indexes.page(places(caller), PLAYING, None, MAX_TURNS, now)
+        games, _ = self.indexes.page(playing, now, reading.along[0])
         ids = [game.id for game in games if _waits_for(game, caller) or is_due(game, now)]
         found = [each for each in self.store.games_with_state(ids).values() if each is not None]
         answers = _of_each(found, lambda each: each.game.id, answer)
@@ -281,23 +311,21 @@ class Reader:
         return self.desk.settle(found, now) or self.store.read(None, found.game.id).found
 
     def _ended(
-        self, caller: str, seen: TurnsCursor, now: int
+        self, caller: str, seen: TurnsCursor, entries: list[tuple[str, int]], now: int
     ) -> tuple[list[Game], int, list[bytes]]:
         """The games that ended and were not told yet; from when on to look next, and past whom.
+
+        `entries` are those that may have ended since, and when.
 
         A commit may be under way, so what ended a little before is looked at again, and marks
         tell what of it was told. When there are too many to remember, it is looked at no more.
         """
-        most = MAX_ENDED + len(seen.marks)
-        # A clock that was set back puts what ends from then on before what was told already.
-        from_when = seen.since if seen.since <= now else now - COMMIT_MS
-        entries = self.indexes.ended_since(caller, from_when, most)
         new = [each for each in entries if _end_mark(each[0]) not in seen.marks][:MAX_ENDED]
         found = self.store.games([each[0] for each in new]).values()
         games = [game for game in found if game is not None]
         games = [game for game in games if game.status in ENDED and caller in game.company()]
         until = new[-1][1] if len(new) == MAX_ENDED else now
-        since = max(from_when, until - COMMIT_MS)
+        since = max(seen.since, until - COMMIT_MS)
         told = {game.id for game in games}
         past = [
             (game_id, at)
@@ -374,6 +402,21 @@ def _read_turns_cursor(text: str) -> TurnsCursor:
     joined = urlsafe_b64decode(match[2])
     marks = (joined[at : at + MARK_SIZE] for at in range(0, len(joined), MARK_SIZE))
     return TurnsCursor(int(match[1]), frozenset(marks))
+
+
+def _to_tell(given: TurnsCursor | None, now: int) -> TurnsCursor:
+    """From when on endings are told, by the cursor that was given."""
+    if given is None:
+        return TurnsCursor(now - ENDED_SHOWN_MS, frozenset())
+    if given.since > now:
+        # A clock that was set back puts what ends from then on before what was told already.
+        return given._replace(since=now - COMMIT_MS)
+    return given
+
+
+def _asking_ended(caller: str, seen: TurnsCursor) -> Command:
+    # Those that were told already may be among them.
+    return asking_ended(caller, seen.since, MAX_ENDED + len(seen.marks))
 
 
 def _turn_mark(game: Game) -> bytes:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 import msgspec
@@ -15,6 +15,7 @@ from api.accounts import Credentials
 from api.answers import game_answer
 from api.asked import asked
 from api.game.desk import Visit
+from api.link import Command
 from api.problems import RETRY_AFTER_SECONDS
 from api.services import Services
 from api.tracing import note_time
@@ -62,12 +63,12 @@ def if_match(tag: str) -> bool:
     return not request.if_match or request.if_match.contains(f"{GAME}-{tag}")
 
 
-def visit(game_id: str, *, anonymous: bool = True) -> Visit:
-    """The caller, perhaps without a token, before a game.
+def visit(game_id: str, *, anonymous: bool = True, along: Sequence[Command] = ()) -> Visit:
+    """The caller, perhaps without a token, before a game; and what is asked `along`.
 
     Raises `Problem` (``missing_token``, ``invalid_token``, ``game_not_found``).
     """
-    found = services().desk.visit(credentials(), game_id, anonymous=anonymous)
+    found = services().desk.visit(credentials(), game_id, anonymous=anonymous, along=along)
     note_time(found.now)
     return found
 

@@ -38,6 +38,7 @@ from api.schemas.games import (
     StreamQuerySchema,
     TicketSchema,
 )
+from api.store import asking_items
 from api.tracing import note_time
 
 blueprint = Blueprint("play", __name__, url_prefix="/v1/games/<game_id>")
@@ -186,7 +187,9 @@ def list_events(query: dict[str, Any], game_id: str) -> Response:
     After version `since`, as the caller is told it. With `wait` the answer comes when there is
     something, or nothing more can come; with Retry-After, if too many wait, at once.
     """
-    polled = services().polls.events(visit(game_id), query["since"], query["limit"], query["wait"])
+    since, limit = query["since"], query["limit"]
+    found = visit(game_id, along=[asking_items(game_id, since + 1, since + limit)])
+    polled = services().polls.events(found, since, limit, query["wait"])
     note_time(polled.now)
     response = answer(polled.page)
     return retry_later(response) if polled.is_over_cap else response

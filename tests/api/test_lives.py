@@ -22,7 +22,7 @@ from api import lives
 from api.app import create_app
 from api.connection import connect
 from api.happenings import BY_TABLE
-from api.indexes import REMOVED_AT_ONCE, Entry, Indexes, entries, lobby
+from api.indexes import REMOVED_AT_ONCE, Entry, Indexes, Page, entries, lobby
 from api.link import Command, SingleLink
 from api.lives import DAY_MS, HOUR_MS, Lives
 from api.settings import Settings
@@ -513,7 +513,7 @@ def test_a_list_misses_no_game_and_tells_none_twice_while_games_change(
     told: list[str] = []
     position = None
     while True:
-        games, position = town.indexes.page(lobby(), status, position, 5, town.now)
+        games, position = town.indexes.page(Page(Entry(lobby(), status), position, 5), town.now)
         told += [game.id for game in games]
         assert all(status in ("all", game.status) for game in games)
         if position is None:

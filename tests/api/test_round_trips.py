@@ -23,17 +23,21 @@ TRIPS = {
     "getGame, not modified": 1,
     "listLegalMoves": 1,
     "checkMove": 1,
+    "listEvents": 1,
     "getMe": 1,
-    # And one for what it is asked for.
-    "listEvents": 2,
+    # Who is asked after is known only then.
     "getPresence": 2,
-    # The caller, the index, the games.
-    "listGames": 3,
-    "listMyGames": 3,
-    # The caller, the index of games in play, that of ended ones; the games, the whole ones.
-    "listTurns, without games": 3,
-    "listTurns, none waits": 4,
-    "listTurns, one waits": 5,
+    # The caller and the index; the games.
+    "listGames": 2,
+    "listMyGames": 2,
+    # The caller, the index of games in play and that of ended ones, which without a cursor is
+    # asked by itself as it takes the time; the games; the whole of those that wait.
+    "listTurns, without games": 2,
+    "listTurns, none waits": 3,
+    "listTurns, one waits": 4,
+    "listTurns with a cursor, without games": 1,
+    "listTurns with a cursor, none waits": 2,
+    "listTurns with a cursor, one waits": 3,
     # The read and the commit; a move that is refused, or was made before, commits nothing.
     "playMove": 2,
     "playMove, again": 2,
@@ -126,11 +130,16 @@ def ask(room: Room) -> None:
         "getMe": (me, "/v1/me"),
         "listGames": (me, "/v1/games"),
         "listMyGames": (me, "/v1/me/games"),
-        "listTurns, without games": (room.newcomer(), "/v1/me/turns"),
-        "listTurns, none waits": (room.other(), "/v1/me/turns"),
-        "listTurns, one waits": (me, "/v1/me/turns"),
         "listRulesets": (me, "/v1/rulesets"),
     }
+    for what, who in {
+        "without games": room.newcomer(),
+        "none waits": room.other(),
+        "one waits": me,
+    }.items():
+        cursor = who.get("/v1/me/turns")["cursor"]
+        reads[f"listTurns, {what}"] = (who, "/v1/me/turns")
+        reads[f"listTurns with a cursor, {what}"] = (who, f"/v1/me/turns?since={cursor}")
     for name, (caller, where) in reads.items():
         room.count(name, caller, lambda caller=caller, where=where: caller.get(where))
     room.count("getGame, not modified", me, lambda: not_modified(me, path, mine))
