@@ -61,6 +61,9 @@ class Access:
             # The server logs why, under the same id.
             answer.note()
             raise
+        finally:
+            # What is still to be sent, for hours perhaps, needs no more of it.
+            trace.request = None
         return answer
 
 
