@@ -8,7 +8,7 @@ import socket
 import subprocess
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -26,6 +26,14 @@ STOPS: dict[str, Callable[[Service], None]] = {
     "SIGTERM": lambda service: service.signal(signal.SIGTERM),
     "SIGHUP": lambda service: service.signal(signal.SIGHUP),
 }
+
+
+@pytest.fixture(autouse=True)
+def _heard_like_in_a_terminal() -> Iterator[None]:
+    """What the tests themselves were told to ignore, with nohup, is not told to the service."""
+    before = signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    yield
+    signal.signal(signal.SIGHUP, before)
 
 
 class Request:
