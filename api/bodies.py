@@ -9,7 +9,6 @@ import gevent
 from flask import Request
 from marshmallow import Schema
 from webargs.flaskparser import FlaskParser
-from werkzeug.exceptions import ClientDisconnected
 
 from api.problems import Problem
 from api.schemas.fields import BodySchema
@@ -56,7 +55,7 @@ def read_body(req: Request, max_bytes: int) -> bytes:
     with gevent.Timeout(BODY_SECONDS, _TooSlow):
         body: bytes = req.environ["wsgi.input"].read(length)
     if len(body) < length:
-        raise ClientDisconnected
+        raise Problem("invalid_json", "The body is shorter than its Content-Length.")
     return body
 
 

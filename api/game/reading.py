@@ -266,13 +266,12 @@ class Reader:
         reading = self.store.read(caller, along=along)
         self.accounts.authenticate(reading, credentials)
         seen = _to_tell(given, reading.now)
-        answers = (
-            reading.along[1:]
-            if seen is given
-            else self.store.link.ask([_asking_ended(caller, seen)])
-        )
-        entries = read_entries(answers[0])
         waiting = self._waiting(caller, playing, reading)
+        answers = reading.along[1:]
+        if seen is not given or reading.along[0]:
+            # After the games: of what has ended meanwhile, no answer says neither.
+            answers = self.store.link.ask([_asking_ended(caller, seen)])
+        entries = read_entries(answers[0])
         marks = [_turn_mark(game) for game, _ in waiting]
         ended, since_then, told = self._ended(caller, seen, entries, reading.now)
         return Turns(

@@ -30,14 +30,14 @@ TRIPS = {
     # The caller and the index; the games.
     "listGames": 2,
     "listMyGames": 2,
-    # The caller, the index of games in play and that of ended ones, which without a cursor is
-    # asked by itself as it takes the time; the games; the whole of those that wait.
+    # The caller and the index of games in play; the games; the whole of those that wait; and, after
+    # them, the index of ended ones, which comes along with the first if there are no games.
     "listTurns, without games": 2,
     "listTurns, none waits": 3,
     "listTurns, one waits": 4,
     "listTurns with a cursor, without games": 1,
-    "listTurns with a cursor, none waits": 2,
-    "listTurns with a cursor, one waits": 3,
+    "listTurns with a cursor, none waits": 3,
+    "listTurns with a cursor, one waits": 4,
     # The read and the commit; a move that is refused, or was made before, commits nothing.
     "playMove": 2,
     "playMove, again": 2,
