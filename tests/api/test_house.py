@@ -179,6 +179,21 @@ def test_the_house_makes_one_move_for_a_seat_whose_time_is_up(
     assert late.game(game["id"])["seats"][own["you"]]["house"] is None
 
 
+def test_who_asks_for_turns_is_told_of_the_end_that_the_clock_then_brings(
+    service: Service, new_players: NewPlayers, rng: random.Random
+) -> None:
+    players = new_players(3)
+    game_id = seated(players)["id"]
+    while players[0].game(game_id)["table"]["phase"] != "discard":
+        play_out(players, game_id, rng, moves=1)
+    before = players[0].get("/v1/me/turns")
+    assert [game["id"] for game in before["items"]] == [game_id]
+    make_late(service, game_id, 86_400_000)
+    told = players[0].get(f"/v1/me/turns?since={before['cursor']}")
+    assert told["items"] == []
+    assert [game["id"] for game in told["ended"]] == [game_id]
+
+
 def test_every_seat_that_has_not_moved_in_a_shared_turn_is_late_at_once(
     service: Service, new_players: NewPlayers, rng: random.Random
 ) -> None:
