@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 from typing import Any
 
@@ -52,8 +53,10 @@ def read_body(req: Request, max_bytes: int) -> bytes:
         return b""
     if length > max_bytes:
         raise Problem("body_too_large", f"A body may have {max_bytes // 1024} KiB here.")
-    with gevent.Timeout(BODY_SECONDS, _TooSlow):
-        body: bytes = req.environ["wsgi.input"].read(length)
+    body = b""
+    # A client may go away in the middle of it.
+    with contextlib.suppress(OSError), gevent.Timeout(BODY_SECONDS, _TooSlow):
+        body = req.environ["wsgi.input"].read(length)
     if len(body) < length:
         raise Problem("invalid_json", "The body is shorter than its Content-Length.")
     return body

@@ -1,13 +1,17 @@
 """What browsers and caches see: conditional reads, CORS, health."""
 
+import json
 import random
 import re
+import socket
+import struct
+import time
 
 import pytest
 
 from tests.api.client import Client, play_out, seated
 from tests.api.document import METHODS, document
-from tests.server.service import Service
+from tests.server.service import Service, wait_until
 
 CONDITIONAL = ["/v1/games/{id}", "/v1/games/{id}/legal-moves"]
 
@@ -177,3 +181,35 @@ def test_browsers_can_read_what_has_not_changed_and_what_may_not_be_now(
     assert [r.status_code for r in (unchanged, refused, too_large)] == [304, 409, 413]
     for response in (unchanged, refused, too_large):
         assert response.headers["Access-Control-Allow-Origin"] == "*"
+
+
+CUT = (
+    b"POST /v1/players HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+    b'Content-Length: 40\r\n\r\n{"name": "Ada"}'
+)
+
+
+def test_a_body_that_is_cut_short_is_refused(service: Service) -> None:
+    with service.connect() as line:
+        line.sendall(CUT)
+        line.shutdown(socket.SHUT_WR)
+        answer = b"".join(iter(lambda: line.recv(65536), b""))
+    head, _, body = answer.partition(b"\r\n\r\n")
+    assert head.startswith(b"HTTP/1.1 400 ")
+    problem = json.loads(body)
+    assert problem["code"] == "invalid_json"
+    assert "Content-Length" in problem["detail"]
+
+
+def test_a_client_that_goes_in_the_middle_of_a_body_is_no_failure_of_ours(
+    service: Service,
+) -> None:
+    failures = service.output.count("a request failed")
+    answered = service.output.count("answered")
+    with service.connect() as line:
+        line.sendall(CUT)
+        time.sleep(0.2)
+        # Closed with a reset.
+        line.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    wait_until(lambda: service.output.count("answered") > answered, "it is noted")
+    assert service.output.count("a request failed") == failures
