@@ -289,6 +289,8 @@ class ClusterLink:
 
 def at_once(acts: Sequence[Callable[[], Answer]]) -> list[Answer]:
     """What some functions return, each of which may have to wait."""
+    if not acts:
+        return []
     *others, own = acts
     # For the same caller, each in a context of its own.
     greenlets = [gevent.spawn(copy_context().run, act) for act in others]

@@ -28,7 +28,7 @@ from itertools import chain
 from typing import Any, NamedTuple
 
 from api import metrics
-from api.link import Command, Link, Script, Unreadable
+from api.link import Command, Link, Script, Unreadable, readable
 from api.lives import COMMIT_MS, Lives
 from api.store import Store, keeping
 from api.stored import CANCELLED, ENDED, FINISHED, OPEN, PLAYING, PUBLIC, UNFINISHED, Game
@@ -372,9 +372,8 @@ def asking_ended(player_id: str, since: int, limit: int) -> Command:
 
 def read_entries(answer: Any) -> list[tuple[str, int]]:
     """The members of a part of an index, and their times. Raises `Unreadable`."""
-    if isinstance(answer, Unreadable):
-        raise answer
-    pairs = zip(answer[::2], answer[1::2], strict=True)
+    found = readable(answer)
+    pairs = zip(found[::2], found[1::2], strict=True)
     try:
         return [(member.decode(), int(float(score))) for member, score in pairs]
     except (ValueError, OverflowError) as error:

@@ -307,6 +307,13 @@ def refuse_errors(answers: list[Any], *, apart: bool = False) -> list[Any]:
     return answers
 
 
+def readable(answer: Any) -> Any:
+    """One of the answers to what was asked `apart`. Raises `Unreadable` if it is that."""
+    if isinstance(answer, Unreadable):
+        raise answer
+    return answer
+
+
 def is_about_data(error: Exception) -> bool:
     """Whether a command was refused for what is under its key, which nobody but us writes."""
     # In a script's words it comes first as well, or after what older servers say of the script.

@@ -30,7 +30,7 @@ from msgspec import Raw, Struct
 from redis import RedisError, ResponseError
 
 from api import metrics
-from api.link import Command, Link, Script, Unreadable
+from api.link import Command, Link, Script, Unreadable, readable
 from api.positions import read_state
 from api.sharing import Found
 from api.soundness import UNDECODABLE, NewerFormat, check_game, check_stored
@@ -323,7 +323,7 @@ class Store:
             commands.append(Command(key, ("HGET", key, played)))
         own = len(commands)
         asked = self.link.ask([*commands, *along], apart=True)
-        answers = iter(map(_readable, asked[:own]))
+        answers = iter(map(readable, asked[:own]))
         now = _milliseconds(next(answers))
         found = _stored_game(game_id, next(answers)) if game_id is not None else None
         account = _account(player_id, next(answers)) if player_id is not None else None
@@ -557,13 +557,7 @@ def asking_items(game_id: str, first: int, last: int) -> Command:
 
 def read_items(answer: Any) -> list[Item]:
     """What happened, from what the store says of it. Raises `Unreadable`."""
-    return [_decode(_item_decoder, each) for each in _readable(answer)]
-
-
-def _readable(answer: Any) -> Any:
-    if isinstance(answer, Unreadable):
-        raise answer
-    return answer
+    return [_decode(_item_decoder, each) for each in readable(answer)]
 
 
 def _game_key(game_id: str) -> str:
@@ -646,12 +640,10 @@ def _look(game_id: str, now: int, values: list[bytes | None] | Unreadable) -> Lo
 
 def _stored_game(game_id: str, values: list[bytes | None] | Unreadable) -> StoredGame | None:
     """A game from some of its fields: the document, and perhaps the others of `GAME_FIELDS`."""
-    if isinstance(values, Unreadable):
-        raise values
-    document, *beside = values
+    document, *beside = readable(values)
     if document is None:
         return None
-    if not beside or sum(len(value or b"") for value in values) > MOST_KEPT_BYTES:
+    if not beside or sum(len(value or b"") for value in (document, *beside)) > MOST_KEPT_BYTES:
         return _read_game(game_id, document, *beside)
     return _known_game(game_id, document, *beside)
 

@@ -148,7 +148,7 @@ class Tables:
             course.tell(BY_PLAYER, seat, SeatTaken(seat, host))
         change = self.desk.commit(None, self._start_if_full(course), now)
         if change is not None:
-            return Visit(now, host, StoredGame(change.game, change.state)), True
+            return Visit(now, host, StoredGame(change.game, change.state, change.position)), True
         # The same request at the same time, on another connection, came first.
         found = self._found(host, game.id)
         if found is None:
