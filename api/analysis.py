@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from api.answers import AnalysisAnswer, StepAnswer
+from api.long_work import long_work, pause
 from api.problems import FieldError, Problem, invalid, pointer
 from api.setup import read_setup
 from engine.ruleset import AnyRuleset, IllegalMove, InvalidSetup, Outcome
@@ -13,12 +14,18 @@ from engine.ruleset import AnyRuleset, IllegalMove, InvalidSetup, Outcome
 
 def analyse(body: Mapping[str, Any]) -> AnalysisAnswer:
     """Replay a deal and moves. Raises `Problem` naming the move that the rules forbid."""
+    with long_work():
+        return _analyse(body)
+
+
+def _analyse(body: Mapping[str, Any]) -> AnalysisAnswer:
     ruleset, options = read_setup(body)
     seat_count = body["seat_count"]
     state, told = _start(ruleset, seat_count, options, body["deal"])
     events = [each.in_full() for each in told]
     steps = []
     for index, move in enumerate(body["moves"]):
+        pause()
         if body.get("trace"):
             steps.append(_step(ruleset, seat_count, state))
         state, told = _advance(ruleset, seat_count, state, move, index)

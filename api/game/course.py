@@ -23,6 +23,7 @@ from api.happenings import (
     GameFinished,
     TimeRanOut,
 )
+from api.long_work import long_work, pause
 from api.store import Change, StoredGame
 from api.stored import (
     CANCELLED,
@@ -130,20 +131,23 @@ class Course:
         if countdown is not None and (game.deadline or 0) < _turn_ends_at(game):
             self._countdown_ran_out()
             return
-        for seat in game.to_move:
-            if self.game.turn == game.turn and seat in self.game.to_move:
-                move, outcome = self._choose(seat, CAREFUL)
-                self.move(seat, move, outcome, BY_CLOCK, Told(TimeRanOut(seat)))
+        with long_work():
+            for seat in game.to_move:
+                if self.game.turn == game.turn and seat in self.game.to_move:
+                    move, outcome = self._choose(seat, CAREFUL)
+                    self.move(seat, move, outcome, BY_CLOCK, Told(TimeRanOut(seat)))
+                    pause()
 
     def let_house_move(self) -> None:
         """The house moves for its seats until the game waits for a person, or is over."""
-        while self.game.status == PLAYING:
-            waiting = [seat for seat in self.game.to_move if self._level(seat) is not None]
-            if not waiting:
-                return
-            seat = waiting[0]
-            move, outcome = self._choose(seat, self._level(seat) or CAREFUL)
-            self.move(seat, move, outcome, BY_HOUSE)
+        if not self._waits_for_house():
+            return
+        with long_work():
+            while waiting := self._waits_for_house():
+                seat, level = waiting[0]
+                move, outcome = self._choose(seat, level)
+                self.move(seat, move, outcome, BY_HOUSE)
+                pause()
 
     def cancel(self) -> None:
         """The game is called off."""
@@ -167,8 +171,12 @@ class Course:
         move = choose(self.ruleset, table, seat, moves, level=level, rng=self.rng)
         return move, self.ruleset.apply(self.state, seat, move)
 
-    def _level(self, seat: Seat) -> str | None:
-        return self.game.seats[seat].house
+    def _waits_for_house(self) -> list[tuple[Seat, str]]:
+        """The seats to move that the house plays for, and at which level."""
+        if self.game.status != PLAYING:
+            return []
+        seats = self.game.seats
+        return [(seat, level) for seat in self.game.to_move if (level := seats[seat].house)]
 
     def _next_version(self) -> int:
         return (self.items[-1].version if self.items else self.game.version) + 1

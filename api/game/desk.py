@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from random import SystemRandom
 from typing import Any
 
+from gevent.event import Event
 from msgspec.structs import replace
 
 from api import metrics
@@ -87,6 +88,8 @@ class Desk:
         self.accounts = accounts
         self.lives = lives
         self.rng = SystemRandom()
+        # The games that this worker settles now, as they were read.
+        self._settling: dict[tuple[str, str], Event] = {}
 
     def visit(
         self,
@@ -129,8 +132,20 @@ class Desk:
     def settle(self, found: StoredGame, now: int) -> StoredGame | None:
         """Commit what the clock and the house do to a game that is due, and the game after it.
 
-        None if another request was faster: to the others it has happened.
+        None if another request was faster: to the others it has happened. What the house does is
+        computed once for all requests that find the game in the same state at the same time.
         """
+        key = found.game.id, found.game.commit
+        if (others := self._settling.get(key)) is not None:
+            others.wait()
+            return None
+        self._settling[key] = Event()
+        try:
+            return self._settle(found, now)
+        finally:
+            self._settling.pop(key).set()
+
+    def _settle(self, found: StoredGame, now: int) -> StoredGame | None:
         course = Course.of(found, now, self.rng)
         if found.game.deadline is not None and found.game.deadline <= now:
             course.clock()

@@ -44,6 +44,7 @@ from api.indexes import (
 )
 from api.link import Command
 from api.lives import COMMIT_MS
+from api.long_work import long_work, pause
 from api.problems import FieldError, Problem
 from api.setup import find_ruleset, unknown_ruleset
 from api.store import Reading, Store, StoredGame, log_unreadable, read_items
@@ -54,6 +55,9 @@ Made = TypeVar("Made")
 
 MAX_TURNS = 100
 """How many games listTurns returns at most."""
+
+MAX_SETTLED = 4
+"""For how many due games one listTurns request applies the clock. The next request goes on."""
 
 MAX_ENDED = 200
 """How many games that ended listTurns tells of at once; the rest the next time."""
@@ -287,27 +291,34 @@ class Reader:
         )
 
     def _waiting(self, caller: str, playing: Page, reading: Reading) -> list[tuple[Game, Raw]]:
-        """The games with the caller to move. Documents first: most games wait for others."""
+        """The games with the caller to move. Documents first: most games wait for others.
+
+        Of many games that are due, the longest due are settled; the others are left out, since
+        nobody can tell yet whose turn it will be.
+        """
         now = reading.now
 
-        def answer(found: StoredGame) -> tuple[Game, Raw] | None:
-            settled = self._settled(found, now)
-            if settled is None or not _waits_for(settled.game, caller):
-                return None
-            return settled.game, game_answer(settled, settled.game.audience_of(caller))
+        def answer(found: StoredGame) -> tuple[Game, Raw]:
+            pause()
+            return found.game, game_answer(found, found.game.audience_of(caller))
 
         games, _ = self.indexes.page(playing, now, reading.along[0])
-        ids = [game.id for game in games if _waits_for(game, caller) or is_due(game, now)]
+        due = sorted((game for game in games if is_due(game, now)), key=_due_since)
+        ids = [game.id for game in games if _waits_for(game, caller) and not is_due(game, now)]
+        ids += [game.id for game in due[:MAX_SETTLED]]
         found = [each for each in self.store.games_with_state(ids).values() if each is not None]
-        answers = _of_each(found, lambda each: each.game.id, answer)
-        waiting = [each for each in answers if each is not None]
-        return sorted(waiting, key=lambda each: each[0].turn_started_at or 0)
+        settled = _of_each(found, _game_id, lambda each: self._settled(each, now))
+        waiting = [each for each in settled if each is not None and _waits_for(each.game, caller)]
+        with long_work():
+            answers = list(_of_each(waiting, _game_id, answer))
+        return sorted(answers, key=lambda each: each[0].turn_started_at or 0)
 
     def _settled(self, found: StoredGame, now: int) -> StoredGame | None:
         """A game after what the clock and the house had to do, whoever did it."""
         if not is_due(found.game, now):
             return found
-        return self.desk.settle(found, now) or self.store.read(None, found.game.id).found
+        settled = self.desk.settle(found, now) or self.store.read(None, found.game.id).found
+        return None if settled is None or is_due(settled.game, now) else settled
 
     def _ended(
         self, caller: str, seen: TurnsCursor, entries: list[tuple[str, int]], now: int
@@ -356,6 +367,14 @@ def _recorded(happened: Item) -> RecordedMove | RecordedExpiry | None:
     if happened.move != NOT_A_MOVE and happened.seat is not None:
         return RecordedMove(happened.seat, happened.move, happened.turn, at, happened.by)
     return RecordedExpiry(happened.turn, at) if happened.by == BY_CLOCK else None
+
+
+def _game_id(found: StoredGame) -> str:
+    return found.game.id
+
+
+def _due_since(game: Game) -> int:
+    return game.deadline or 0
 
 
 def _waits_for(game: Game, player_id: str) -> bool:
