@@ -24,6 +24,7 @@ from api.logs import SERVICE, reason
 from api.openapi import Api, as_yaml, make_api, make_document
 from api.problems import Problem
 from api.resources import BLUEPRINTS, pages
+from api.resources.service import Document
 from api.services import make_services
 from api.settings import Settings
 from api.soundness import NewerFormat
@@ -103,8 +104,8 @@ def create_app(settings: Settings | None = None) -> Flask:
     app.register_blueprint(pages.blueprint)
     document = make_document(publish(app))
     app.extensions["document"] = {
-        "json": json.dumps(document, ensure_ascii=False),
-        "yaml": as_yaml(document),
+        "json": Document.of(json.dumps(document, ensure_ascii=False)),
+        "yaml": Document.of(as_yaml(document)),
     }
     metrics.worker_started()
     return app

@@ -11,11 +11,14 @@ from flask import Request
 from marshmallow import Schema
 from webargs.flaskparser import FlaskParser
 
-from api.problems import Problem
+from api.problems import Problem, invalid
 from api.schemas.fields import BodySchema
 
 BODY_SECONDS = 10.0
 """How long a client may take to send a body; gunicorn would wait for ever."""
+
+MOST_MEMBERS = 100
+"""In one JSON object. Each unknown member becomes an error with a pointer of its own."""
 
 
 class Parser(FlaskParser):
@@ -65,13 +68,23 @@ def read_body(req: Request, max_bytes: int) -> bytes:
 def read_json(body: bytes) -> Any:
     """The JSON value of a body. Raises `Problem` (``invalid_json``) for anything else."""
     try:
-        return json.loads(body.decode(), parse_constant=_refuse_constant)
+        return json.loads(
+            body.decode(), parse_constant=_refuse_constant, object_pairs_hook=_read_object
+        )
     except UnicodeDecodeError:
         raise Problem("invalid_json", "The body is not UTF-8.") from None
     except RecursionError:
         raise Problem("invalid_json", "The body is nested too deeply.") from None
     except ValueError as error:
         raise Problem("invalid_json", f"The body is not JSON: {error}.") from None
+
+
+def _read_object(members: list[tuple[str, Any]]) -> dict[str, Any]:
+    if len(members) > MOST_MEMBERS:
+        raise invalid(
+            f"An object in the body has {len(members)} members; it may have {MOST_MEMBERS}."
+        )
+    return dict(members)
 
 
 def _refuse_constant(name: str) -> None:

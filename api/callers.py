@@ -24,6 +24,12 @@ HOST_BITS = 72
 each may choose among 256 networks of /64: so all of a /56 counts as one caller.
 """
 
+LONGEST_ADDRESS = 64
+"""In characters. Of an IPv6 address in brackets with zone and port it takes about as many."""
+
+MOST_PROXIES = 32
+"""So many addresses in X-Forwarded-For are read, from its end."""
+
 _WITH_PORT = re.compile(r"\[([0-9a-fA-F:.]+)\](?::[0-9]+)?|([0-9.]+):[0-9]+")
 
 _present: ContextVar[str] = ContextVar("address", default=LOCAL)
@@ -65,7 +71,7 @@ class Proxies:
         if not self._networks or not forwarded_for:
             return group(peer)
         nearest = _read(peer)
-        heard = forwarded_for.split(",")
+        heard = forwarded_for.rsplit(",", MOST_PROXIES)
         while nearest is not None and heard and self._has(nearest):
             farther = _read(heard.pop())
             if farther is None:
@@ -77,7 +83,6 @@ class Proxies:
         return any(address in network for network in self._networks)
 
 
-@lru_cache(maxsize=4096)
 def group(address: str) -> str:
     """Who counts as one caller: an IPv4 address, an IPv6 network.
 
@@ -92,16 +97,21 @@ def group(address: str) -> str:
     return LOCAL if read is None else _group(read)
 
 
+@lru_cache(maxsize=4096)
 def _group(address: Address) -> str:
     if isinstance(address, IPv4Address):
         return str(address)
     return str(IPv6Address(int(address) >> HOST_BITS << HOST_BITS)) + f"/{128 - HOST_BITS}"
 
 
-@lru_cache(maxsize=4096)
 def _read(text: str) -> Address | None:
     """An address as proxies write it, perhaps with a port."""
     text = text.strip()
+    return _read_short(text) if len(text) <= LONGEST_ADDRESS else None
+
+
+@lru_cache(maxsize=4096)
+def _read_short(text: str) -> Address | None:
     if match := _WITH_PORT.fullmatch(text):
         text = match[1] or match[2]
     try:

@@ -8,6 +8,7 @@ from api import capacity
 from api.accounts import Accounts
 from api.capacity import Capacity
 from api.connection import connect
+from api.exposition import Exposition
 from api.game.desk import Desk
 from api.game.moves import Moves
 from api.game.reading import Reader
@@ -18,7 +19,6 @@ from api.limits.policies import POLICIES
 from api.limits.sittings import Sittings
 from api.lives import Lives
 from api.settings import Settings
-from api.sharing import Found
 from api.stopping import when_stopping
 from api.store import Store
 from api.waiting.hub import Hub
@@ -40,7 +40,7 @@ class Services:
     polls: Polls
     streams: Streams
     limiter: Limiter
-    lobby_sizes: Found[dict[str, int]]
+    exposition: Exposition
 
 
 def make_services(settings: Settings) -> Services:
@@ -68,5 +68,5 @@ def make_services(settings: Settings) -> Services:
         polls=Polls(hub, places, reader),
         streams=Streams(hub, places, reader),
         limiter=limiter,
-        lobby_sizes=Found(indexes.lobby_sizes),
+        exposition=Exposition(indexes.lobby_sizes),
     )

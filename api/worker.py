@@ -30,12 +30,14 @@ from gevent.pool import Pool
 from gevent.server import StreamServer
 from gunicorn import util
 from gunicorn.http import errors
+from gunicorn.http.body import LengthReader
 from gunicorn.workers.ggevent import GeventWorker
 
 from api import callers, stopping
 from api.callers import Proxies
 from api.headers import DATA_POLICY, POLICY, SAFE_HEADERS
 from api.kinds import KINDS
+from api.request_reader import RequestReader
 
 SAFE = "".join(f"{name}: {value}\r\n" for name, value in ((POLICY, DATA_POLICY), *SAFE_HEADERS))
 
@@ -51,6 +53,8 @@ DRAIN_SECONDS = 0.02
 # with unread bytes resets the connection, and the client would never see our answer.
 LINGER_SECONDS = 2.0
 LINGER_BYTES = 1 << 20
+# How much of a body that the application has not read is read, so that the connection can go on.
+DISCARDED_BYTES = 64 * 1024
 
 
 _system_socket: type[socket.socket] = monkey.get_original("socket", "socket")
@@ -166,7 +170,7 @@ class Worker(GeventWorker):  # type: ignore[misc]
         self._pool = Pool()
         self._servers: list[StreamServer] = []
         # The connection of each greenlet that serves one, and those between two requests.
-        self._clients: dict[gevent.Greenlet, socket.socket] = {}
+        self._clients: dict[gevent.Greenlet, RequestReader] = {}
         self._idle: set[gevent.Greenlet] = set()
 
     def init_signals(self) -> None:
@@ -252,12 +256,12 @@ class Worker(GeventWorker):  # type: ignore[misc]
     def handle(self, listener: Any, client: socket.socket, addr: Any) -> None:
         """Serve one connection to its end."""
         greenlet = gevent.getcurrent()
-        self._clients[greenlet] = client
+        self._clients[greenlet] = reader = RequestReader(client)
         try:
             with self._counted(greenlet, addr) as is_welcome:
                 if is_welcome:
                     client.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, SEND_BUFFER_BYTES)
-                    super().handle(listener, client, addr)
+                    super().handle(listener, reader, addr)
                 else:
                     client.close()
                     self.count_refused()
@@ -325,7 +329,11 @@ class Worker(GeventWorker):  # type: ignore[misc]
         """Answer one request; a client that does not read its answer loses the connection."""
         sock.settimeout(SEND_SECONDS)
         try:
-            return super().handle_request(listener_name, req, sock, addr)
+            goes_on = super().handle_request(listener_name, req, sock, addr)
+            if goes_on and not _discard_body(req):
+                _end(sock)
+                raise StopIteration
+            return goes_on
         except TimeoutError:
             self.log.info("A client did not read its answer in time")
             raise StopIteration from None
@@ -345,8 +353,10 @@ class Worker(GeventWorker):  # type: ignore[misc]
             # fast, never waits for anything, and all others would wait for it.
             gevent.sleep(0)
             with gevent.Timeout(self.cfg.keepalive, False):
+                self._clients[greenlet].begin_head()
                 yield
         finally:
+            self._clients[greenlet].end_head()
             self._idle.discard(greenlet)
             if peer is not None:
                 peer.idle.pop(greenlet, None)
@@ -378,7 +388,7 @@ def _nobody(*what: int) -> None:
 
 
 @contextlib.contextmanager
-def _plain(client: socket.socket) -> Iterator[socket.socket]:
+def _plain(client: RequestReader) -> Iterator[socket.socket]:
     """A connection as the system has it.
 
     gevent's would be taken for closed by mistake if it is shut down while somebody reads there,
@@ -396,9 +406,32 @@ def _has_sent(plain: socket.socket) -> bool:
         return False
 
 
+def _discard_body(req: Any) -> bool:
+    """Read what the application has not read of a body; False if that is too much.
+
+    A body in chunks always is: what it costs to read depends on the size of the chunks.
+    """
+    if not isinstance(req.body.reader, LengthReader):
+        return False
+    unread = DISCARDED_BYTES
+    try:
+        with gevent.Timeout(LINGER_SECONDS):
+            while unread > 0 and (data := req.body.read(8192)):
+                unread -= len(data)
+            return unread > 0
+    except gevent.Timeout:
+        return False
+
+
 def _answer(client: socket.socket, data: bytes) -> None:
     with gevent.Timeout(LINGER_SECONDS):
         client.sendall(data)
+    _end(client)
+
+
+def _end(client: socket.socket) -> None:
+    """Close a connection on which there may be more to read, so that the client gets the answer."""
+    with contextlib.suppress(OSError), gevent.Timeout(LINGER_SECONDS, False):
         client.shutdown(socket.SHUT_WR)
         unread = LINGER_BYTES
         while unread > 0 and (chunk := client.recv(65536)):

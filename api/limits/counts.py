@@ -4,6 +4,8 @@ Its own storages do not fit: those for Redis open connections of their own, and 
 grows without bound and goes through all that it holds a hundred times a second. These have one
 count for each window, and what the store said last is kept beside it, so that looking at it, or
 refusing what is used up, costs no round trip.
+
+Windows end by the monotonic clock, so that a change of the machine's time makes none longer.
 """
 
 from __future__ import annotations
@@ -48,7 +50,7 @@ class WorkerCounts(Storage):
 
     def incr(self, key: str, expiry: int, amount: int = 1) -> int:
         """Count on, in a new window if the last one is over."""
-        now = time.time()
+        now = time.monotonic()
         count, until = self._windows.get(key, (0, 0.0))
         if until <= now:
             count, until = 0, now + expiry
@@ -60,12 +62,12 @@ class WorkerCounts(Storage):
         return self.window(key)[0]
 
     def get_expiry(self, key: str) -> float:
-        """When (s) the window is over; now if there is none."""
+        """When (s, of the monotonic clock) the window is over; now if there is none."""
         return self.window(key)[1]
 
     def window(self, key: str) -> tuple[int, float]:
-        """The count of the present window, and when (s) it is over; now if there is none."""
-        now = time.time()
+        """The count of the present window, and when (s, monotonic) it is over; now if none."""
+        now = time.monotonic()
         count, until = self._windows.get(key, (0, 0.0))
         return (count, until) if until > now else (0, now)
 
@@ -90,7 +92,7 @@ class WorkerCounts(Storage):
 
     def _make_room(self) -> None:
         """Forget what is over, and if that is not enough a tenth, so that it is done seldom."""
-        now = time.time()
+        now = time.monotonic()
         kept = [each for each in self._windows.items() if each[1][1] > now]
         self._windows = dict(kept[max(len(kept) - MOST_KEYS * 9 // 10, 0) :])
         self._room = min(max(2 * len(self._windows), FEW_KEYS), MOST_KEYS)
@@ -111,5 +113,5 @@ class SharedCounts(WorkerCounts):
     def incr(self, key: str, expiry: int, amount: int = 1) -> int:
         """Count on, in one round trip."""
         ((count, left_ms),) = self._link.ask([COUNT.on(key, args=(amount, expiry * 1000))])
-        self._note(key, count, time.time() + left_ms / 1000)
+        self._note(key, count, time.monotonic() + left_ms / 1000)
         return int(count)

@@ -22,7 +22,7 @@ from api.callers import Proxies
 from api.headers import CACHING
 from api.limits.limiter import Limiter, Standing
 from api.limits.policies import FAILURES, MOVES, POLLS, REQUESTS, Policy
-from api.problems import Problem
+from api.problems import FieldError, Problem
 from api.stored import digest
 
 GUESSES = frozenset({"invalid_token", "invalid_ticket", "game_not_found"})
@@ -58,6 +58,26 @@ REFUSED_MOVES = frozenset(
         "precondition_failed",
     }
 )
+
+LONGEST_HEADER = 1024
+"""In characters, of a header that the service reads: some take long to read if they are long."""
+
+READ_HEADERS = (
+    ("Accept", "HTTP_ACCEPT"),
+    ("Accept-Encoding", "HTTP_ACCEPT_ENCODING"),
+    ("Accept-Language", "HTTP_ACCEPT_LANGUAGE"),
+    ("Authorization", "HTTP_AUTHORIZATION"),
+    ("Content-Encoding", "HTTP_CONTENT_ENCODING"),
+    ("Content-Type", "CONTENT_TYPE"),
+    ("Idempotency-Key", "HTTP_IDEMPOTENCY_KEY"),
+    ("If-Match", "HTTP_IF_MATCH"),
+    ("If-None-Match", "HTTP_IF_NONE_MATCH"),
+    ("Last-Event-ID", "HTTP_LAST_EVENT_ID"),
+    ("Prefer", "HTTP_PREFER"),
+    ("X-Forwarded-For", "HTTP_X_FORWARDED_FOR"),
+    ("X-Request-ID", "HTTP_X_REQUEST_ID"),
+)
+"""The headers that the service reads, and what WSGI calls each."""
 
 log = logging.getLogger("ludotheque")
 
@@ -111,16 +131,21 @@ class Gate:
     def enter(self, request: Request) -> None:
         """Count a request that has come, before its view is asked.
 
-        Raises `Problem` (``too_many_requests``; ``invalid_token`` where too many were wrong).
+        Raises `Problem` (``too_many_requests``; ``invalid_token`` where too many were wrong;
+        ``headers_too_large``).
         """
         address = self._find_caller(request)
         names = self._limits(request)
         passage = _Passage(names, address)
         _passage.set(passage)
-        if not names:
-            return
+        if names:
+            self._count(request, passage)
+        _check_headers(request)
+
+    def _count(self, request: Request, passage: _Passage) -> None:
+        names = passage.names
         credential = _credential(request, names)
-        passage.counted_for = credential or address
+        passage.counted_for = credential or passage.address
         if MOVES not in names:
             self._take(REQUESTS, passage)
         if credential is None:
@@ -216,6 +241,19 @@ class Gate:
             if standing is not None:
                 passage.show(standing)
         return standing if standing is not None and standing.is_over else None
+
+
+def _check_headers(request: Request) -> None:
+    """Raise `Problem` if a header is longer than the service reads it."""
+    environ = request.environ
+    for name, variable in READ_HEADERS:
+        if len(environ.get(variable, "")) > LONGEST_HEADER:
+            detail = (
+                f"The header {name} has {len(environ[variable])} characters; it may have "
+                f"{LONGEST_HEADER}."
+            )
+            at = FieldError(detail, parameter=name)
+            raise Problem("headers_too_large", detail, errors=(at,))
 
 
 def _credential(request: Request, names: Sequence[str]) -> str | None:

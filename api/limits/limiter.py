@@ -85,7 +85,7 @@ class Limiter:
     def _standing(self, policy: Policy, whose: str, is_over: bool) -> Standing:
         item = self._items[policy.name]
         count, until = self._counting(policy).counts.window(item.key_for(whose))
-        left = math.ceil(until - time.time())
+        left = math.ceil(until - time.monotonic())
         return Standing(policy, is_over, max(item.amount - count, 0), max(left, 1))
 
 

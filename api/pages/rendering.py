@@ -19,6 +19,7 @@ _templates = Environment(
     trim_blocks=True,
     lstrip_blocks=True,
 )
+_rendered: dict[tuple[str, str, str], str] = {}
 
 
 def wants_page() -> bool:
@@ -27,9 +28,16 @@ def wants_page() -> bool:
     return bool(accepted["text/html"] > accepted["application/json"])
 
 
-def page(template: str, policy: str = PAGE_POLICY, **values: Any) -> Response:
-    """A page made from a template, with the values that it names."""
-    text = _templates.get_template(template).render(root=_to_root(request.path), **values)
+def page(template: str, policy: str = PAGE_POLICY, *, about: str = "", **values: Any) -> Response:
+    """A page made from a template, with the values that it names.
+
+    It is rendered once for each thing that it is `about`: its values are always the same.
+    """
+    root = _to_root(request.path)
+    text = _rendered.get((template, root, about))
+    if text is None:
+        text = _templates.get_template(template).render(root=root, **values)
+        _rendered[template, root, about] = text
     headers = {POLICY: policy, "Content-Language": "en", **BY_ACCEPT}
     return Response(text, headers=headers, content_type="text/html; charset=utf-8")
 

@@ -7,9 +7,8 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 import msgspec
-from flask import Response, current_app, request
+from flask import Response, current_app
 from msgspec import Raw, Struct
-from werkzeug.http import parse_etags
 
 from api.accounts import Credentials
 from api.answers import game_answer
@@ -58,9 +57,8 @@ def credentials() -> Credentials | None:
 
 def if_match(tag: str) -> bool:
     """Whether the caller's If-Match, if it sent one, is the tag of getGame's answer."""
-    if asked().required_tags is None:
-        return True
-    return not request.if_match or request.if_match.contains(f"{GAME}-{tag}")
+    required = asked().required_tags
+    return not required or _names(required, f'"{GAME}-{tag}"')
 
 
 def visit(game_id: str, *, anonymous: bool = True, along: Sequence[Command] = ()) -> Visit:
@@ -103,7 +101,7 @@ def unless_had(response: Response) -> Response:
     Response.make_conditional heeds If-Match too, with a 412 that is no problem of ours.
     """
     tag, _ = response.get_etag()
-    if tag is None or not request.if_none_match.contains_weak(tag):
+    if tag is None or not _has(f'"{tag}"'):
         return response
     kept = ("ETag", "Cache-Control", "Vary")
     headers = {name: response.headers[name] for name in kept if name in response.headers}
@@ -118,8 +116,12 @@ def is_known(found: Visit, what: str) -> bool:
 def _has(tag: str) -> bool:
     """Whether the caller says that it has the answer with this tag."""
     said = asked().known_tags
-    # Mostly it is the one tag that it was given.
-    return said is not None and (said == tag or parse_etags(said).contains_weak(tag[1:-1]))
+    return said is not None and _names(said.replace("W/", ""), tag)
+
+
+def _names(tags: str, tag: str) -> bool:
+    """Whether a list of tags names one of ours, which hold no comma and no space, or is a star."""
+    return any(each.strip() in (tag, "*") for each in tags.split(","))
 
 
 def shown(found: Visit) -> Raw:

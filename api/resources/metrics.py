@@ -5,10 +5,8 @@ from __future__ import annotations
 from hmac import compare_digest
 
 from flask import Response, current_app, request
-from redis import RedisError
 
 from api import metrics
-from api.link import Unreadable
 from api.openapi import METRICS_TOKEN, Blueprint
 from api.problems import Problem
 from api.resources.common import services
@@ -35,12 +33,13 @@ def get_metrics() -> Response:
     """Get the service's metrics
 
     Of all workers behind this address. If the service was given a METRICS_TOKEN, only for those
-    who send it as a bearer token; a player's is none. 404 if the metrics are switched off.
+    who send it as a bearer token; a player's is none. 404 if the metrics are switched off. A
+    worker renders them at most once a second.
     """
     if not current_app.config["METRICS"]:
         raise Problem("not_found", "The metrics are switched off.")
     _admit(current_app.config["METRICS_TOKEN"], request.headers.get("Authorization"))
-    return Response(metrics.exposition(_lobby()), content_type=metrics.CONTENT_TYPE)
+    return Response(services().exposition.get(), content_type=metrics.CONTENT_TYPE)
 
 
 def _admit(token: str | None, header: str | None) -> None:
@@ -52,12 +51,3 @@ def _admit(token: str | None, header: str | None) -> None:
     scheme, _, shown = header.partition(" ")
     if scheme.lower() != "bearer" or not compare_digest(shown.strip().encode(), token.encode()):
         raise Problem("invalid_token", "Send the service's METRICS_TOKEN as a bearer token.")
-
-
-def _lobby() -> dict[str, int] | None:
-    try:
-        return services().lobby_sizes.get()
-    except (RedisError, Unreadable) as error:
-        # What was counted here is worth most when the store is away.
-        metrics.store_failed(error)
-        return None

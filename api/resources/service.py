@@ -6,7 +6,9 @@ document says nothing of that type: a client that is made from it would have to 
 
 from __future__ import annotations
 
+from hashlib import sha256
 from http import HTTPStatus
+from typing import NamedTuple
 
 from flask import Response, current_app, request
 
@@ -36,6 +38,7 @@ CODE = {
     "description": "The `code` of a problem.",
     "schema": {"type": "string", "examples": ["stale_turn"]},
 }
+
 KEEPS_EVERYTHING = "noeviction"
 TAGGED = {"ETag": CONDITIONAL["ETag"], "Cache-Control": CONDITIONAL["Cache-Control"]}
 KEPT = {
@@ -44,6 +47,19 @@ KEPT = {
 }
 PROBLEMS = tuple(ProblemAnswer(code, *kind) for code, kind in KINDS.items())
 PHRASES = {status.value: status.phrase for status in HTTPStatus}
+
+
+class Document(NamedTuple):
+    """The document in one form, as it is sent, with its tag."""
+
+    content: bytes
+    tag: str
+
+    @classmethod
+    def of(cls, text: str) -> Document:
+        """Encode a document once, for all requests to come."""
+        content = text.encode()
+        return cls(content, sha256(content).hexdigest()[:32])
 
 
 @blueprint.get("/")
@@ -121,7 +137,7 @@ def get_problem(code: str) -> Response:
         raise Problem("problem_not_found")
     problem = ProblemAnswer(code, *KINDS[code])
     if wants_page():
-        return page("problem.html", problem=problem, phrases=PHRASES)
+        return page("problem.html", about=code, problem=problem, phrases=PHRASES)
     return answer(problem, headers=BY_ACCEPT)
 
 
@@ -165,7 +181,8 @@ def openapi_yaml() -> Response:
 
 
 def _document(form: str, content_type: str) -> Response:
-    response = Response(current_app.extensions["document"][form], content_type=content_type)
-    response.add_etag()
+    document: Document = current_app.extensions["document"][form]
+    response = Response(document.content, content_type=content_type)
+    response.set_etag(document.tag)
     response.headers["Cache-Control"] = "no-cache"
     return unless_had(response)

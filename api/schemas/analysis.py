@@ -6,6 +6,7 @@ from typing import Any
 
 from marshmallow import EXCLUDE, Schema, ValidationError, fields, validate
 
+from api.long_work import long_work
 from api.schemas import unions
 from api.schemas.cards import MAX_SEATS, MIN_SEATS, by_seat, seat
 from api.schemas.fields import (
@@ -77,6 +78,11 @@ class AnalysisBodySchema(BodySchema):
         unknown = EXCLUDE
 
     max_bytes = 256 * 1024  # a record of a whole game is to be analysed as it is
+
+    def load(self, data: Any, **how: Any) -> Any:
+        """Read a body, which may hold a whole game, in slices of time."""
+        with long_work():
+            return super().load(data, **how)
 
     ruleset = Text(
         required=True,

@@ -12,6 +12,7 @@ from typing import Any
 import msgspec
 from marshmallow import RAISE, Schema, ValidationError, fields, validate
 
+from api.long_work import pause
 from engine.registry import read_move
 from engine.ruleset import Move
 
@@ -78,6 +79,9 @@ class Name(Text):
     """A name that people will see: normalised (NFC), without what could disguise it."""
 
     MAX_LENGTH = 40
+    MOST_GIVEN = 4 * MAX_LENGTH
+    """In code points, before normalisation, whose time grows with the square of the length."""
+
     REFUSED = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
     JOINERS = frozenset("\u200c\u200d")
     """Format characters that some scripts, and emoji, are spelt with; the others only hide."""
@@ -91,6 +95,10 @@ class Name(Text):
 
     def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> str:
         text = super()._deserialize(value, attr, data, **kwargs)
+        if len(text) > self.MOST_GIVEN:
+            raise ValidationError(
+                f"The name has {len(text)} characters; it may have {self.MAX_LENGTH}."
+            )
         name = unicodedata.normalize("NFC", text).strip()
         for character in name:
             if unicodedata.category(character) in self.REFUSED and character not in self.JOINERS:
@@ -182,6 +190,7 @@ class List(fields.List[Any]):
         items: list[Any] = []
         mistakes: dict[int, Any] = {}
         for index, each in enumerate(value):
+            pause()
             try:
                 items.append(self.inner.deserialize(each, **kwargs))
             except ValidationError as error:

@@ -21,6 +21,8 @@ class PlayerKind(StrEnum):
 class NewPlayerBodySchema(BodySchema):
     """A player to be."""
 
+    max_bytes = 4 * 1024
+
     name = Name(
         required=True,
         metadata=described(

@@ -18,7 +18,7 @@ import requests
 from tests.api.client import Client, seated
 from tests.api.test_streams import Stream
 from tests.conftest import UNLIMITED, start_service, stop_service
-from tests.server.service import Service, wait_until
+from tests.server.service import Service, fresh_metrics, wait_until
 
 ABSENT = 253_402_300_800_000
 """The first millisecond that no date has."""
@@ -307,7 +307,7 @@ def test_a_stream_that_cannot_be_told_what_happened_ends(
 
 
 def waiters(service: Service) -> float:
-    found = re.search(r"^ludotheque_waiters\S* (\S+)", service.get("/metrics"), re.MULTILINE)
+    found = re.search(r"^ludotheque_waiters\S* (\S+)", fresh_metrics(service), re.MULTILINE)
     return float(found[1]) if found else 0.0
 
 
@@ -409,7 +409,7 @@ def test_an_entry_that_cannot_be_read_is_a_problem_of_its_list(
 def store_errors(service: Service) -> float:
     found = re.search(
         r'^ludotheque_store_errors_total\{kind="other"\} (\S+)',
-        service.get("/metrics"),
+        fresh_metrics(service),
         re.MULTILINE,
     )
     return float(found[1]) if found else 0.0

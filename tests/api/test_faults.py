@@ -17,7 +17,7 @@ import requests
 from tests.api.client import Client
 from tests.api.conftest import new_player
 from tests.conftest import start_service, stop_service
-from tests.server.service import Service, wait_until
+from tests.server.service import Service, fresh_metrics, wait_until
 
 
 @pytest.fixture
@@ -178,7 +178,7 @@ def test_a_store_that_is_full_can_still_be_read_and_goes_on_when_there_is_room(
         assert refused["status"] == 503
         assert mover.game(game_id) == own
         assert mover.get("/readyz") == {"status": "ready"}
-        counted = requests.get(f"{service.url}/metrics", timeout=10).text
+        counted = fresh_metrics(service)
         assert 'ludotheque_store_errors_total{kind="full"} 1.0' in counted
         redis.config_set("maxmemory", "0")
     assert mover.play(game_id, **body)["game"]["version"] > own["version"]

@@ -16,6 +16,7 @@ import redis
 import requests
 
 from api import embedded, keeper
+from api.exposition import SECONDS_KEPT
 from api.settings import describe
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -170,6 +171,12 @@ class Service:
         with contextlib.suppress(ProcessLookupError):
             os.killpg(self.process.pid, signal.SIGKILL)
         self.process.wait()
+
+
+def fresh_metrics(service: Service) -> str:
+    """The metrics, and not a text that a worker has kept from before."""
+    time.sleep(SECONDS_KEPT)
+    return service.get("/metrics")
 
 
 def clean_environment() -> dict[str, str]:
