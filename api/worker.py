@@ -329,11 +329,13 @@ class Worker(GeventWorker):  # type: ignore[misc]
         """Answer one request; a client that does not read its answer loses the connection."""
         sock.settimeout(SEND_SECONDS)
         try:
-            goes_on = super().handle_request(listener_name, req, sock, addr)
-            if goes_on and not _discard_body(req):
-                _end(sock)
+            super().handle_request(listener_name, req, sock, addr)
+            if not _discard_body(req):
                 raise StopIteration
-            return goes_on
+        except StopIteration:
+            if not _is_read(req):
+                _end(sock)
+            raise
         except TimeoutError:
             self.log.info("A client did not read its answer in time")
             raise StopIteration from None
@@ -404,6 +406,11 @@ def _has_sent(plain: socket.socket) -> bool:
         return bool(plain.recv(1, socket.MSG_PEEK | socket.MSG_DONTWAIT))
     except BlockingIOError:
         return False
+
+
+def _is_read(req: Any) -> bool:
+    """Whether the body of a request was read to its end."""
+    return isinstance(req.body.reader, LengthReader) and not req.body.reader.length
 
 
 def _discard_body(req: Any) -> bool:

@@ -5,6 +5,7 @@ import secrets
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from http.client import HTTPConnection
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +14,10 @@ import requests
 from redis import RedisError
 
 from api import create_app
+from api.bodies import MOST_MEMBERS
 from api.connection import connect
 from api.limits.counts import FEW_KEYS, MOST_KEYS, WorkerCounts
+from api.limits.gate import LONGEST_HEADER, READ_HEADERS
 from api.limits.limiter import Limiter
 from api.limits.policies import FAILURES, PLAYERS, POLICIES, READS, Policy, read_policies
 from api.settings import Settings
@@ -615,8 +618,97 @@ def test_a_list_far_too_long_is_refused_before_it_is_gone_through(
     assert error == {"pointer": "#/moves", "detail": "Longer than maximum length 2000."}
 
 
-def test_who_makes_very_many_mistakes_is_told_of_some(ada: Client) -> None:
+def test_a_request_with_very_many_mistakes_is_told_some_of_them(ada: Client) -> None:
     few = {"ruleset": "parade", "seat_count": 2, "deal": {}, "moves": [0] * 2000}
     assert len(ada.refused("invalid_request", "POST", "/v1/analysis", few)["errors"]) == 20
-    unknown = {str(number): 0 for number in range(1000)}
-    assert len(ada.refused("invalid_request", "POST", "/v1/games", unknown)["errors"]) == 100
+    unknown = {str(number): 0 for number in range(MOST_MEMBERS - 1)}
+    many = {**few, "moves": [{"seat": 0, "move": {"type": "play", **unknown}}] * 4}
+    assert len(ada.refused("invalid_request", "POST", "/v1/analysis", many)["errors"]) == 100
+
+
+@pytest.mark.parametrize("path", ["/v1/games", "/v1/players", "/v1/analysis"])
+def test_an_object_with_too_many_members_is_refused_as_a_whole(ada: Client, path: str) -> None:
+    unknown = {str(number): 0 for number in range(MOST_MEMBERS + 1)}
+    for body in (unknown, {"ruleset": "parade", "options": unknown}):
+        problem = ada.refused("invalid_request", "POST", path, body)
+        (error,) = problem["errors"]
+        assert error["pointer"] == "#"
+        assert "101 members; it may have 100" in error["detail"]
+
+
+def test_a_name_is_refused_by_its_length_before_it_is_normalised(stranger: Client) -> None:
+    longest = "e\u0301" * 40 + "\u0301" * 80
+    assert len(longest) == 160
+    for name, detail in (
+        (longest, "Length must be between 1 and 40."),
+        (longest + "\u0301", "The name has 161 characters; it may have 40."),
+    ):
+        body = {"name": name, "kind": "bot"}
+        (error,) = stranger.refused("invalid_request", "POST", "/v1/players", body)["errors"]
+        assert error == {"pointer": "#/name", "detail": detail}
+    decomposed = {"name": "e\u0301" * 40, "kind": "bot"}
+    assert stranger.post("/v1/players", decomposed, status=201)["name"] == "é" * 40
+
+
+@pytest.mark.parametrize("header", [name for name, _ in READ_HEADERS])
+def test_a_header_that_is_read_has_a_bound(ada: Client, header: str) -> None:
+    with ada.unchecked():
+        for length, is_refused in ((LONGEST_HEADER, False), (LONGEST_HEADER + 1, True)):
+            headers = {header: "x" * length}
+            answer = ada.request("GET", "/v1/rulesets", headers=headers)
+            assert (answer.status_code == 431) == is_refused, length
+        problem = answer.json()
+        assert problem["code"] == "headers_too_large"
+        assert problem["errors"] == [{"parameter": header, "detail": problem["detail"]}]
+        assert f"The header {header} has 1025 characters; it may have 1024." in problem["detail"]
+
+
+def test_fields_of_one_header_count_together(ada: Client) -> None:
+    connection = HTTPConnection(ada.url.removeprefix("http://"), timeout=30)
+    connection.putrequest("GET", "/v1/rulesets")
+    for _ in range(2):
+        connection.putheader("Accept-Language", "fr," * 200)
+    connection.endheaders()
+    assert connection.getresponse().status == 431
+
+
+def test_every_header_that_is_read_anywhere_has_a_bound() -> None:
+    read = set()
+    for file in (ROOT / "api").rglob("*.py"):
+        text = file.read_text(encoding="utf-8")
+        read |= set(re.findall(r'headers\.get\("([A-Za-z-]+)"', text))
+        if file.name != "gate.py":
+            variables = re.findall(r'"HTTP_([A-Z_]+)"', text)
+            read |= {variable.replace("_", "-").title() for variable in variables}
+    assert {"Prefer", "Idempotency-Key"} <= read
+    assert {name.lower() for name in read} <= {name.lower() for name, _ in READ_HEADERS}
+
+
+@pytest.mark.parametrize("change", [-7200.0, 7200.0], ids=["set back", "set forward"])
+def test_a_window_lasts_as_long_whatever_becomes_of_the_machine_s_clock(
+    nowhere: Settings, monkeypatch: pytest.MonkeyPatch, change: float
+) -> None:
+    passed = [1000.0]
+    wall = [1_700_000_000.0]
+    monkeypatch.setattr(time, "monotonic", lambda: passed[0])
+    monkeypatch.setattr(time, "time", lambda: wall[0] + passed[0])
+    policy = next(each for each in read_policies("reads=2/minute") if each.name == READS)
+    limiter = Limiter(connect(nowhere)[0], [policy])
+    for _ in range(2):
+        assert not limiter.count(READS, "ada").is_over
+    wall[0] += change
+    passed[0] += 30
+    standing = limiter.count(READS, "ada")
+    assert (standing.is_over, standing.reset) == (True, 30)
+    passed[0] += 31
+    assert not limiter.count(READS, "ada").is_over
+
+
+def test_nothing_in_a_worker_is_timed_by_the_wall_clock() -> None:
+    """But for the master, which compares files' time stamps with it."""
+    users = {
+        str(file.relative_to(ROOT))
+        for file in (ROOT / "api").rglob("*.py")
+        if re.search(r"\btime\.time\(|\bdatetime\.now\(", file.read_text(encoding="utf-8"))
+    }
+    assert users == {"api/tally.py"}

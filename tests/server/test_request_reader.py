@@ -1,0 +1,195 @@
+"""Heads of requests have a bound, and cost about the same however they arrive."""
+
+import contextlib
+import json
+import math
+import socket
+import time
+
+import pytest
+from gunicorn.http.errors import LimitRequestHeaders
+
+from api import request_reader
+from api.request_reader import MOST_BYTES, RequestReader
+from tests.server.conftest import Start
+from tests.server.service import Service
+
+HEAD = b"GET /livez HTTP/1.1\r\nHost: x\r\nX-Long: " + b"a" * 3000 + b"\r\n\r\n"
+
+
+class Pieces:
+    """A socket on which these pieces arrive, one each time that somebody reads."""
+
+    def __init__(self, *pieces: bytes) -> None:
+        self.left = list(pieces)
+
+    def recv(self, size: int) -> bytes:
+        return self.left.pop(0) if self.left else b""
+
+
+def in_pieces(data: bytes, size: int) -> list[bytes]:
+    return [data[at : at + size] for at in range(0, len(data), size)]
+
+
+def reader_of(*pieces: bytes) -> RequestReader:
+    reader = RequestReader(Pieces(*pieces))
+    reader.begin_head()
+    return reader
+
+
+def read_all(reader: RequestReader) -> None:
+    while reader.recv(8192):
+        pass
+
+
+def portions(reader: RequestReader, end: bytes) -> list[bytes]:
+    """What the parser is given until it has the head."""
+    given: list[bytes] = []
+    while end not in b"".join(given):
+        given.append(reader.recv(8192))
+        assert given[-1]
+    return given
+
+
+@pytest.fixture(autouse=True)
+def no_pauses(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """The pauses that a reader makes, which nobody waits for."""
+    pauses: list[float] = []
+    monkeypatch.setattr(request_reader.gevent, "sleep", pauses.append)
+    return pauses
+
+
+def test_a_head_in_tiny_pieces_is_given_to_the_parser_in_few_portions() -> None:
+    given = portions(reader_of(*in_pieces(HEAD, 3)), b"\r\n\r\n")
+    assert b"".join(given) == HEAD
+    assert len(given) <= math.log2(len(HEAD)) + 1
+    # So each byte is looked at about twice.
+    scanned = sum(sum(map(len, given[: count + 1])) for count in range(len(given)))
+    assert scanned < 4 * len(HEAD)
+
+
+@pytest.mark.parametrize("split", range(len(HEAD) - 8, len(HEAD)))
+def test_the_end_of_a_head_is_seen_wherever_it_is_split(split: int) -> None:
+    reader = reader_of(HEAD[:2000], HEAD[2000:split], HEAD[split:], b"body")
+    assert b"".join(portions(reader, b"\r\n\r\n")) == HEAD
+    reader.end_head()
+    assert reader.recv(8192) == b"body"
+
+
+def test_a_first_line_that_is_wrong_is_given_at_once() -> None:
+    assert reader_of(b"hello\r\n").recv(8192) == b"hello\r\n"
+
+
+def test_a_client_that_stops_in_the_middle_of_a_head_is_seen_to_stop() -> None:
+    reader = reader_of(b"GET / HTTP/1.1\r\n", b"Host")
+    assert reader.recv(8192) == b"GET / HTTP/1.1\r\n"
+    assert reader.recv(8192) == b"Host"
+    assert reader.recv(8192) == b""
+
+
+@pytest.mark.parametrize("size", [10, 1000, 8192, MOST_BYTES + 1])
+def test_a_head_is_refused_as_soon_as_it_is_too_large(size: int) -> None:
+    source = Pieces(*in_pieces(b"a" * 10 * MOST_BYTES, size))
+    reader = RequestReader(source)
+    reader.begin_head()
+    with pytest.raises(LimitRequestHeaders):
+        read_all(reader)
+    assert sum(map(len, source.left)) >= 9 * MOST_BYTES - size
+
+
+def test_the_body_does_not_count_and_the_next_head_counts_anew() -> None:
+    head = HEAD[:-4] + b"b" * (MOST_BYTES - len(HEAD)) + b"\r\n\r\n"
+    assert len(head) == MOST_BYTES
+    for _ in range(2):
+        reader = reader_of(head + b"c" * MOST_BYTES)
+        assert reader.recv(8192).startswith(head)
+        reader.end_head()
+    with pytest.raises(LimitRequestHeaders):
+        reader_of(b"b" + head).recv(8192)
+
+
+def test_the_smaller_the_pieces_the_longer_the_pauses_between_them(no_pauses: list[float]) -> None:
+    reader = reader_of(*in_pieces(HEAD, 10))
+    assert not no_pauses
+    portions(reader, b"\r\n\r\n")
+    assert no_pauses[:3] == [0.001, 0.002, 0.004]
+    assert max(no_pauses) == no_pauses[-1] == 0.05
+    no_pauses.clear()
+    reader.end_head()
+    reader.recv(8192)
+    assert not no_pauses
+
+
+# --- Over a connection ------------------------------------------------------------------------
+
+
+@pytest.fixture
+def service(start: Start) -> Service:
+    return start(WEB_CONCURRENCY=1)
+
+
+def answer_to(service: Service, *pieces: bytes, pause: float = 0.0) -> tuple[int, bytes]:
+    """The status and the body of the answer to what is sent in these pieces."""
+    with service.connect() as connection:
+        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        # What is sent after an answer may meet a connection that is closed.
+        with contextlib.suppress(ConnectionError):
+            for piece in pieces:
+                connection.sendall(piece)
+                time.sleep(pause)
+        received = b""
+        while chunk := connection.recv(65536):
+            received += chunk
+    head, _, body = received.partition(b"\r\n\r\n")
+    return int(head.split()[1]), body
+
+
+def head_of(size: int) -> bytes:
+    """A head of so many bytes, in fields each of which is small enough."""
+    start, end = b"GET /livez HTTP/1.1\r\nHost: x\r\nConnection: close\r\n", b"\r\n"
+    left = size - len(start) - len(end)
+    fields = b"".join(b"X-%02d: %s\r\n" % (number, b"a" * 990) for number in range(left // 1000))
+    return start + fields + b"X: %s\r\n" % (b"a" * (left - len(fields) - 5)) + end
+
+
+def test_a_head_of_32_kilobytes_is_read_and_a_larger_one_is_431(service: Service) -> None:
+    assert len(head_of(MOST_BYTES)) == MOST_BYTES
+    assert answer_to(service, head_of(MOST_BYTES))[0] == 200
+    status, body = answer_to(service, head_of(MOST_BYTES + 1))
+    assert status == 431
+    assert json.loads(body)["code"] == "headers_too_large"
+
+
+def test_a_head_that_never_ends_is_431_as_soon_as_it_is_too_large(service: Service) -> None:
+    endless = head_of(MOST_BYTES + 1000)[:-2]
+    assert answer_to(service, *in_pieces(endless, 500), pause=0.001)[0] == 431
+
+
+def test_a_head_in_drips_is_answered(service: Service) -> None:
+    assert answer_to(service, *in_pieces(head_of(200), 10), pause=0.01)[0] == 200
+
+
+def test_a_body_that_nobody_reads_is_drained_a_little_and_then_the_connection_ends(
+    service: Service,
+) -> None:
+    def sent(length: int) -> bytes:
+        head = b"GET /livez HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n" % length
+        return head + b"a" * length
+
+    with service.connect() as connection:
+        connection.sendall(sent(1000) * 2 + sent(1 << 20))
+        received = b""
+        while chunk := connection.recv(65536):
+            received += chunk
+    # All three are answered, and only then the connection closes.
+    assert received.count(b"HTTP/1.1 200 OK") == 3
+
+
+def test_a_refused_body_in_chunks_is_answered_and_not_read(start: Start) -> None:
+    head = (
+        b"POST /v1/players HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
+        b"Transfer-Encoding: chunked\r\n\r\n"
+    )
+    status, body = answer_to(start(own=True, WEB_CONCURRENCY=1), head + b"1\r\n{\r\n" * 20_000)
+    assert status == 411
+    assert json.loads(body)["code"] == "length_required"
