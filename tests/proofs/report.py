@@ -118,13 +118,15 @@ def run(scenarios: Mapping[str, Scenario], about: str | None) -> None:
     parser.add_argument("--seconds", type=float, help="how long each kind of load lasts")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures there too")
     arguments = parser.parse_args()
-    if unknown := set(arguments.scenario) - set(scenarios):
+    groups = {name.partition("/")[0] for name in scenarios}
+    if unknown := set(arguments.scenario) - set(scenarios) - groups:
         parser.error(f"there is no {', '.join(sorted(unknown))}")
     seconds = arguments.seconds or (QUICK_SECONDS if arguments.quick else LONG_SECONDS)
     effort = Effort(seconds, arguments.quick)
     report = Report()
     for name, scenario in scenarios.items():
-        if name in arguments.scenario or not arguments.scenario:
+        is_asked_for = {name, name.partition("/")[0]} & set(arguments.scenario)
+        if is_asked_for or not arguments.scenario:
             report.scenario = name
             print(f"{name} …", file=sys.stderr, flush=True)
             try:

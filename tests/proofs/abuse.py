@@ -1,0 +1,313 @@
+"""Strangers with scripts: what they keep other clients waiting for.
+
+Each scenario is one kind of expensive request at a rate that the limits allow, against a service
+of one worker. Ordinary clients measure their latencies without the attack, then during it: their
+p99 must not grow to more than `MOST` times what it was.
+
+    python -m tests.proofs.abuse [--quick] [--seconds N] [--json FILE] [SCENARIO …]
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import random
+import tempfile
+import threading
+import time
+from collections.abc import Callable
+from functools import partial
+from http.client import HTTPConnection, HTTPException
+
+from tests.conftest import start_service, stop_service
+from tests.proofs.bystanders import latencies
+from tests.proofs.caller import Caller, Tally, new_player
+from tests.proofs.report import Effort, Report, Scenario, run
+from tests.recordings import recordings
+from tests.server.service import Service
+
+MOST = 5.0
+"""So many times its value without an attack the p99 of other clients may be during one."""
+
+QUIET_MS = 4.0
+"""A p99 below this is taken for this: on an idle machine it is a matter of chance."""
+
+ADDRESSES = [f"127.0.1.{number}" for number in range(1, 13)]
+"""Where attackers come from whose limit is by address."""
+
+JSON = {"Content-Type": "application/json"}
+
+WORST_NAME = json.dumps(
+    {"name": "\u0344" * 16_200 + "\u0334" * 16_200, "kind": "bot"}, ensure_ascii=False
+).encode()
+"""Its normalisation takes seconds."""
+
+START_OF_HEAD = b"GET /v1/games HTTP/1.1\r\nHost: x\r\n"
+
+
+class Attackers:
+    """Threads that each do something again and again until the attack is over."""
+
+    def __init__(self) -> None:
+        self._is_over = threading.Event()
+        self._threads: list[threading.Thread] = []
+        self.done = 0
+
+    def __enter__(self) -> Attackers:
+        return self
+
+    def __exit__(self, *exc_info: object) -> None:
+        self._is_over.set()
+        for each in self._threads:
+            each.join()
+
+    def add(self, act: Callable[[], object], each_second: float) -> None:
+        """One more thread, which does this so often."""
+        thread = threading.Thread(target=self._repeat, args=(act, 1 / each_second), daemon=True)
+        self._threads.append(thread)
+        thread.start()
+
+    def _repeat(self, act: Callable[[], object], pause: float) -> None:
+        due = time.monotonic() + random.random() * pause
+        while not self._is_over.wait(max(due - time.monotonic(), 0)):
+            with contextlib.suppress(OSError, HTTPException):
+                act()
+                self.done += 1
+            # What an answer kept it from doing is not made up for.
+            due = max(due + pause, time.monotonic())
+
+
+def _measure(report: Report, service: Service, effort: Effort, attack: Attack) -> None:
+    seconds = effort.times(6.0, max(effort.seconds / 2, 6.0))
+    with contextlib.ExitStack() as stack:
+        attackers = stack.enter_context(Attackers())
+        begin = attack(service)
+        quiet = latencies(service.url, seconds)
+        begin(attackers)
+        time.sleep(1)
+        busy = latencies(service.url, seconds)
+        report.at_least("(attacks that make it real)", attackers.done, effort.least(0.5))
+    for name, value in (("p50", quiet.p50), ("p99", quiet.p99), ("slowest", quiet.slowest)):
+        report.tell(f"{name} of other clients without it (ms)", round(value, 1))
+    for name, value in (("p50", busy.p50), ("p99", busy.p99), ("slowest", busy.slowest)):
+        report.tell(f"{name} of other clients during it (ms)", round(value, 1))
+    report.at_most("times the p99", round(busy.p99 / max(quiet.p99, QUIET_MS), 2), MOST)
+    report.none("requests of other clients that failed", quiet.failed + busy.failed)
+    report.at_least("(requests that make it real)", busy.requests, effort.least(5))
+
+
+Begin = Callable[[Attackers], None]
+Attack = Callable[[Service], Begin]
+"""Prepares an attack on a service, and returns what begins it."""
+
+
+def _against_one_worker(attack: Attack) -> Scenario:
+    def scenario(report: Report, effort: Effort) -> None:
+        with tempfile.TemporaryDirectory(prefix="abuse", ignore_cleanup_errors=True) as directory:
+            service = start_service(directory, WEB_CONCURRENCY="1", APPEND_FSYNC="everysec")
+            try:
+                _measure(report, service.await_ready(), effort, attack)
+            finally:
+                stop_service(service)
+
+    return scenario
+
+
+def _send(
+    service: Service,
+    method: str,
+    path: str,
+    body: bytes | None = None,
+    headers: dict[str, str] | None = None,
+    address: str = "127.0.0.1",
+) -> int:
+    """Send a request over a connection of its own; the status of the answer."""
+    connection = HTTPConnection("127.0.0.1", service.port, 30, source_address=(address, 0))
+    with contextlib.closing(connection):
+        connection.request(method, path, body, headers or {})
+        response = connection.getresponse()
+        response.read()
+        return response.status
+
+
+def _player(service: Service) -> Caller:
+    return new_player([service.url], Tally(), random.Random(1))
+
+
+def _authorized(caller: Caller) -> dict[str, str]:
+    return {"Authorization": f"Bearer {caller.token}"}
+
+
+# --- The attacks ---------------------------------------------------------------------------------
+
+
+def _names(service: Service) -> Begin:
+    """Seven at once, each second, with a name that takes seconds to normalise."""
+
+    def begin(attackers: Attackers) -> None:
+        for _ in range(7):
+            attackers.add(lambda: _send(service, "POST", "/v1/players", WORST_NAME, JSON), 1)
+
+    return begin
+
+
+def _heads(service: Service) -> Begin:
+    """Sixty connections: a large head, then ten bytes at a time, and again when it is closed."""
+
+    def drip(size: int) -> None:
+        with service.connect() as connection:
+            connection.settimeout(0.01)
+            fields = b"".join(b"X-%d: %s\r\n" % (n, b"a" * 3900) for n in range(size // 3910))
+            connection.sendall(START_OF_HEAD + fields)
+            for _ in range(500):
+                connection.sendall(b"X: aaaaa\r\n")
+                with contextlib.suppress(TimeoutError):
+                    if not connection.recv(65536):
+                        return
+
+    def begin(attackers: Attackers) -> None:
+        for number in range(60):
+            attackers.add(partial(drip, 350_000 if number % 2 else 24_000), 2)
+
+    return begin
+
+
+def _bodies_in_drips(service: Service) -> Begin:
+    """Sixty connections that send a body ten bytes at a time."""
+
+    def drip() -> None:
+        with service.connect() as connection:
+            connection.sendall(
+                b"POST /v1/analysis HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
+                b"Content-Length: 200000\r\n\r\n"
+            )
+            for _ in range(500):
+                connection.sendall(b'{"a": "b"}')
+                time.sleep(0.01)
+
+    def begin(attackers: Attackers) -> None:
+        for _ in range(60):
+            attackers.add(drip, 2)
+
+    return begin
+
+
+def _metrics(service: Service) -> Begin:
+    def begin(attackers: Attackers) -> None:
+        for _ in range(5):
+            attackers.add(lambda: _send(service, "GET", "/metrics"), 20)
+
+    return begin
+
+
+def _documents(service: Service) -> Begin:
+    """The pages and documents that are the same for all."""
+    page = {"Accept": "text/html"}
+
+    def begin(attackers: Attackers) -> None:
+        for path in ("/problems", "/openapi.json", "/openapi.yaml", "/v1/rulesets"):
+            attackers.add(partial(_send, service, "GET", path, None, page), 20)
+
+    return begin
+
+
+def _house(service: Service) -> Begin:
+    """Four hundred games that the clock and five careful players play, and sixteen polls."""
+    hosts = [_player(service) for _ in range(4)]
+    body = {"ruleset": "parade", "seat_count": 6, "house": ["careful"] * 5, "turn_seconds": 5}
+    for host in hosts:
+        for _ in range(100):
+            host.persist("POST", "/v1/games", body)
+
+    def begin(attackers: Attackers) -> None:
+        for number in range(16):
+            attackers.add(partial(poll, hosts[number % 4].again()), 1)
+
+    def poll(caller: Caller) -> None:
+        answer = caller.ask("GET", "/v1/me/turns?wait=5")
+        assert answer is not None
+        caller.ask("GET", f"/v1/me/turns?wait=20&since={answer.body['cursor']}", wait=20)
+
+    return begin
+
+
+def _analyses(service: Service) -> Begin:
+    """Whole games with a trace, from twelve addresses."""
+    (recording,) = [each for each in recordings() if each.name == "mit-list-und-tuecke-6"]
+    game = max(recording.games, key=lambda each: len(each["steps"]))
+    moves = [{"seat": each["seat"], "move": each["move"]} for each in game["steps"]]
+    members = {"ruleset": game["ruleset"], "seat_count": game["seats"], "options": game["options"]}
+    body = json.dumps({**members, "deal": game["deal"], "moves": moves, "trace": True}).encode()
+    assert _send(service, "POST", "/v1/analysis", body, JSON) == 200
+
+    def begin(attackers: Attackers) -> None:
+        for each in ADDRESSES:
+            attackers.add(
+                partial(_send, service, "POST", "/v1/analysis", body, JSON, each), 59 / 60
+            )
+
+    return begin
+
+
+def _mistakes(service: Service) -> Begin:
+    """Large bodies in which everything is wrong, from twelve addresses."""
+    unknown = {str(number): 0 for number in range(25_000)}
+    body = {"ruleset": "parade", "seat_count": 2, "deal": {}, "moves": [], "options": unknown}
+    sent = json.dumps(body, separators=(",", ":")).encode()
+
+    def begin(attackers: Attackers) -> None:
+        for each in ADDRESSES:
+            attackers.add(
+                partial(_send, service, "POST", "/v1/analysis", sent, JSON, each), 59 / 60
+            )
+
+    return begin
+
+
+def _turns(service: Service) -> Begin:
+    """All games that wait for a player who has a hundred, twenty times a second."""
+    host = _player(service)
+    body = {"ruleset": "tea-time", "seat_count": 4, "house": ["random"] * 3}
+    for _ in range(100):
+        host.persist("POST", "/v1/games", body)
+
+    def begin(attackers: Attackers) -> None:
+        for _ in range(4):
+            ask = partial(_send, service, "GET", "/v1/me/turns", None, _authorized(host))
+            attackers.add(ask, 5)
+
+    return begin
+
+
+def _previews(service: Service) -> Begin:
+    """Legal moves with their previews, fifty times a second."""
+    host = _player(service)
+    body = {"ruleset": "tea-time", "seat_count": 2, "house": ["random"]}
+    path = f"/v1/games/{host.persist('POST', '/v1/games', body).body['id']}"
+
+    def begin(attackers: Attackers) -> None:
+        for _ in range(5):
+            previews = f"{path}/legal-moves?previews=true"
+            attackers.add(partial(_send, service, "GET", previews, None, _authorized(host)), 10)
+
+    return begin
+
+
+SCENARIOS: dict[str, Scenario] = {
+    name: _against_one_worker(attack)
+    for name, attack in {
+        "names": _names,
+        "heads": _heads,
+        "bodies-in-drips": _bodies_in_drips,
+        "metrics": _metrics,
+        "documents": _documents,
+        "house": _house,
+        "analyses": _analyses,
+        "mistakes": _mistakes,
+        "turns": _turns,
+        "previews": _previews,
+    }.items()
+}
+
+if __name__ == "__main__":
+    run(SCENARIOS, __doc__)

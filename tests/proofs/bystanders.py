@@ -1,0 +1,106 @@
+"""Ordinary clients of a service, in a process of their own, and how long they are kept waiting.
+
+Each plays games of two seats at a human pace many times over: it reads the game, asks for its
+turns, and plays. It prints the latencies of its requests, in milliseconds, as one JSON object.
+
+    python -m tests.proofs.bystanders URL SECONDS
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import subprocess
+import sys
+import threading
+import time
+from typing import Any, NamedTuple
+
+from tests.proofs.caller import Caller, Tally, new_player
+from tests.server.service import ROOT
+
+CLIENTS = 6
+PAUSE_SECONDS = 0.02
+
+
+class Latencies(NamedTuple):
+    """How long requests took (ms), and how many there were and failed."""
+
+    requests: int
+    failed: int
+    p50: float
+    p99: float
+    slowest: float
+
+
+def latencies(url: str, seconds: float) -> Latencies:
+    """Let the clients of another process call a service for a while."""
+    command = [sys.executable, "-m", "tests.proofs.bystanders", url, str(seconds)]
+    done = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True)
+    return Latencies(**json.loads(done.stdout))
+
+
+class Bystander:
+    """One client, which sits at both seats of its table."""
+
+    def __init__(self, url: str, number: int) -> None:
+        self.rng = random.Random(number)
+        self.tally = Tally()
+        self.times: list[float] = []
+        self.failed = 0
+        self.players = [new_player([url], self.tally, self.rng) for _ in range(2)]
+        self.path = ""
+
+    def run(self, until: float) -> None:
+        """Play until then (monotonic)."""
+        while time.monotonic() < until:
+            game = self._ask(self.players[0], "GET", self.path) if self.path else None
+            if game is None or game["status"] != "playing":
+                self._sit_down()
+                continue
+            mover = self.players[game["to_move"][0]]
+            self._ask(mover, "GET", "/v1/me/turns")
+            own = self._ask(mover, "GET", self.path)
+            if own is not None and own["legal_moves"]:
+                body = {"turn": own["turn"], "move": self.rng.choice(own["legal_moves"])}
+                self._ask(mover, "POST", f"{self.path}/moves", body)
+
+    def _sit_down(self) -> None:
+        body = {"ruleset": "parade", "seat_count": 2}
+        game = self._ask(self.players[0], "POST", "/v1/games", body)
+        if game is not None:
+            self.path = f"/v1/games/{game['id']}"
+            self._ask(self.players[1], "POST", f"{self.path}/seats", {})
+
+    def _ask(self, caller: Caller, method: str, path: str, body: Any = None) -> Any:
+        time.sleep(PAUSE_SECONDS * self.rng.uniform(0.5, 1.5))
+        answer = caller.ask(method, path, body)
+        if answer is None or answer.status >= 400:
+            self.failed += 1
+            return None
+        self.times.append(1000 * (answer.came - answer.sent))
+        return answer.body
+
+
+def main(url: str, seconds: float) -> None:
+    """Run all clients, then print what they waited for."""
+    clients = [Bystander(url, number) for number in range(CLIENTS)]
+    until = time.monotonic() + seconds
+    threads = [threading.Thread(target=each.run, args=(until,)) for each in clients]
+    for each in threads:
+        each.start()
+    for each in threads:
+        each.join()
+    times = sorted(time for each in clients for time in each.times)
+    found = Latencies(
+        requests=len(times),
+        failed=sum(each.failed for each in clients),
+        p50=times[len(times) // 2],
+        p99=times[len(times) * 99 // 100],
+        slowest=times[-1],
+    )
+    print(json.dumps(found._asdict()))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], float(sys.argv[2]))
