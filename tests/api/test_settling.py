@@ -1,0 +1,102 @@
+"""What the clock and the house do to games that are due is bounded, and done once."""
+
+import time
+from types import SimpleNamespace
+from typing import Any
+
+import gevent
+import pytest
+
+from api.game.desk import Desk
+from api.game.reading import MAX_SETTLED
+from tests.api.client import Client, seated
+from tests.server.service import Service, wait_until
+
+TURN_SECONDS = 5
+
+
+def test_one_request_for_turns_settles_a_few_due_games_and_the_next_the_next_ones(
+    service: Service, ada: Client, bob: Client
+) -> None:
+    ids = [seated([ada, bob], turn_seconds=TURN_SECONDS)["id"] for _ in range(MAX_SETTLED + 2)]
+
+    def due() -> set[str]:
+        """The games in which the clock has not moved yet, as the store has them."""
+        with service.store.client() as store:
+            versions = {each: int(store.hget(f"game:{{{each}}}", "version")) for each in ids}
+        return {each for each, version in versions.items() if version == before[each]}
+
+    before = {each: ada.game(each)["version"] for each in ids}
+    time.sleep(TURN_SECONDS + 0.1)
+    assert due() == set(ids)
+    turns = ada.get("/v1/me/turns")
+    # Of the others nobody knows yet whose turn it will be.
+    left = due()
+    assert len(left) == 2
+    assert not left & {game["id"] for game in turns["items"]}
+    # The games that have been due for longest come first.
+    assert left == set(ids[-2:])
+    more = ada.get(f"/v1/me/turns?since={turns['cursor']}")
+    assert not due()
+    mine = {game["id"] for game in more["items"]}
+    assert mine == {each for each in ids if ada.game(each)["to_move"] == [0]}
+
+
+def test_a_poll_hears_of_all_due_games_that_come_to_wait_for_it(ada: Client, bob: Client) -> None:
+    ids = [seated([ada, bob], turn_seconds=TURN_SECONDS)["id"] for _ in range(MAX_SETTLED + 2)]
+    turns = {each: ada.game(each)["turn"] for each in ids}
+    cursor = ""
+    seen: set[str] = set()
+
+    def all_are_seen() -> bool:
+        nonlocal cursor
+        found = ada.get(f"/v1/me/turns?wait=5{cursor}")
+        cursor = f"&since={found['cursor']}"
+        seen.update(game["id"] for game in found["items"] if game["turn"] > turns[game["id"]])
+        return seen == set(ids)
+
+    # The clock moves for Ada or for Bob, so each game waits for Ada after two moves at the latest.
+    wait_until(all_are_seen, "every game has come to wait for Ada", patience=30)
+
+
+@pytest.fixture
+def desk(monkeypatch: pytest.MonkeyPatch) -> Desk:
+    """A desk that settles slowly, and counts how often."""
+    desk = Desk(*[None] * 4)  # type: ignore[list-item]
+    settled: list[Any] = []
+
+    def settle(found: Any, now: int) -> Any:
+        settled.append(found)
+        gevent.sleep(0.01)
+        if found.game.id == "broken":
+            raise ZeroDivisionError
+        return found
+
+    monkeypatch.setattr(desk, "_settle", settle)
+    monkeypatch.setattr(desk, "settled", settled, raising=False)
+    return desk
+
+
+def stored(game_id: str, commit: str = "1") -> Any:
+    return SimpleNamespace(game=SimpleNamespace(id=game_id, commit=commit))
+
+
+def test_a_due_game_is_settled_once_for_all_requests_that_find_it(desk: Any) -> None:
+    first, second = stored("a"), stored("b")
+    asked = [gevent.spawn(desk.settle, each, 0) for each in (first, second) for _ in range(10)]
+    gevent.joinall(asked, raise_error=True)
+    assert desk.settled == [first, second]
+    # The others are told to read the game again.
+    assert [each.value for each in asked].count(None) == 18
+    desk.settle(first, 0)
+    assert len(desk.settled) == 3
+
+
+def test_a_settlement_that_fails_keeps_no_other_request_waiting(desk: Any) -> None:
+    broken = stored("broken")
+    asked = [gevent.spawn(desk.settle, broken, 0) for _ in range(3)]
+    gevent.joinall(asked)
+    assert isinstance(asked[0].exception, ZeroDivisionError)
+    assert [each.value for each in asked[1:]] == [None, None]
+    with pytest.raises(ZeroDivisionError):
+        desk.settle(broken, 0)

@@ -1,0 +1,70 @@
+"""The text of the metrics is rendered at most once a second, for all who ask."""
+
+import time
+
+import gevent
+import pytest
+from redis.exceptions import ConnectionError as RedisConnectionError
+
+from api import exposition, metrics
+from api.exposition import SECONDS_KEPT, Exposition
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """The monotonic time, as this module sees it."""
+    now = [1000.0]
+    monkeypatch.setattr(exposition.time, "monotonic", lambda: now[0])
+    return now
+
+
+@pytest.fixture
+def rendered(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, int] | None]:
+    """What each rendering was told of the lobby; it takes a while."""
+    lobbies: list[dict[str, int] | None] = []
+
+    def render(lobby: dict[str, int] | None) -> bytes:
+        time.sleep(0.01)
+        lobbies.append(lobby)
+        return b"text %d" % len(lobbies)
+
+    monkeypatch.setattr(metrics, "exposition", render)
+    return lobbies
+
+
+def test_all_who_ask_within_a_second_get_the_same_text(
+    clock: list[float], rendered: list[dict[str, int] | None]
+) -> None:
+    told = Exposition(lambda: {"open": 3})
+    asked = [gevent.spawn(told.get) for _ in range(20)]
+    gevent.joinall(asked, raise_error=True)
+    assert {each.value for each in asked} == {b"text 1"}
+    clock[0] += SECONDS_KEPT - 0.001
+    assert told.get() == b"text 1"
+    clock[0] += 0.002
+    assert told.get() == b"text 2"
+    assert rendered == [{"open": 3}, {"open": 3}]
+
+
+def test_without_a_store_the_other_figures_are_told(
+    clock: list[float], rendered: list[dict[str, int] | None]
+) -> None:
+    def fail() -> dict[str, int]:
+        raise RedisConnectionError
+
+    assert Exposition(fail).get() == b"text 1"
+    assert rendered == [None]
+
+
+def test_a_rendering_that_fails_is_tried_again(
+    clock: list[float], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(_: object) -> bytes:
+        raise ZeroDivisionError
+
+    told = Exposition(dict)
+    with monkeypatch.context() as patched:
+        patched.setattr(metrics, "exposition", fail)
+        with pytest.raises(ZeroDivisionError):
+            told.get()
+    assert b"ludotheque" in told.get()
