@@ -40,6 +40,7 @@ from unicodedata import normalize
 from msgspec import Meta, Struct
 from msgspec.structs import replace
 
+from engine.cards import check_dealt_once
 from engine.ruleset import (
     Component,
     Event,
@@ -364,30 +365,8 @@ def check_deal(seats: int, options: Options, deal: Deal) -> None:
     if len(deal.symbols) != seats:
         raise InvalidDeal(f"{seats} seats need {seats} sets of symbol cards.", ("symbols",))
     for seat, cards in enumerate(deal.symbols):
-        where = ("symbols", seat)
-        check_dealt_once(SYMBOL_CARDS, placed(where, cards), where)
-    pictures = [*placed(("box",), deal.box), *placed(("pile",), deal.pile)]
-    check_dealt_once(pictures_of(options), pictures, ("pile",))
-
-
-Path = tuple[str | int, ...]
-
-
-def placed(path: Path, cards: tuple[str, ...]) -> list[tuple[Path, str]]:
-    """The cards of a list in the deal, each with the path that leads to it."""
-    return [((*path, place), card) for place, card in enumerate(cards)]
-
-
-def check_dealt_once(wanted: tuple[str, ...], dealt: list[tuple[Path, str]], path: Path) -> None:
-    """Raise `InvalidDeal` unless each wanted card is dealt exactly once, and no other."""
-    missing = set(wanted)
-    for where, card in dealt:
-        if card not in missing:
-            twice = card in wanted
-            raise InvalidDeal(f"{card} is dealt twice." if twice else "No such card.", where)
-        missing.remove(card)
-    if missing:
-        raise InvalidDeal(f"{len(missing)} of {len(wanted)} cards are missing.", path)
+        check_dealt_once(SYMBOL_CARDS, [(("symbols", seat), cards)])
+    check_dealt_once(pictures_of(options), [(("box",), deal.box), (("pile",), deal.pile)])
 
 
 # --- Whose move, and which ----------------------------------------------------------------------
@@ -425,7 +404,21 @@ def may_be_counted(state: State) -> bool:
 
 
 def apply(state: State, seat: Seat, move: Choose | Count) -> Outcome[State]:
-    """The position after a move, and what happened. Raises `IllegalMove`."""
+    """The position after a move, and what happened.
+
+    Two seats that play together choose a symbol each:
+
+    >>> state, _ = start(2, Options(), Deal(PICTURES[:30], PICTURES[30:], (SYMBOL_CARDS,) * 2))
+    >>> state, told = apply(state, 0, Choose("round"))
+    >>> told[0].everybody, told[0].to(0)
+    (SymbolChosen(seat=0, symbol=None), SymbolChosen(seat=0, symbol='round'))
+    >>> state, told = apply(state, 1, Choose("round"))
+    >>> [type(each.everybody).__name__ for each in told], state.scores
+    (['SymbolChosen', 'SymbolsRevealed', 'RowsRefreshed', 'PictureShown'], (1, 1))
+
+    Raises:
+        IllegalMove: the rules forbid it.
+    """
     if state.phase is Phase.FINISHED:
         raise IllegalMove("game_over", "The game is over.")
     if isinstance(move, Choose):
@@ -488,9 +481,7 @@ def expire(state: State) -> Outcome[State]:
 def reveal(state: State, counted_out: Seat | None) -> Outcome[State]:
     """Turn the cards over, take the pictures, refresh the rows, show the next picture."""
     symbol = winning_symbol(state.choices)
-    won = tuple([int(choice == symbol) for choice in state.choices])
-    if symbol is None:
-        won = (0,) * len(won)
+    won = points_won(state.choices, symbol)
     after = refresh(take_pictures(state, won))
     after = replace(
         after,
@@ -537,6 +528,17 @@ def winning_symbol(choices: tuple[Symbol | None, ...]) -> Symbol | None:
     if not others:
         return symbol if may_be_unanimous(choices) else None
     return symbol if most > others[0][1] else None
+
+
+def points_won(choices: tuple[Symbol | None, ...], symbol: Symbol | None) -> tuple[int, ...]:
+    """By seat what a turn adds to its score: 1 for each seat that chose the winning symbol.
+
+    >>> points_won(("square", "square", "yellow", None), "square")
+    (1, 1, 0, 0)
+    >>> points_won(("square", None, "yellow"), None)
+    (0, 0, 0)
+    """
+    return tuple([int(symbol is not None and choice == symbol) for choice in choices])
 
 
 def may_be_unanimous(choices: tuple[Symbol | None, ...]) -> bool:

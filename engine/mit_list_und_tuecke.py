@@ -31,7 +31,7 @@ from random import Random
 from msgspec import Struct
 from msgspec.structs import replace
 
-from engine.cards import CardPlayed, Play
+from engine.cards import CardPlayed, Play, check_dealt_once
 from engine.ruleset import (
     Card,
     Component,
@@ -323,18 +323,10 @@ def check_hands(seats: int, hands: Hands, path: tuple[str | int, ...]) -> None:
     """Raise `InvalidDeal` unless every card for this number of seats is in one hand."""
     if len(hands) != seats:
         raise InvalidDeal(f"{seats} seats need {seats} hands.", path)
-    deck, seen = frozenset(DECKS[seats]), set[Card]()
     for seat, hand in enumerate(hands):
         if len(hand) != HAND_SIZE:
             raise InvalidDeal(f"A hand is dealt {HAND_SIZE} cards.", (*path, seat))
-        for place, card in enumerate(hand):
-            if card not in deck:
-                raise InvalidDeal(
-                    f"There is no such card with {seats} seats.", (*path, seat, place)
-                )
-            if card in seen:
-                raise InvalidDeal(f"{card} is dealt twice.", (*path, seat, place))
-            seen.add(card)
+    check_dealt_once(DECKS[seats], [((*path, seat), hand) for seat, hand in enumerate(hands)])
 
 
 def start_round(
@@ -403,7 +395,23 @@ def legal_moves(state: State, seat: Seat) -> tuple[AnyMove, ...]:
 
 
 def apply(state: State, seat: Seat, move: AnyMove) -> Outcome[State]:
-    """The position after a move, and what happened. Raises `IllegalMove`."""
+    """The position after a move, and what happened.
+
+    A trick of four, in which the highest card of the led colour is high, and the lowest of the
+    other colours is low:
+
+    >>> hands = tuple(DECKS[4][seat::4] for seat in range(4))
+    >>> state, _ = start(4, Options(), Deal(dealer=3, rounds=(hands,) * 4))
+    >>> for seat, card in enumerate(("red-1", "yellow-12", "red-3", "red-4")):
+    ...     state, told = apply(state, seat, Play(card))
+    >>> told[-1].everybody
+    TrickCompleted(high=3, low=1)
+    >>> state.phase.value, to_move(state)
+    ('take', (3,))
+
+    Raises:
+        IllegalMove: the rules forbid it.
+    """
     if state.phase is Phase.FINISHED:
         raise IllegalMove("game_over", "The game is over.")
     turn = seat_to_move(state)

@@ -22,7 +22,7 @@ from random import Random
 from msgspec import Struct
 from msgspec.structs import replace
 
-from engine.cards import CardPlayed, Play
+from engine.cards import CardPlayed, Path, Play, check_dealt_once
 from engine.ruleset import (
     Card,
     Component,
@@ -228,26 +228,10 @@ def check_deal(seats: int, deal: Deal) -> None:
             raise InvalidDeal(f"A hand is dealt {HAND_SIZE} cards.", ("hands", seat))
     if len(deal.parade) != PARADE_SIZE:
         raise InvalidDeal(f"The parade begins with {PARADE_SIZE} cards.", ("parade",))
-    check_cards(deal)
-
-
-def check_cards(deal: Deal) -> None:
-    """Raise `InvalidDeal` unless every card of the game is dealt exactly once."""
-    places: list[tuple[tuple[str | int, ...], tuple[Card, ...]]] = [
-        *((("hands", seat), hand) for seat, hand in enumerate(deal.hands)),
-        (("parade",), deal.parade),
-        (("pile",), deal.pile),
+    hands: list[tuple[Path, tuple[Card, ...]]] = [
+        (("hands", seat), hand) for seat, hand in enumerate(deal.hands)
     ]
-    seen: set[Card] = set()
-    for path, cards in places:
-        for place, card in enumerate(cards):
-            if card not in COLOR_OF:
-                raise InvalidDeal("There is no such card.", (*path, place))
-            if card in seen:
-                raise InvalidDeal(f"{card} is dealt twice.", (*path, place))
-            seen.add(card)
-    if len(seen) != len(CARDS):
-        raise InvalidDeal(f"The deal has {len(seen)} of the {len(CARDS)} cards.", ("pile",))
+    check_dealt_once(CARDS, [*hands, (("parade",), deal.parade), (("pile",), deal.pile)])
 
 
 # --- Whose move, and which ----------------------------------------------------------------------
@@ -273,7 +257,24 @@ def legal_moves(state: State, seat: Seat) -> tuple[Play | Discard, ...]:
 
 
 def apply(state: State, seat: Seat, move: Play | Discard) -> Outcome[State]:
-    """The position after a move, and what happened. Raises `IllegalMove`."""
+    """The position after a move, and what happened.
+
+    A red 2 is played: the two last cards of the parade are safe, and the others leave, one as it
+    is red and three as they are 2 or less.
+
+    >>> hands, parade = (CARDS[:5], CARDS[5:10]), CARDS[10:16]
+    >>> parade
+    ('red-10', 'blue-0', 'blue-1', 'blue-2', 'blue-3', 'blue-4')
+    >>> state, _ = start(2, Options(), Deal(0, hands, parade, CARDS[16:]))
+    >>> state, told = apply(state, 0, Play("red-2"))
+    >>> state.collections[0], state.parade
+    (('red-10', 'blue-0', 'blue-1', 'blue-2'), ('blue-3', 'blue-4', 'red-2'))
+    >>> [type(each.everybody).__name__ for each in told]
+    ['CardPlayed', 'CardsCollected', 'CardDrawn']
+
+    Raises:
+        IllegalMove: the rules forbid it.
+    """
     if state.phase is Phase.FINISHED:
         raise IllegalMove("game_over", "The game is over.")
     if state.phase is Phase.DISCARD:

@@ -30,6 +30,7 @@ from itertools import pairwise
 from random import Random
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from engine.ruleset import (
     Card,
@@ -66,7 +67,7 @@ FACES: tuple[Card, ...] = tuple(
     face for character in CHARACTERS for face in (NORMAL[character], MIRROR[character])
 )
 CHARACTER_OF = {face: face.rpartition("-")[0] for face in FACES}
-COLUMN = {face: place for place, face in enumerate(FACES)}
+COLUMN = {face: number for number, face in enumerate(FACES)}
 
 OPPOSITE = {NORMAL[character]: MIRROR[character] for character in CHARACTERS} | {
     MIRROR[character]: NORMAL[character] for character in CHARACTERS
@@ -90,11 +91,11 @@ def in_columns(cards: Iterable[Card]) -> tuple[Card, ...]:
 Cell = str
 """A cell's name, column letter and row number, seen from the top left: ``a1``."""
 
-Place = int
+Index = int
 """Where in a grid a cell is, counted row by row from the top left."""
 
 Grid = tuple[Card | None, ...]
-"""What lies in each place, None in an empty one."""
+"""What lies in each cell, by its index; None in an empty one."""
 
 COLUMN_LETTERS = "abcde"
 RIGHT, DOWN, DOWN_RIGHT, DOWN_LEFT = (0, 1), (1, 0), (1, 1), (1, -1)
@@ -249,15 +250,15 @@ class Setup:
     rows: int
     columns: int
     cards_of_a_character: int
-    place_of: dict[Cell, Place]
+    index_of: dict[Cell, Index]
     lines: frozenset[tuple[Cell, ...]]
-    picks: tuple[tuple[Pick, int], ...]
-    """Each line as a move, with its places as the bits of a number."""
+    picks: tuple[Pick, ...]
+    """Each line as a move, short ones first."""
 
 
 def setup(rounds: int, rows: int, columns: int, left_out: int = 0) -> Setup:
     """The setup of a game that leaves out this many cards of each character."""
-    place_of = {
+    index_of = {
         cell_name(row, column): row * columns + column
         for row in range(rows)
         for column in range(columns)
@@ -268,9 +269,9 @@ def setup(rounds: int, rows: int, columns: int, left_out: int = 0) -> Setup:
         rows=rows,
         columns=columns,
         cards_of_a_character=CARDS_OF_A_CHARACTER - left_out,
-        place_of=place_of,
+        index_of=index_of,
         lines=frozenset(all_lines),
-        picks=tuple((Pick(line), sum(1 << place_of[cell] for cell in line)) for line in all_lines),
+        picks=tuple(Pick(line) for line in all_lines),
     )
 
 
@@ -317,13 +318,13 @@ def check_deal(seats: int, deal: Deal) -> None:
         raise InvalidDeal(f"There is no seat {deal.first_seat} of {seats}.", ("first_seat",))
     of_each = SETUPS[seats].cards_of_a_character
     count: Counter[Character] = Counter()
-    for place, character in enumerate(deal.pile):
+    for index, character in enumerate(deal.pile):
         if character not in CHARACTERS:
-            raise InvalidDeal("There is no such character.", ("pile", place))
+            raise InvalidDeal("There is no such character.", ("pile", index))
         count[character] += 1
         if count[character] > of_each:
             raise InvalidDeal(
-                f"With {seats} seats there are {of_each} cards of each character.", ("pile", place)
+                f"With {seats} seats there are {of_each} cards of each character.", ("pile", index)
             )
     if len(deal.pile) != of_each * len(CHARACTERS):
         raise InvalidDeal(
@@ -339,17 +340,14 @@ def start_round(state: State, first_seat: Seat) -> tuple[State, Told]:
     of_game = SETUPS[len(state.collections)]
     size = of_game.rows * of_game.columns
     grid = faces_up(state.pile[:size], of_game.columns, state.layout)
-    after = State(
-        phase=Phase.PLAY,
-        layout=state.layout,
+    after = replace(
+        state,
         round=state.round + 1,
         turn_in_round=1,
         turn=first_seat,
         grid=grid,
         pile=state.pile[size:],
         alice_holder=first_seat,
-        collections=state.collections,
-        out=state.out,
     )
     return after, Told(GridLaid(after.round, in_rows(grid, of_game.columns), len(after.pile)))
 
@@ -363,9 +361,9 @@ def faces_up(characters: tuple[Character, ...], columns: int, layout: Layout) ->
     ('cat-mirror', 'dodo-normal', 'cat-normal', 'dodo-mirror')
     """
     grid = []
-    for place, character in enumerate(characters):
-        row, column = divmod(place, columns)
-        step = place if layout is Layout.ROWS else row + column
+    for index, character in enumerate(characters):
+        row, column = divmod(index, columns)
+        step = index if layout is Layout.ROWS else row + column
         grid.append(NORMAL[character] if step % 2 else MIRROR[character])
     return tuple(grid)
 
@@ -375,24 +373,13 @@ def in_rows(grid: Grid, columns: int) -> tuple[Grid, ...]:
     return tuple([grid[i : i + columns] for i in range(0, len(grid), columns)])
 
 
-def end_round(state: State, alice_holder: Seat) -> Outcome[State]:
-    """The grid is empty: whoever took Alice starts another round, or the game is over."""
+def end_round(state: State) -> Outcome[State]:
+    """The grid is empty: the seat that took Alice starts another round, or the game is over."""
     if state.round < SETUPS[len(state.collections)].rounds:
-        after, told = start_round(state, alice_holder)
+        assert state.alice_holder is not None
+        after, told = start_round(state, state.alice_holder)
         return after, (told,)
-    finished = State(
-        phase=Phase.FINISHED,
-        layout=state.layout,
-        round=state.round,
-        turn_in_round=state.turn_in_round,
-        turn=state.turn,
-        grid=state.grid,
-        pile=state.pile,
-        alice_holder=alice_holder,
-        collections=state.collections,
-        out=state.out,
-    )
-    return finished, ()
+    return replace(state, phase=Phase.FINISHED), ()
 
 
 # --- Whose move, and which ----------------------------------------------------------------------
@@ -412,32 +399,40 @@ def legal_moves(state: State, seat: Seat) -> tuple[Pick, ...]:
     """Every line of cards without a gap that is not too long for this turn."""
     if seat not in to_move(state):
         return ()
-    longest = max_cards(state)
-    empty = sum([1 << place for place, card in enumerate(state.grid) if card is None])
+    of_game, longest = SETUPS[len(state.collections)], max_cards(state)
+    empty = {cell for cell, index in of_game.index_of.items() if state.grid[index] is None}
     return tuple(
         [
             pick
-            for pick, places in SETUPS[len(state.collections)].picks
-            if not places & empty and len(pick.cells) <= longest
+            for pick in of_game.picks
+            if len(pick.cells) <= longest and empty.isdisjoint(pick.cells)
         ]
     )
 
 
-def check_pick(state: State, cells: tuple[Cell, ...]) -> tuple[Place, ...]:
-    """The places of these cells. Raises `IllegalMove` unless they may be emptied in this turn."""
+def check_turn(state: State, seat: Seat, move: Move) -> None:
+    """Raise `IllegalMove` unless this seat is to take cards, and does."""
+    if state.phase is Phase.FINISHED:
+        raise IllegalMove("game_over", "The game is over.")
+    if seat != state.turn:
+        raise IllegalMove("not_your_turn", f"It is the turn of seat {state.turn}.")
+    if not isinstance(move, Pick):
+        raise IllegalMove("wrong_move_type", "Take cards from the grid.")
+
+
+def check_pick(state: State, cells: tuple[Cell, ...]) -> None:
+    """Raise `IllegalMove` unless the cards of these cells may be taken in this turn."""
     of_game = SETUPS[len(state.collections)]
     check_cells(of_game, cells)
     longest = max_cards(state)
     if len(cells) > longest:
         cards = "one card" if longest == 1 else f"at most {longest} cards"
         raise IllegalMove("too_many_cards", f"Take {cards} in this turn.")
-    places = tuple([of_game.place_of[cell] for cell in cells])
-    for cell, place in zip(cells, places, strict=True):
-        if state.grid[place] is None:
+    for cell in cells:
+        if state.grid[of_game.index_of[cell]] is None:
             raise IllegalMove("empty_cell", f"There is no card in {cell}.")
     if cells not in of_game.lines:
         raise not_neighbours(cells)
-    return places
 
 
 def check_cells(of_game: Setup, cells: tuple[Cell, ...]) -> None:
@@ -445,7 +440,7 @@ def check_cells(of_game: Setup, cells: tuple[Cell, ...]) -> None:
     if not cells:
         raise IllegalMove("no_cards", "Take at least one card.")
     for cell in cells:
-        if cell not in of_game.place_of:
+        if cell not in of_game.index_of:
             raise IllegalMove("no_such_cell", f"The grid has no cell {cell}.")
     if len(set(cells)) != len(cells):
         raise IllegalMove("repeated_cell", "The same cell is named twice.")
@@ -476,51 +471,70 @@ def sign(number: int) -> int:
 # --- A turn -----------------------------------------------------------------------------------
 
 
-def apply(state: State, seat: Seat, move: Move) -> Outcome[State]:
-    """A turn: take cards, cancel opposite faces; Alice is laid on the first turn of a round.
+def apply(state: State, seat: Seat, move: Pick) -> Outcome[State]:
+    """Take cards and cancel opposite faces; on the first turn of a round, lay Alice there too.
 
-    Raises `IllegalMove`.
+    The first turn of a game for two:
+
+    >>> before, _ = start(2, Options(), Deal(first_seat=0, pile=CHARACTERS * 10))
+    >>> after, told = apply(before, 0, Pick(("b2",)))
+    >>> [type(each.everybody).__name__ for each in told]
+    ['CardsPicked', 'AliceLaid']
+    >>> after.collections, after.grid[SETUPS[2].index_of["b2"]], after.turn
+    ((('dodo-normal',), ()), 'tea-time', 1)
+
+    Raises:
+        IllegalMove: the rules forbid it.
     """
-    if state.phase is Phase.FINISHED:
-        raise IllegalMove("game_over", "The game is over.")
-    if seat != state.turn:
-        raise IllegalMove("not_your_turn", f"It is the turn of seat {state.turn}.")
-    if not isinstance(move, Pick):
-        raise IllegalMove("wrong_move_type", "Take cards from the grid.")
-    places = check_pick(state, move.cells)
-
-    cards = tuple([card for place in places if (card := state.grid[place])])
-    collection, cancelled = collect(state.collections[seat], cards)
-    told = [Told(CardsPicked(seat, move.cells, cards, cancelled))]
-
-    grid = list(state.grid)
-    for place in places:
-        grid[place] = None
-    alice_holder = state.alice_holder
+    check_turn(state, seat, move)
+    check_pick(state, move.cells)
+    after, picked = take_cards(state, seat, move.cells)
     if state.turn_in_round == 1:
-        grid[places[0]] = ALICE
-        alice_holder = None
-        told.append(Told(AliceLaid(seat, move.cells[0])))
-    elif ALICE in cards:
-        alice_holder = seat
+        after, laid = lay_alice(after, seat, move.cells[0])
+        return next_turn(after), (picked, laid)
+    if any(after.grid):
+        return next_turn(after), (picked,)
+    after, told = end_round(after)
+    return after, (picked, *told)
 
-    goes_on = any(grid)
-    after = State(
-        phase=state.phase,
-        layout=state.layout,
-        round=state.round,
-        turn_in_round=state.turn_in_round + goes_on,
-        turn=(seat + goes_on) % len(state.collections),
-        grid=tuple(grid),
-        pile=state.pile,
-        alice_holder=alice_holder,
+
+def take_cards(state: State, seat: Seat, cells: tuple[Cell, ...]) -> tuple[State, Told]:
+    """The cards of these cells go to a seat's collection, where opposite faces cancel."""
+    indices = [SETUPS[len(state.collections)].index_of[cell] for cell in cells]
+    cards = tuple([card for index in indices if (card := state.grid[index])])
+    collection, cancelled = collect(state.collections[seat], cards)
+    after = replace(
+        state,
+        grid=with_card(state.grid, indices, None),
+        alice_holder=seat if ALICE in cards else state.alice_holder,
         collections=replaced(state.collections, seat, collection),
         out=state.out + tuple([CHARACTER_OF[card] for card in cancelled]),
     )
-    if alice_holder is None or goes_on:  # an emptied grid has given Alice to somebody
-        return after, tuple(told)
-    ended, told_then = end_round(after, alice_holder)
-    return ended, (*told, *told_then)
+    return after, Told(CardsPicked(seat, cells, cards, cancelled))
+
+
+def lay_alice(state: State, seat: Seat, cell: Cell) -> tuple[State, Told]:
+    """The seat that holds Alice lays her in the cell that it has emptied."""
+    index = SETUPS[len(state.collections)].index_of[cell]
+    after = replace(state, grid=with_card(state.grid, [index], ALICE), alice_holder=None)
+    return after, Told(AliceLaid(seat, cell))
+
+
+def with_card(grid: Grid, indices: Iterable[Index], card: Card | None) -> Grid:
+    """A grid in which this card, or none, lies in these cells."""
+    cells = list(grid)
+    for index in indices:
+        cells[index] = card
+    return tuple(cells)
+
+
+def next_turn(state: State) -> State:
+    """The turn of the next seat."""
+    return replace(
+        state,
+        turn_in_round=state.turn_in_round + 1,
+        turn=(state.turn + 1) % len(state.collections),
+    )
 
 
 def collect(
@@ -613,18 +627,7 @@ def redeal_hidden(state: State, seat: Seat | None, rng: Random) -> State:
     # Sorted first, so that the outcome depends on what all know and on rng alone.
     pile = sorted(state.pile)
     rng.shuffle(pile)
-    return State(
-        phase=state.phase,
-        layout=state.layout,
-        round=state.round,
-        turn_in_round=state.turn_in_round,
-        turn=state.turn,
-        grid=state.grid,
-        pile=tuple(pile),
-        alice_holder=state.alice_holder,
-        collections=state.collections,
-        out=state.out,
-    )
+    return replace(state, pile=tuple(pile))
 
 
 TEA_TIME: Ruleset[Options, Deal, State, Pick, TeaTimeTable] = Ruleset(

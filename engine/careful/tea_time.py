@@ -57,7 +57,7 @@ def gains_of_next(table: TeaTimeTable, seat: Seat) -> list[tuple[float, tuple[Ce
     longest = min(table.turn_in_round + 1, MAX_CARDS)
     lines = [
         pick.cells
-        for pick, _ in SETUPS[len(table.collections)].picks
+        for pick in SETUPS[len(table.collections)].picks
         if len(pick.cells) <= longest and None not in cards_in(table, pick.cells)
     ]
     return sorted([(gain_of(table, seat, line), line) for line in lines], reverse=True)

@@ -526,7 +526,7 @@ def test_exactly_the_listed_moves_are_accepted(seats: int) -> None:
         assert len(set(listed)) == len(listed)
         accepted = set()
         for size in range(5):
-            for cells in combinations(sorted(SETUPS[seats].place_of), size):
+            for cells in combinations(sorted(SETUPS[seats].index_of), size):
                 try:
                     pick(state, *cells)
                 except IllegalMove:

@@ -1,0 +1,28 @@
+"""The examples in docstrings are true."""
+
+import doctest
+import importlib
+
+import pytest
+
+from tests.server.service import ROOT
+
+WITH_EXAMPLES = sorted(
+    str(file.relative_to(ROOT).with_suffix("")).replace("/", ".")
+    for package in ("api", "engine")
+    for file in (ROOT / package).rglob("*.py")
+    if ">>> " in file.read_text(encoding="utf-8")
+)
+
+
+@pytest.mark.parametrize("module", WITH_EXAMPLES)
+def test_the_examples_in_docstrings_are_true(module: str) -> None:
+    failed, tried = doctest.testmod(importlib.import_module(module))
+    assert tried > 0
+    assert failed == 0
+
+
+def test_every_function_that_plays_a_move_shows_one() -> None:
+    """Each game's `apply` has an example."""
+    for game in ("parade", "tea_time", "contrast", "mit_list_und_tuecke"):
+        assert ">>> " in str(importlib.import_module(f"engine.{game}").apply.__doc__), game
