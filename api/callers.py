@@ -28,7 +28,7 @@ LONGEST_ADDRESS = 64
 """In characters. Of an IPv6 address in brackets with zone and port it takes about as many."""
 
 MOST_PROXIES = 32
-"""So many addresses in X-Forwarded-For are read, from its end."""
+"""How many addresses of X-Forwarded-For are read. The last ones come first."""
 
 _WITH_PORT = re.compile(r"\[([0-9a-fA-F:.]+)\](?::[0-9]+)?|([0-9.]+):[0-9]+")
 

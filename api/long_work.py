@@ -2,9 +2,9 @@
 
 All requests of a worker share one thread, so a request that computes for long would delay every
 other one. Such a request computes inside `long_work()` and calls `pause()` between two units of
-it. Of all long work in a worker one piece runs at a time, for one slice. Then the worker serves
+it. Only one piece of long work runs at a time in a worker, for one slice. Then the worker serves
 other requests for as long as the slice took, and the next piece has its slice. So long work takes
-at most half of a worker, however many requests ask for it.
+at most half of a worker's time, however many requests ask for it.
 
 Do not wait for the store or for a client inside `long_work()`: all other long work would wait too.
 """
@@ -60,7 +60,7 @@ class TimeSlices:
         with self._turn_taken():
             rest = self._next_at - time.monotonic()
             if rest > 0:
-                # A timer: only between two rounds of the event loop are the sockets looked at.
+                # A timer: the event loop reads from sockets only between two of its rounds.
                 gevent.sleep(rest)
             self._runs = gevent.getcurrent()
             self._began = time.monotonic()

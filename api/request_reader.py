@@ -22,10 +22,10 @@ END = b"\r\n\r\n"
 
 FIRST_PAUSE_SECONDS = 0.001
 LONGEST_PAUSE_SECONDS = 0.05
-"""Before a further piece is read of what did not arrive at once: twice as long each time.
+"""The pauses before each further piece of one head or body. Each is twice as long as the last.
 
-Meanwhile the system collects what arrives. To read one piece costs the worker as much as a tenth
-of a request, however small the piece is.
+Meanwhile the system collects what arrives. Reading one piece costs the worker a tenth of what a
+whole request costs, however small the piece is.
 """
 
 
@@ -56,9 +56,10 @@ class RequestReader:
         self._pause = 0.0
 
     def recv(self, size: int) -> bytes:
-        """Read from the socket; of a head, as much as was given before, or up to its end.
+        """Read from the socket. A portion of a head is as large as all portions before it.
 
-        So the parser looks at each byte about twice, however small the pieces are that come.
+        So the parser scans each byte about twice, however small the pieces are that arrive. The
+        end of the head is handed over at once.
 
         Raises:
             LimitRequestHeaders: the head is larger than `MOST_BYTES`.
@@ -70,9 +71,14 @@ class RequestReader:
         while not is_complete:
             piece = self._next_piece(size)
             portion += piece
-            is_complete = not piece or self._ends_with(piece) or len(portion) >= self._given
+            is_complete = not piece or self._ends_with(piece) or self._is_enough(portion)
         self._given += len(portion)
         return bytes(portion)
+
+    def _is_enough(self, portion: bytearray) -> bool:
+        # The parser may hold the beginning of this head, and even of its end, from what it read
+        # after the request before.
+        return self._size < len(END) or len(portion) >= self._given
 
     def _next_piece(self, size: int) -> bytes:
         if self._pause:

@@ -31,6 +31,7 @@ from redis import RedisError, ResponseError
 
 from api import metrics
 from api.link import Command, Link, Script, Unreadable, readable
+from api.long_work import long_work, pause
 from api.positions import read_state
 from api.sharing import Found
 from api.soundness import UNDECODABLE, NewerFormat, check_game, check_stored
@@ -346,11 +347,13 @@ class Store:
             return {}
         answers = self.link.ask([_hmget(_game_key(each), fields) for each in ids], apart=True)
         found = {}
-        for game_id, values in zip(ids, answers, strict=True):
-            try:
-                found[game_id] = _stored_game(game_id, values)
-            except Unreadable as error:
-                log_unreadable(game_id, error)
+        with long_work():
+            for game_id, values in zip(ids, answers, strict=True):
+                pause()
+                try:
+                    found[game_id] = _stored_game(game_id, values)
+                except Unreadable as error:
+                    log_unreadable(game_id, error)
         return found
 
     def commit(self, before: Game | None, change: Change, life_ms: int) -> bool:
@@ -409,10 +412,12 @@ class Store:
         keys = [_game_key(each) for each in ids]
         commands = [each for key in keys for each in (_time(key), _hmget(key, GAME_FIELDS))]
         answers = self.link.ask(commands, apart=True)
-        return [
-            _look(game_id, _milliseconds(time), values)
-            for game_id, time, values in zip(ids, answers[::2], answers[1::2], strict=True)
-        ]
+        looks = []
+        with long_work():
+            for game_id, time, values in zip(ids, answers[::2], answers[1::2], strict=True):
+                pause()
+                looks.append(_look(game_id, _milliseconds(time), values))
+        return looks
 
     def marks(self, ids: Sequence[str]) -> list[GameMark | None]:
         """Which version and commit some games are at, None for each that cannot be read."""

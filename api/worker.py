@@ -328,6 +328,9 @@ class Worker(GeventWorker):  # type: ignore[misc]
     def handle_request(self, listener_name: Any, req: Any, sock: socket.socket, addr: Any) -> Any:
         """Answer one request; a client that does not read its answer loses the connection."""
         sock.settimeout(SEND_SECONDS)
+        if not _is_small(req):
+            # Should the application not read the body, the connection ends: the answer says so.
+            req.force_close()
         try:
             super().handle_request(listener_name, req, sock, addr)
             if not _discard_body(req):
@@ -408,6 +411,12 @@ def _has_sent(plain: socket.socket) -> bool:
         return False
 
 
+def _is_small(req: Any) -> bool:
+    """Whether what the application does not read of the body can be discarded."""
+    reader = req.body.reader
+    return isinstance(reader, LengthReader) and reader.length <= DISCARDED_BYTES
+
+
 def _is_read(req: Any) -> bool:
     """Whether the body of a request was read to its end."""
     return isinstance(req.body.reader, LengthReader) and not req.body.reader.length
@@ -425,9 +434,9 @@ def _discard_body(req: Any) -> bool:
         with gevent.Timeout(LINGER_SECONDS):
             while unread > 0 and (data := req.body.read(8192)):
                 unread -= len(data)
-            return unread > 0
     except gevent.Timeout:
         return False
+    return _is_read(req)
 
 
 def _answer(client: socket.socket, data: bytes) -> None:

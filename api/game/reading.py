@@ -18,6 +18,7 @@ from api.answers import (
     EndedGame,
     EventPage,
     GamePage,
+    GameSummary,
     PresenceAnswer,
     RecordAnswer,
     RecordedExpiry,
@@ -143,10 +144,14 @@ class Reader:
         if credentials is not None:
             self.accounts.authenticate(reading, credentials)
         games, following = self.indexes.page(wanted, reading.now, reading.along[0])
-        return GamePage(
-            tuple(_of_each(games, lambda game: game.id, lambda game: game_summary(game, reader))),
-            None if following is None else _cursor(following),
-        )
+
+        def summary(game: Game) -> GameSummary:
+            pause()
+            return game_summary(game, reader)
+
+        with long_work():
+            items = tuple(_of_each(games, lambda game: game.id, summary))
+        return GamePage(items, None if following is None else _cursor(following))
 
     # --- One game ----------------------------------------------------------------------
 
@@ -293,8 +298,9 @@ class Reader:
     def _waiting(self, caller: str, playing: Page, reading: Reading) -> list[tuple[Game, Raw]]:
         """The games with the caller to move. Documents first: most games wait for others.
 
-        Of many games that are due, the longest due are settled; the others are left out, since
-        nobody can tell yet whose turn it will be.
+        Of many games that are due, some are settled; the others are left out, since nobody can
+        tell yet whose turn it will be. Which ones is left to chance, so that games which cannot
+        be settled keep no others from it.
         """
         now = reading.now
 
@@ -303,9 +309,9 @@ class Reader:
             return found.game, game_answer(found, found.game.audience_of(caller))
 
         games, _ = self.indexes.page(playing, now, reading.along[0])
-        due = sorted((game for game in games if is_due(game, now)), key=_due_since)
+        due = [game.id for game in games if is_due(game, now)]
         ids = [game.id for game in games if _waits_for(game, caller) and not is_due(game, now)]
-        ids += [game.id for game in due[:MAX_SETTLED]]
+        ids += self.desk.rng.sample(due, min(len(due), MAX_SETTLED))
         found = [each for each in self.store.games_with_state(ids).values() if each is not None]
         settled = _of_each(found, _game_id, lambda each: self._settled(each, now))
         waiting = [each for each in settled if each is not None and _waits_for(each.game, caller)]
@@ -371,10 +377,6 @@ def _recorded(happened: Item) -> RecordedMove | RecordedExpiry | None:
 
 def _game_id(found: StoredGame) -> str:
     return found.game.id
-
-
-def _due_since(game: Game) -> int:
-    return game.deadline or 0
 
 
 def _waits_for(game: Game, player_id: str) -> bool:

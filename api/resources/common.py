@@ -116,12 +116,18 @@ def is_known(found: Visit, what: str) -> bool:
 def _has(tag: str) -> bool:
     """Whether the caller says that it has the answer with this tag."""
     said = asked().known_tags
-    return said is not None and _names(said.replace("W/", ""), tag)
+    return said is not None and _names(said, tag, is_weak=True)
 
 
-def _names(tags: str, tag: str) -> bool:
-    """Whether a list of tags names one of ours, which hold no comma and no space, or is a star."""
-    return any(each.strip() in (tag, "*") for each in tags.split(","))
+def _names(tags: str, tag: str, *, is_weak: bool = False) -> bool:
+    """Whether a list of tags, or a star, stands for one of our tags, which hold no comma.
+
+    `is_weak`: a weak tag stands for the strong one too.
+    """
+    listed = (each.strip() for each in tags.split(","))
+    if is_weak:
+        listed = (each.removeprefix("W/") for each in listed)
+    return tags.strip() == "*" or tag in listed
 
 
 def shown(found: Visit) -> Raw:

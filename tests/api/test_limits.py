@@ -14,7 +14,7 @@ import requests
 from redis import RedisError
 
 from api import create_app
-from api.bodies import MOST_MEMBERS
+from api.bodies import MOST_COMMAS, MOST_MEMBERS, MOST_OBJECTS
 from api.connection import connect
 from api.limits.counts import FEW_KEYS, MOST_KEYS, WorkerCounts
 from api.limits.gate import LONGEST_HEADER, READ_HEADERS
@@ -608,7 +608,7 @@ def test_a_lobby_of_expired_games_is_read_in_bounded_steps(limited: Limited) -> 
 def test_a_list_far_too_long_is_refused_before_it_is_gone_through(
     stranger: Client, element: str
 ) -> None:
-    moves = ",".join([element] * (200_000 // (len(element) + 1)))
+    moves = ",".join([element] * min(200_000 // (len(element) + 1), 4000))
     body = f'{{"ruleset":"parade","seat_count":2,"deal":{{}},"moves":[{moves}]}}'
     headers = {"Content-Type": "application/json"}
     problem = stranger.refused(
@@ -634,6 +634,22 @@ def test_an_object_with_too_many_members_is_refused_as_a_whole(ada: Client, path
         (error,) = problem["errors"]
         assert error["pointer"] == "#"
         assert "101 members; it may have 100" in error["detail"]
+
+
+@pytest.mark.parametrize(
+    ("path", "body"),
+    [
+        ("/v1/games", "[" + ",".join(["{}"] * (MOST_OBJECTS + 1)) + "]"),
+        ("/v1/analysis", "[" + ",".join(["1e9"] * (MOST_COMMAS + 2)) + "]"),
+    ],
+    ids=["objects", "commas"],
+)
+def test_a_body_with_too_many_values_is_refused_before_they_are_read(
+    stranger: Client, path: str, body: str
+) -> None:
+    headers = {"Content-Type": "application/json"}
+    problem = stranger.refused("invalid_request", "POST", path, data=body, headers=headers)
+    assert "at most 5000 objects and 25000 commas" in problem["detail"]
 
 
 def test_a_name_is_refused_by_its_length_before_it_is_normalised(stranger: Client) -> None:
@@ -672,6 +688,22 @@ def test_fields_of_one_header_count_together(ada: Client) -> None:
     assert connection.getresponse().status == 431
 
 
+FLASK_READS = {
+    "accept_encodings": "Accept-Encoding",
+    "accept_languages": "Accept-Language",
+    "accept_mimetypes": "Accept",
+    "is_json": "Content-Type",
+}
+"""What Flask's requests have of a header, where the code asks for it."""
+
+READS_NO_LIST = {
+    *("args", "content_length", "endpoint", "environ", "headers", "method", "path"),
+    *("query_string", "script_root", "url_rule", "view_args"),
+    *("credentials", "known_tags", "preferred", "required_tags"),
+}
+"""What else the code asks of a request: nothing of it takes long to read."""
+
+
 def test_every_header_that_is_read_anywhere_has_a_bound() -> None:
     read = set()
     for file in (ROOT / "api").rglob("*.py"):
@@ -680,7 +712,10 @@ def test_every_header_that_is_read_anywhere_has_a_bound() -> None:
         if file.name != "gate.py":
             variables = re.findall(r'"HTTP_([A-Z_]+)"', text)
             read |= {variable.replace("_", "-").title() for variable in variables}
-    assert {"Prefer", "Idempotency-Key"} <= read
+        asked = set(re.findall(r"\b(?:request|req|asked\(\))\.([a-z_]+)", text)) - READS_NO_LIST
+        if file.name != "worker.py":
+            read |= {FLASK_READS[each] for each in asked}
+    assert {"Prefer", "Idempotency-Key", "Accept"} <= read
     assert {name.lower() for name in read} <= {name.lower() for name, _ in READ_HEADERS}
 
 

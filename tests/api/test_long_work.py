@@ -70,8 +70,9 @@ def test_long_work_takes_at_most_half_of_the_time(slices: TimeSlices) -> None:
 
 
 def test_a_unit_shorter_than_a_slice_is_followed_by_the_next_at_once(
-    slices: TimeSlices, other: list[str]
+    slices: TimeSlices, other: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(module, "SLICE_SECONDS", 60.0)
     with slices.long_work():
         for _ in range(50):
             slices.pause()

@@ -34,12 +34,29 @@ def test_one_request_for_turns_settles_a_few_due_games_and_the_next_the_next_one
     left = due()
     assert len(left) == 2
     assert not left & {game["id"] for game in turns["items"]}
-    # The games that have been due for longest come first.
-    assert left == set(ids[-2:])
     more = ada.get(f"/v1/me/turns?since={turns['cursor']}")
     assert not due()
     mine = {game["id"] for game in more["items"]}
     assert mine == {each for each in ids if ada.game(each)["to_move"] == [0]}
+
+
+def test_due_games_that_cannot_be_settled_keep_no_others_from_it(
+    service: Service, ada: Client, bob: Client
+) -> None:
+    ids = [seated([ada, bob], turn_seconds=TURN_SECONDS)["id"] for _ in range(MAX_SETTLED + 2)]
+    broken, sound = ids[:MAX_SETTLED], ids[MAX_SETTLED:]
+    time.sleep(TURN_SECONDS + 0.1)
+    with service.store.client() as store:
+        for each in broken:
+            store.hset(f"game:{{{each}}}", "state", '{"nonsense": 1}')
+        before = [store.hget(f"game:{{{each}}}", "version") for each in sound]
+
+        def all_are_settled() -> bool:
+            ada.get("/v1/me/turns")
+            now = [store.hget(f"game:{{{each}}}", "version") for each in sound]
+            return all(new != old for new, old in zip(now, before, strict=True))
+
+        wait_until(all_are_settled, "the clock has moved in the games that are sound")
 
 
 def test_a_poll_hears_of_all_due_games_that_come_to_wait_for_it(ada: Client, bob: Client) -> None:

@@ -1,7 +1,9 @@
 """Ordinary clients of a service, in a process of their own, and how long they are kept waiting.
 
-Each plays games of two seats at a human pace many times over: it reads the game, asks for its
-turns, and plays. It prints the latencies of its requests, in milliseconds, as one JSON object.
+Each client plays games of two seats: it reads the game, asks for its turns, and plays. One more
+asks whether the service is alive at fixed moments: a moment that comes while the answer before is
+still awaited counts from then on, so a service that stands still for long shows in the figures.
+The program prints the latencies of all requests, in milliseconds, as one JSON object.
 
     python -m tests.proofs.bystanders URL SECONDS
 """
@@ -21,6 +23,7 @@ from tests.server.service import ROOT
 
 CLIENTS = 6
 PAUSE_SECONDS = 0.02
+PROBES_EACH_SECOND = 50
 
 
 class Latencies(NamedTuple):
@@ -82,16 +85,29 @@ class Bystander:
         return answer.body
 
 
+def probe(url: str, until: float, times: list[float]) -> None:
+    """Ask at fixed moments, and note how long after them the answers came (ms)."""
+    caller = Caller([url], Tally(), random.Random(0))
+    due = time.monotonic()
+    while due < until:
+        time.sleep(max(due - time.monotonic(), 0))
+        if caller.ask("GET", "/livez") is not None:
+            times.append(1000 * (time.monotonic() - due))
+        due += 1 / PROBES_EACH_SECOND
+
+
 def main(url: str, seconds: float) -> None:
     """Run all clients, then print what they waited for."""
     clients = [Bystander(url, number) for number in range(CLIENTS)]
     until = time.monotonic() + seconds
+    probes: list[float] = []
     threads = [threading.Thread(target=each.run, args=(until,)) for each in clients]
+    threads.append(threading.Thread(target=probe, args=(url, until, probes)))
     for each in threads:
         each.start()
     for each in threads:
         each.join()
-    times = sorted(time for each in clients for time in each.times)
+    times = sorted([*probes, *(time for each in clients for time in each.times)])
     found = Latencies(
         requests=len(times),
         failed=sum(each.failed for each in clients),

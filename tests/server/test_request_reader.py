@@ -10,7 +10,8 @@ import pytest
 from gunicorn.http.errors import LimitRequestHeaders
 
 from api import request_reader
-from api.request_reader import MOST_BYTES, RequestReader
+from api.request_reader import END, MOST_BYTES, RequestReader
+from api.worker import DISCARDED_BYTES
 from tests.server.conftest import Start
 from tests.server.service import Service
 
@@ -62,7 +63,7 @@ def no_pauses(monkeypatch: pytest.MonkeyPatch) -> list[float]:
 def test_a_head_in_tiny_pieces_is_given_to_the_parser_in_few_portions() -> None:
     given = portions(reader_of(*in_pieces(HEAD, 3)), b"\r\n\r\n")
     assert b"".join(given) == HEAD
-    assert len(given) <= math.log2(len(HEAD)) + 1
+    assert len(given) <= math.log2(len(HEAD)) + len(END)
     # So each byte is looked at about twice.
     scanned = sum(sum(map(len, given[: count + 1])) for count in range(len(given)))
     assert scanned < 4 * len(HEAD)
@@ -74,6 +75,12 @@ def test_the_end_of_a_head_is_seen_wherever_it_is_split(split: int) -> None:
     assert b"".join(portions(reader, b"\r\n\r\n")) == HEAD
     reader.end_head()
     assert reader.recv(8192) == b"body"
+
+
+def test_the_first_bytes_are_given_at_once_as_the_parser_may_hold_the_rest_of_the_head() -> None:
+    # The parser has read all but the last three bytes of this head along with the one before.
+    reader = reader_of(b"\n", b"\r", b"\n")
+    assert [reader.recv(8192) for _ in range(3)] == [b"\n", b"\r", b"\n"]
 
 
 def test_a_first_line_that_is_wrong_is_given_at_once() -> None:
@@ -177,12 +184,24 @@ def test_a_body_that_nobody_reads_is_drained_a_little_and_then_the_connection_en
         return head + b"a" * length
 
     with service.connect() as connection:
-        connection.sendall(sent(1000) * 2 + sent(1 << 20))
+        connection.sendall(sent(1000) + sent(DISCARDED_BYTES) + sent(1 << 20))
         received = b""
         while chunk := connection.recv(65536):
             received += chunk
-    # All three are answered, and only then the connection closes.
+    # All three are answered, the last one says that the connection closes, and then it does.
     assert received.count(b"HTTP/1.1 200 OK") == 3
+    assert received.lower().count(b"connection: keep-alive") == 2
+    assert received.lower().count(b"connection: close") == 1
+
+
+def test_a_pipelined_request_is_answered_however_its_end_is_split(service: Service) -> None:
+    request = b"GET /livez HTTP/1.1\r\nHost: x\r\n\r\n"
+    last = b"GET /livez HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"
+    for held in range(1, len(END) + 1):
+        first = request + last[: len(last) - held]
+        status, body = answer_to(service, first, *in_pieces(last[-held:], 1), pause=0.02)
+        assert status == 200
+        assert body.count(b"HTTP/1.1 200 OK") == 1, held
 
 
 def test_a_refused_body_in_chunks_is_answered_and_not_read(start: Start) -> None:
