@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from hmac import compare_digest
+from typing import TypeVar
 
 from flask import Response, current_app, request
 from redis import RedisError
@@ -14,6 +16,8 @@ from api.problems import Problem
 from api.resources.common import services
 
 blueprint = Blueprint("metrics", __name__)
+
+Answer = TypeVar("Answer")
 
 
 @blueprint.get("/metrics", tags=["service"])
@@ -40,7 +44,10 @@ def get_metrics() -> Response:
     if not current_app.config["METRICS"]:
         raise Problem("not_found", "The metrics are switched off.")
     _admit(current_app.config["METRICS_TOKEN"], request.headers.get("Authorization"))
-    return Response(metrics.exposition(_lobby()), content_type=metrics.CONTENT_TYPE)
+    text = metrics.exposition(
+        _of_store(services().lobby_sizes.get), _of_store(services().store.is_full)
+    )
+    return Response(text, content_type=metrics.CONTENT_TYPE)
 
 
 def _admit(token: str | None, header: str | None) -> None:
@@ -54,9 +61,9 @@ def _admit(token: str | None, header: str | None) -> None:
         raise Problem("invalid_token", "Send the service's METRICS_TOKEN as a bearer token.")
 
 
-def _lobby() -> dict[str, int] | None:
+def _of_store(ask: Callable[[], Answer]) -> Answer | None:
     try:
-        return services().lobby_sizes.get()
+        return ask()
     except (RedisError, Unreadable) as error:
         # What was counted here is worth most when the store is away.
         metrics.store_failed(error)
