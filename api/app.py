@@ -30,6 +30,11 @@ from api.soundness import NewerFormat
 
 log = logging.getLogger(SERVICE)
 
+FULL = (
+    "The memory or the disk of the store is full: reads are answered, changes are refused until "
+    "the operator has made room. Repeat the request after Retry-After seconds."
+)
+
 _full_store = OnceAMinute()
 
 
@@ -134,10 +139,10 @@ def store_unavailable(error: RedisError) -> Response:
     if is_full(error):
         if _full_store.is_due():
             log.warning(
-                "the store is full: its memory or its disk; it can be read, and changes are "
-                "answered 503 (logged once a minute)"
+                "the store refuses changes because its memory or its disk is full; reads are "
+                "answered (logged once a minute)"
             )
-        return Problem("store_full").response()
+        return Problem("store_full", FULL).response()
     log.error("the store failed: %s", reason(error))
     return Problem("store_unavailable").response()
 

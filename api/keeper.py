@@ -48,10 +48,11 @@ MIB = 1 << 20
 # The disk is full when less than LOW_BYTES are free, until ENOUGH_BYTES are free again.
 LOW_BYTES = 2 * MIB
 ENOUGH_BYTES = 4 * MIB
-# Reserved for the append-only file: another program can fill a disk faster than we look. Games
-# write at most some MB a second, so this lasts for several looks.
+# Reserved for the append-only file, as another program can fill a disk faster than the keeper
+# polls. Workers write a few MB a second at most, so this lasts for several polls.
 RESERVED_BYTES = 2 * MIB
 FALLOC_FL_KEEP_SIZE = 1
+STAT_BLOCK_BYTES = 512
 NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 DISTRUST_SECONDS = 10.0
 REFUSING_MAXMEMORY = "1"
@@ -67,11 +68,10 @@ class Disk:
     def __init__(self, directory: Path) -> None:
         self._directory = directory
         self._reserved_file: Path | None = None
-        self._reserved_end = 0
         self._distrusted_until = 0.0
 
     def distrust(self) -> None:
-        """Count the disk as full for a while: a write failed, perhaps for a reason unseen here."""
+        """Count the disk as full for a while: a write failed for a reason that is not seen here."""
         self._distrusted_until = time.monotonic() + DISTRUST_SECONDS
 
     def is_full(self, *, was_full: bool) -> bool:
@@ -101,13 +101,14 @@ class Disk:
             file = _append_only_file(self._directory)
             if file is None:
                 return True
-            size = file.stat().st_size
-            if file == self._reserved_file and self._reserved_end - size > RESERVED_BYTES // 2:
+            status = file.stat()
+            left = status.st_blocks * STAT_BLOCK_BYTES - status.st_size
+            if file == self._reserved_file and left > RESERVED_BYTES // 2:
                 return True
-            _allocate_behind(file, size)
+            _allocate_behind(file, status.st_size)
         except OSError as error:
             return error.errno not in NO_ROOM
-        self._reserved_file, self._reserved_end = file, size + RESERVED_BYTES
+        self._reserved_file = file
         return True
 
 
@@ -316,14 +317,14 @@ def _lock_file(path: Path) -> IO[bytes]:
 
 
 def note_pid(lock: IO[Any]) -> None:
-    """Write this process's id into its lock file, for people: on a full disk it stays empty."""
+    """Write this process's id into its lock file, for the operator; on a full disk, nothing."""
     with contextlib.suppress(OSError):
         os.ftruncate(lock.fileno(), 0)
         os.write(lock.fileno(), b"%d\n" % os.getpid())
 
 
 def _append_only_file(directory: Path) -> Path | None:
-    """Return the file that Valkey appends to: the one with the highest number."""
+    """Return the file that Valkey appends to (the one with the highest number), if any."""
     files = (directory / "appendonlydir").glob("appendonly.aof.*.incr.aof")
     return max(files, key=lambda file: (len(file.name), file.name), default=None)
 
@@ -362,7 +363,7 @@ def main(arguments: list[str]) -> int:
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT):
         signal.signal(number, lambda _number, _frame: None)
     os.umask(0o077)
-    # The service may have ended while its workers still need a keeper: nobody then reads.
+    # A service that has ended, or is busy, does not read: the keeper must not wait for it.
     os.set_blocking(1, False)
     binary, directory, address, append_fsync = arguments
     try:
