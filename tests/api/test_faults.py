@@ -212,4 +212,6 @@ def test_a_store_that_is_full_can_be_read_where_a_read_would_change_something(
     # The time was up: the house has moved.
     late.refused("stale_turn", "POST", f"{path}/moves", move)
     assert late.game(game["id"])["version"] == game["version"] + 1
+    # Used again, the new token replaces the old one.
+    assert renewed.get("/v1/me")["id"] == renewed.id
     players[0].refused("invalid_token", "GET", "/v1/me")
