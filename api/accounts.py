@@ -16,10 +16,11 @@ from hmac import compare_digest
 from hmac import digest as hmac_digest
 from typing import NamedTuple
 
-from redis import ResponseError
+from redis import RedisError, ResponseError
 
 from api import metrics
 from api.answers import PlayerAnswer, TokenAnswer
+from api.link import is_full
 from api.lives import OLD_TOKEN_MS, SEEN_MS, Lives
 from api.problems import Problem
 from api.store import Reading, Store, TokenOffer
@@ -112,12 +113,21 @@ class Accounts:
             if account.next_token and reading.now - account.next_token_at > OLD_TOKEN_MS:
                 raise Problem("invalid_token")
         elif account.next_token and compare_digest(account.next_token, shown):
-            self.store.promote_token(account.player.id, shown)
+            self._promote(account, shown)
         else:
             raise Problem("invalid_token")
         self._renew(account, reading.now)
         note_player(account.player.id)
         return account.player
+
+    def _promote(self, account: Account, token: str) -> None:
+        """Make the new token the only one. A full store accepts that later: it can be read now."""
+        try:
+            self.store.promote_token(account.player.id, token)
+        except RedisError as error:
+            if not is_full(error):
+                raise
+            metrics.store_failed(error)
 
     def _renew(self, account: Account, now: int) -> None:
         # A store that takes no changes, as its memory is full, can still be read.

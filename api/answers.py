@@ -260,6 +260,7 @@ class HealthAnswer(Struct, frozen=True):
     """The service is alive, or ready."""
 
     status: str
+    detail: str | None
 
 
 class ProblemAnswer(Struct, frozen=True):

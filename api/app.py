@@ -19,8 +19,8 @@ from api.access import Access, note_route
 from api.asked import Request, asked
 from api.callers import Proxies
 from api.limits.gate import Gate
-from api.link import NotReplicated
-from api.logs import SERVICE, reason
+from api.link import NotReplicated, is_full
+from api.logs import SERVICE, OnceAMinute, reason
 from api.openapi import Api, as_yaml, make_api, make_document
 from api.problems import Problem
 from api.resources import BLUEPRINTS, pages
@@ -30,6 +30,13 @@ from api.settings import Settings
 from api.soundness import NewerFormat
 
 log = logging.getLogger(SERVICE)
+
+FULL = (
+    "The memory or the disk of the store is full: reads are answered, changes are refused until "
+    "the operator has made room. Repeat the request after Retry-After seconds."
+)
+
+_full_store = OnceAMinute()
 
 
 class NoSessions(SessionInterface):
@@ -130,6 +137,13 @@ def store_unavailable(error: RedisError) -> Response:
         log.warning("a change was not replicated in time")
         return Problem("not_replicated").response()
     metrics.store_failed(error)
+    if is_full(error):
+        if _full_store.is_due():
+            log.warning(
+                "the store refuses changes because its memory or its disk is full; reads are "
+                "answered (logged once a minute)"
+            )
+        return Problem("store_full", FULL).response()
     log.error("the store failed: %s", reason(error))
     return Problem("store_unavailable").response()
 

@@ -59,6 +59,7 @@ class EmbeddedValkey:
         self._owner = os.getpid()
         self._claim: IO[str] | None = None
         self._keeper: subprocess.Popen[bytes] | None = None
+        self._news: int | None = None
         self._pipe: tuple[int, int] | None = None
 
     def __enter__(self) -> Self:
@@ -102,6 +103,15 @@ class EmbeddedValkey:
         if self._pipe is not None and (self._keeper is None or self._keeper.poll() is not None):
             self._start_keeper()
 
+    def news(self) -> list[str]:
+        """Return what the keeper has said since the last call: sentences for the log."""
+        if self._news is None:
+            return []
+        try:
+            return os.read(self._news, 1 << 16).decode(errors="replace").splitlines()
+        except BlockingIOError:
+            return []
+
     def stop(self) -> None:
         """Let the server end, and wait for it: what was written is on the disk by then."""
         if self._pipe is not None:
@@ -112,29 +122,36 @@ class EmbeddedValkey:
             with contextlib.suppress(subprocess.TimeoutExpired):
                 self._keeper.wait(STOP_SECONDS)
             self._keeper = None
+        self._close_news()
 
     def _start_keeper(self) -> None:
         assert self._pipe is not None
-        reader, writer = os.pipe()
-        with open(reader, encoding="utf-8", errors="replace") as answer:  # noqa: PTH123
-            try:
-                self._keeper = subprocess.Popen(
-                    # -P and a file's name: no `api` in the working directory is taken for ours.
-                    [
-                        *(sys.executable, "-P", keeper.__file__),
-                        *(self._binary, str(self._directory), self._address, self._append_fsync),
-                    ],
-                    stdin=self._pipe[0],
-                    stdout=writer,
-                    start_new_session=True,
-                )
-            except OSError as error:
-                raise EmbeddedError(f"cannot run {sys.executable}: {error.strerror}") from None
-            finally:
-                os.close(writer)
-            line = answer.readline().strip()
+        self._close_news()
+        self._news, writer = os.pipe()
+        try:
+            self._keeper = subprocess.Popen(
+                # -P and a file's name: no `api` in the working directory is taken for ours.
+                [
+                    *(sys.executable, "-P", keeper.__file__),
+                    *(self._binary, str(self._directory), self._address, self._append_fsync),
+                ],
+                stdin=self._pipe[0],
+                stdout=writer,
+                start_new_session=True,
+            )
+        except OSError as error:
+            raise EmbeddedError(f"cannot run {sys.executable}: {error.strerror}") from None
+        finally:
+            os.close(writer)
+        line = _read_line(self._news)
         if line != "ready":
             raise EmbeddedError(line or "the embedded Valkey's keeper ended without a word")
+        os.set_blocking(self._news, False)
+
+    def _close_news(self) -> None:
+        if self._news is not None:
+            os.close(self._news)
+            self._news = None
 
 
 def server_binary() -> str:
@@ -161,6 +178,14 @@ def server_binary() -> str:
             "install valkey-server, or set REDIS_URL to the address of one elsewhere"
         )
     return found
+
+
+def _read_line(descriptor: int) -> str:
+    """Read a line and nothing after it: what follows is read later, without waiting."""
+    line = b""
+    while (byte := os.read(descriptor, 1)) not in (b"", b"\n"):
+        line += byte
+    return line.decode(errors="replace").strip()
 
 
 def _private_directory(directory: Path) -> Path:
@@ -203,9 +228,7 @@ def _claim(directory: Path) -> IO[str]:
             + (f" (process {holder})" if holder else "")
             + ": stop it first, or set DATA_DIR to another place"
         ) from None
-    file.truncate(0)
-    file.write(f"{os.getpid()}\n")
-    file.flush()
+    keeper.note_pid(file)
     return file
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from typing import TypeVar
 
 import gevent
 from redis import RedisError
@@ -18,12 +19,17 @@ from api.sharing import Found
 
 SECONDS_KEPT = 1.0
 
+Answer = TypeVar("Answer")
+
 
 class Exposition:
     """The metrics as text, which may be as old as `SECONDS_KEPT`."""
 
-    def __init__(self, lobby_sizes: Callable[[], dict[str, int]]) -> None:
+    def __init__(
+        self, lobby_sizes: Callable[[], dict[str, int]], is_full: Callable[[], bool]
+    ) -> None:
         self._lobby_sizes = lobby_sizes
+        self._is_full = is_full
         self._text = b""
         self._kept_until = 0.0
         self._rendering = Found(self._render)
@@ -39,14 +45,16 @@ class Exposition:
         # Requests that came while the text was rendered come here after it.
         if not self._is_fresh():
             threads = gevent.get_hub().threadpool
-            self._text = threads.apply(metrics.exposition, (self._lobby(),))
+            of_store = _ask(self._lobby_sizes), _ask(self._is_full)
+            self._text = threads.apply(metrics.exposition, of_store)
             self._kept_until = time.monotonic() + SECONDS_KEPT
         return self._text
 
-    def _lobby(self) -> dict[str, int] | None:
-        try:
-            return self._lobby_sizes()
-        except (RedisError, Unreadable) as error:
-            # The other figures matter most when the store is away.
-            metrics.store_failed(error)
-            return None
+
+def _ask(store: Callable[[], Answer]) -> Answer | None:
+    try:
+        return store()
+    except (RedisError, Unreadable) as error:
+        # The other figures matter most when the store is away.
+        metrics.store_failed(error)
+        return None

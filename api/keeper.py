@@ -6,12 +6,21 @@ service holds the other end of that pipe, so the end comes when the service and 
 are gone, however they went. `api.embedded` starts this file as a script, in a session of its
 own; it imports nothing but the standard library, so that it is small and starts at once.
 
-On its standard output it says "ready", or in one line why there will be no server.
+On its standard output it says "ready", or in one line why there will be no server. After "ready"
+it writes a line there when the disk is full and when it has room again.
+
+With `appendfsync always`, Valkey exits at a failed write, and games could not even be read. So
+the keeper makes it refuse changes while the disk still has a little room: `maxmemory 1` refuses
+every command that adds data, and `appendfsync everysec` keeps Valkey alive should the rest (an
+expired key that is deleted) fail to be written. While changes are accepted, `appendfsync` is
+always the configured one: it is weakened after changes are refused, and restored before.
 """
 
 from __future__ import annotations
 
 import contextlib
+import ctypes
+import errno
 import fcntl
 import os
 import select
@@ -21,7 +30,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 KEEPER_LOCK = "keeper.lock"
 SERVER_LOCK = "valkey.lock"
@@ -35,9 +44,72 @@ STOP_SECONDS = 60.0
 LONGEST_PAUSE_SECONDS = 5.0
 LOG_BYTES = 1 << 20
 
+MIB = 1 << 20
+# The disk is full when less than LOW_BYTES are free, until ENOUGH_BYTES are free again.
+LOW_BYTES = 2 * MIB
+ENOUGH_BYTES = 4 * MIB
+# Reserved for the append-only file, as another program can fill a disk faster than the keeper
+# polls. Workers write a few MB a second at most, so this lasts for several polls.
+RESERVED_BYTES = 2 * MIB
+FALLOC_FL_KEEP_SIZE = 1
+STAT_BLOCK_BYTES = 512
+NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+DISTRUST_SECONDS = 10.0
+REFUSING_MAXMEMORY = "1"
+
 
 class KeeperError(Exception):
     """There will be no server. The message is one line for the person who started the service."""
+
+
+class Disk:
+    """The file system of Valkey's files, with a reserve for its append-only file."""
+
+    def __init__(self, directory: Path) -> None:
+        self._directory = directory
+        self._reserved_file: Path | None = None
+        self._distrusted_until = 0.0
+
+    def distrust(self) -> None:
+        """Count the disk as full for a while: a write failed for a reason that is not seen here."""
+        self._distrusted_until = time.monotonic() + DISTRUST_SECONDS
+
+    def is_full(self, *, was_full: bool) -> bool:
+        """Return whether changes must be refused, which takes more room to end than to begin."""
+        if time.monotonic() < self._distrusted_until:
+            return True
+        free = self._free_bytes()
+        if free is not None and free < (ENOUGH_BYTES if was_full else LOW_BYTES):
+            return True
+        return not self._reserve()
+
+    def _free_bytes(self) -> int | None:
+        """Return what this account may still write, None if the file system does not say."""
+        try:
+            status = os.statvfs(self._directory)
+        except OSError:
+            return None
+        return status.f_bavail * status.f_frsize if status.f_blocks else None
+
+    def _reserve(self) -> bool:
+        """Reserve room behind the end of the append-only file; return False if there is none.
+
+        Quotas and limits of a file's size show here too. A file system that cannot reserve
+        anything counts as one with room.
+        """
+        try:
+            file = _append_only_file(self._directory)
+            if file is None:
+                return True
+            status = file.stat()
+            left = status.st_blocks * STAT_BLOCK_BYTES - status.st_size
+            if file == self._reserved_file and left > RESERVED_BYTES // 2:
+                return True
+            _allocate_behind(file, status.st_size)
+        except OSError as error:
+            return error.errno not in NO_ROOM
+        self._reserved_file = file
+        return True
 
 
 class Server:
@@ -46,6 +118,9 @@ class Server:
     def __init__(self, binary: str, directory: Path, address: str, append_fsync: str) -> None:
         self.directory = directory
         self.address = address
+        self.append_fsync = append_fsync
+        self.disk = Disk(directory)
+        self.refuses_changes = False
         self.command = [
             binary,
             *("--port", "0"),
@@ -53,7 +128,6 @@ class Server:
             *("--unixsocketperm", "700"),
             *("--dir", str(directory)),
             *("--appendonly", "yes"),
-            *("--appendfsync", append_fsync),
             *("--save", ""),
             *("--maxmemory-policy", "noeviction"),
             *("--daemonize", "no"),
@@ -82,9 +156,12 @@ class Server:
     def start(self) -> None:
         """Start it, without waiting. Raises KeeperError if it cannot be run at all."""
         _trim(self.directory / LOG)
+        self.refuses_changes = self.disk.is_full(was_full=self.refuses_changes)
+        settings = self._settings(refusing=self.refuses_changes)
+        options = [word for name, value in settings for word in (f"--{name}", value)]
         try:
             self.process = subprocess.Popen(
-                self.command,
+                [*self.command, *options],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,
@@ -104,9 +181,47 @@ class Server:
     def ready(self) -> bool:
         """Whether it answers: while it loads its file it accepts connections, but refuses work."""
         try:
-            return _ask(self.address, b"PING").startswith(b"+PONG")
+            # A server that could not write refuses even a PING, but answers reads.
+            return _ask(self.address, b"PING").startswith((b"+PONG", b"-MISCONF"))
         except OSError:
             return False
+
+    def heed_disk(self) -> None:
+        """Refuse changes if the disk is full, accept them if it has room again.
+
+        If Valkey does not answer, the next call tries again.
+        """
+        is_full = self.disk.is_full(was_full=self.refuses_changes)
+        if is_full == self.refuses_changes:
+            return
+        with contextlib.suppress(OSError):
+            for name, value in self._settings(refusing=is_full):
+                # Each is answered before the next is sent: changes that came before the refusal
+                # are on the disk by then, as Valkey writes its file before it answers.
+                command = f"CONFIG SET {name} {value}".encode()
+                if not _ask(self.address, command).startswith(b"+OK"):
+                    return
+            self.refuses_changes = is_full
+
+    def disk_news(self) -> str:
+        """Return whether the disk is full, as a sentence for the service's log."""
+        if self.refuses_changes:
+            return (
+                f"The disk of {self.directory} is full: games can be read, and all changes are "
+                f"refused until {ENOUGH_BYTES // MIB} MiB can be written"
+            )
+        return f"The disk of {self.directory} has room again: changes are accepted"
+
+    def _settings(self, *, refusing: bool) -> list[tuple[str, str]]:
+        """Return what makes Valkey refuse changes or accept them, in the order to set it."""
+        if refusing:
+            return [("maxmemory", REFUSING_MAXMEMORY), ("appendfsync", "everysec")]
+        return [("appendfsync", self.append_fsync), ("maxmemory", "0")]
+
+    @property
+    def failed_to_write(self) -> bool:
+        """Whether it ended by itself, as it does when it cannot write its append-only file."""
+        return self.process is not None and self.process.returncode in (1, -signal.SIGXFSZ)
 
     def stop(self) -> None:
         """End it as SHUTDOWN does: what was written is on the disk before it goes."""
@@ -138,16 +253,21 @@ def keep(server: Server) -> None:
             server.stop()
             return
         if not server.running:
-            raise KeeperError(
-                f"Valkey did not start: {server.last_words()} (see {server.directory / LOG})"
-            )
+            raise KeeperError(_why_not_started(server))
     _say("ready")
 
     pause = 0.0
     started = time.monotonic()
+    has_told = False
     while not _abandoned(POLL_SECONDS):
+        if server.refuses_changes != has_told:
+            has_told = server.refuses_changes
+            _say(server.disk_news())
         if server.running:
+            server.heed_disk()
             continue
+        if server.failed_to_write:
+            server.disk.distrust()
         pause = min(2 * pause + 0.1, LONGEST_PAUSE_SECONDS)
         if time.monotonic() - started > 2 * LONGEST_PAUSE_SECONDS:
             pause = 0.0
@@ -165,8 +285,17 @@ def _abandoned(seconds: float) -> bool:
     return bool(readable) and os.read(0, 1) == b""
 
 
+def _why_not_started(server: Server) -> str:
+    if server.refuses_changes:
+        return (
+            f"Valkey did not start, as the disk of {server.directory} is full: free at least "
+            f"{ENOUGH_BYTES // MIB} MiB there, or set DATA_DIR to another disk"
+        )
+    return f"Valkey did not start: {server.last_words()} (see {server.directory / LOG})"
+
+
 def _say(line: str) -> None:
-    # Whoever listened may be gone already.
+    # The service may have ended, or not have read for long.
     with contextlib.suppress(OSError):
         os.write(1, line.encode(errors="replace") + b"\n")
 
@@ -181,7 +310,34 @@ def _ask(address: str, command: bytes) -> bytes:
 
 
 def _lock_file(path: Path) -> IO[bytes]:
-    return path.open("ab")
+    try:
+        return path.open("ab")
+    except OSError as error:
+        raise KeeperError(f"cannot write to {path}: {error.strerror}") from None
+
+
+def note_pid(lock: IO[Any]) -> None:
+    """Write this process's id into its lock file, for the operator; on a full disk, nothing."""
+    with contextlib.suppress(OSError):
+        os.ftruncate(lock.fileno(), 0)
+        os.write(lock.fileno(), b"%d\n" % os.getpid())
+
+
+def _append_only_file(directory: Path) -> Path | None:
+    """Return the file that Valkey appends to (the one with the highest number), if any."""
+    files = (directory / "appendonlydir").glob("appendonly.aof.*.incr.aof")
+    return max(files, key=lambda file: (len(file.name), file.name), default=None)
+
+
+def _allocate_behind(file: Path, size: int) -> None:
+    """Allocate room behind the end of a file, which stays as long as it is. Raises OSError."""
+    allocate = getattr(ctypes.CDLL(None, use_errno=True), "fallocate", None)
+    if allocate is None:
+        return
+    allocate.argtypes = (ctypes.c_int, ctypes.c_int, ctypes.c_long, ctypes.c_long)
+    with file.open("ab") as opened:
+        if allocate(opened.fileno(), FALLOC_FL_KEEP_SIZE, size, RESERVED_BYTES) != 0:
+            raise OSError(ctypes.get_errno(), "cannot reserve room")
 
 
 def _try_flock(file: IO[bytes]) -> bool:
@@ -207,18 +363,18 @@ def main(arguments: list[str]) -> int:
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT):
         signal.signal(number, lambda _number, _frame: None)
     os.umask(0o077)
+    # A service that has ended, or is busy, does not read: the keeper must not wait for it.
+    os.set_blocking(1, False)
     binary, directory, address, append_fsync = arguments
-    with _lock_file(Path(directory, KEEPER_LOCK)) as lock:
-        try:
+    try:
+        with _lock_file(Path(directory, KEEPER_LOCK)) as lock:
             # An earlier keeper whose service has gone ends by itself.
             fcntl.lockf(lock, fcntl.LOCK_EX)
-            lock.truncate(0)
-            lock.write(b"%d\n" % os.getpid())
-            lock.flush()
+            note_pid(lock)
             keep(Server(binary, Path(directory), address, append_fsync))
-        except KeeperError as error:
-            _say(str(error))
-            return 1
+    except KeeperError as error:
+        _say(str(error))
+        return 1
     return 0
 
 

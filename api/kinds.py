@@ -322,6 +322,12 @@ KINDS: dict[str, Kind] = {
         "The change was made, but too few replicas of the store have confirmed it in time.",
         "Send the same request again after Retry-After seconds: nothing is done twice.",
     ),
+    "store_full": Kind(
+        503,
+        "The store of games is full",
+        "The memory or the disk of the store is full, so it accepts no changes for now. Games can still be read, and what was acknowledged is not lost.",
+        "Repeat the request after Retry-After seconds, waiting longer each time: it is safe to repeat, and succeeds once the operator has made room.",
+    ),
     "store_unavailable": Kind(
         503,
         "The store of games cannot be reached",

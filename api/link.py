@@ -25,7 +25,7 @@ from hiredis import pack_command
 from redis import RedisError, ResponseError
 from redis.connection import BlockingConnectionPool, Connection, ConnectionInterface, ConnectionPool
 from redis.exceptions import ConnectionError as RedisConnectionError
-from redis.exceptions import NoScriptError
+from redis.exceptions import NoScriptError, OutOfMemoryError
 from redis.exceptions import TimeoutError as RedisTimeoutError
 
 from api import callers
@@ -318,6 +318,14 @@ def is_about_data(error: Exception) -> bool:
     """Whether a command was refused for what is under its key, which nobody but us writes."""
     # In a script's words it comes first as well, or after what older servers say of the script.
     return isinstance(error, ResponseError) and "WRONGTYPE " in str(error)
+
+
+def is_full(error: Exception) -> bool:
+    """Whether a server refused a change because its memory or its disk is full."""
+    # MISCONF is what a server answers that could not write its file.
+    return isinstance(error, OutOfMemoryError) or (
+        isinstance(error, ResponseError) and "MISCONF " in str(error)
+    )
 
 
 def unconfirmed(answer: Any, replicas: Replicas) -> RedisError | None:

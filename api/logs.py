@@ -10,6 +10,8 @@ from __future__ import annotations
 
 import json
 import logging
+import math
+import time
 import traceback
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -141,6 +143,21 @@ class TextFormatter(logging.Formatter):
                 told = f": {each['message']}" if "message" in each else ""
                 lines += [f"  {each['type']}{told}", *(f"    at {place}" for place in each["at"])]
         return "\n".join(lines)
+
+
+class OnceAMinute:
+    """Limits a message that would else be logged for every request."""
+
+    def __init__(self) -> None:
+        self._last = -math.inf
+
+    def is_due(self) -> bool:
+        """Return whether to log it now, which is then noted."""
+        now = time.monotonic()
+        if now - self._last < 60:
+            return False
+        self._last = now
+        return True
 
 
 class ServerLog(GunicornLogger):  # type: ignore[misc]

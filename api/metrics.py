@@ -24,12 +24,12 @@ from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.multiprocess import MultiProcessCollector
 from prometheus_client.registry import Collector
 from redis.exceptions import ConnectionError as RedisConnectionError
-from redis.exceptions import OutOfMemoryError, RedisError
+from redis.exceptions import RedisError
 from redis.exceptions import TimeoutError as RedisTimeoutError
 
 from api import tally, tracing
 from api.limits.policies import POLICIES
-from api.link import Unreadable
+from api.link import Unreadable, is_full
 from api.stored import CANCELLED, FINISHED, NOT_A_MOVE, Game, Item
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
@@ -179,7 +179,7 @@ def store_failed(error: RedisError | Unreadable) -> None:
         kind = "timeout"
     elif isinstance(error, RedisConnectionError):
         kind = "connection"
-    elif isinstance(error, OutOfMemoryError):
+    elif is_full(error):
         kind = "full"
     else:
         kind = "other"
@@ -229,18 +229,34 @@ class _Lobby(Collector):
         yield family
 
 
-def exposition(lobby: dict[str, int] | None) -> bytes:
+class _StoreFull(Collector):
+    """Whether the store is full, as it has just said."""
+
+    def __init__(self, store_full: bool) -> None:
+        self.store_full = store_full
+
+    def collect(self) -> Iterable[GaugeMetricFamily]:
+        yield GaugeMetricFamily(
+            "ludotheque_store_full",
+            "1 while the store says that its memory or its disk is full, 0 while it does not. "
+            "The same from every instance: take the maximum, not the sum.",
+            value=self.store_full,
+        )
+
+
+def exposition(lobby: dict[str, int] | None, store_full: bool | None) -> bytes:
     """All that was counted, by all workers, in Prometheus' text format.
 
-    `lobby` says how many public games there are by status, None if that could not be told.
+    `lobby` says how many public games there are by status, `store_full` whether the store refuses
+    changes; None if the store did not answer.
     """
     registry = _registry
     if _directory is not None:
         registry = CollectorRegistry()
         MultiProcessCollector(registry, str(_directory))  # type: ignore[no-untyped-call]
-    text = generate_latest(registry)
-    if lobby is None:
-        return text
-    counted = CollectorRegistry()
-    counted.register(_Lobby(lobby))
-    return text + generate_latest(counted)
+    asked = CollectorRegistry()
+    if lobby is not None:
+        asked.register(_Lobby(lobby))
+    if store_full is not None:
+        asked.register(_StoreFull(store_full))
+    return generate_latest(registry) + generate_latest(asked)

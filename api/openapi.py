@@ -25,7 +25,7 @@ from api.bodies import Parser
 from api.examples import add_examples
 from api.introduction import CONTACT, DESCRIPTION, SUMMARY, TAGS
 from api.kinds import KINDS
-from api.limits.policies import READS
+from api.limits.policies import POLLS, READS
 from api.next_steps import LINKS, responses_with_links
 from api.parts import HEADERS, IF_MATCH, OF_STATUS, STANDING, publish_once
 from api.problems import PROBLEM_TYPE, from_http
@@ -169,6 +169,8 @@ class Blueprint(SmorestBlueprint):  # type: ignore[misc]
         parameters = list(doc.pop("parameters", ()))
         codes = [*problems, "internal_error"]
         codes += STORE if store else ()
+        # A full store can still be read.
+        codes += ("store_full",) if store and not {READS, POLLS}.issuperset(limits) else ()
         codes += WITH_BODY if body else ()
         codes += ("too_many_requests",) if limits else ()
         if security is TOKEN_NEEDED:

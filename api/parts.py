@@ -150,6 +150,7 @@ EVERYWHERE_ALIKE = frozenset(
         "not_replicated",
         "too_many_requests",
         "precondition_failed",
+        "store_full",
         "store_unavailable",
         "unsupported_media_type",
     }

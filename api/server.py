@@ -166,12 +166,14 @@ class Master(Arbiter):  # type: ignore[misc]
 
     def manage_workers(self) -> None:
         """Once a second and after each signal: whatever is missing is started."""
-        self._revive_valkey()
+        self._look_after_valkey()
         super().manage_workers()
 
-    def _revive_valkey(self) -> None:
+    def _look_after_valkey(self) -> None:
         if self._valkey is None:
             return
+        for line in self._valkey.news():
+            self.log.warning("%s", line)
         try:
             self._valkey.revive()
         except EmbeddedError as error:

@@ -68,5 +68,5 @@ def make_services(settings: Settings) -> Services:
         polls=Polls(hub, places, reader),
         streams=Streams(hub, places, reader),
         limiter=limiter,
-        exposition=Exposition(indexes.lobby_sizes),
+        exposition=Exposition(indexes.lobby_sizes, store.is_full),
     )

@@ -21,7 +21,7 @@ published in the old way only where its servers know no other: it tells all of t
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple, TypeVar
 
@@ -30,6 +30,7 @@ from msgspec import Raw, Struct
 from redis import RedisError, ResponseError
 
 from api import metrics
+from api.keeper import REFUSING_MAXMEMORY
 from api.link import Command, Link, Script, Unreadable, readable
 from api.long_work import long_work, pause
 from api.positions import read_state
@@ -279,10 +280,15 @@ class GameMark(NamedTuple):
 
 
 class Condition(NamedTuple):
-    """How a server is doing: what it drops when its memory is full, and whether it may write."""
+    """How a server is doing.
+
+    What it drops when its memory is full, whether it is a master, and why it refuses changes: a
+    sentence, or None if it accepts them.
+    """
 
     eviction_policy: str | None
     is_master: bool
+    refusal: str | None
 
 
 class Store:
@@ -525,8 +531,12 @@ class Store:
         found = []
         for answer in self.link.everywhere("INFO"):
             facts = dict(line.split(":", 1) for line in answer.decode().splitlines() if ":" in line)
-            found.append(Condition(facts.get("maxmemory_policy"), facts.get("role") == "master"))
+            found.append(_condition(facts))
         return found
+
+    def is_full(self) -> bool:
+        """Whether a server says that its memory or its disk is full."""
+        return any(each.refusal is not None for each in self.conditions())
 
     # --- Asking ------------------------------------------------------------------------
 
@@ -587,6 +597,29 @@ def _creation_key(player_id: str, key: str) -> str:
 
 def _ticket_key(ticket: str) -> str:
     return f"ticket:{{{ticket}}}"
+
+
+def _condition(facts: Mapping[str, str]) -> Condition:
+    """How a server is doing, by what its INFO says."""
+    return Condition(facts.get("maxmemory_policy"), facts.get("role") == "master", _refusal(facts))
+
+
+def _refusal(facts: Mapping[str, str]) -> str | None:
+    """Why a server refuses changes, as a sentence for the operator."""
+    if facts.get("maxmemory") == REFUSING_MAXMEMORY:
+        return "The store refuses changes: the disk of DATA_DIR is full. Free some space there."
+    limit = int(facts.get("maxmemory", 0))
+    used = int(facts.get("used_memory", 0)) - int(facts.get("mem_not_counted_for_evict", 0))
+    if 0 < limit < used:
+        return (
+            f"The store refuses changes: its memory is full ({used} bytes of {limit}). Raise its "
+            "maxmemory."
+        )
+    if facts.get("aof_last_write_status", "ok") != "ok":
+        return "The store refuses changes: it cannot write to its disk (aof_last_write_status)."
+    if facts.get("rdb_last_bgsave_status", "ok") != "ok":
+        return "The store may refuse changes: its last snapshot failed (rdb_last_bgsave_status)."
+    return None
 
 
 def _time(key: str) -> Command:

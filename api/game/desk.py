@@ -12,14 +12,15 @@ from dataclasses import dataclass
 from random import SystemRandom
 from typing import Any
 
-from gevent.event import Event
+from gevent.event import AsyncResult
 from msgspec.structs import replace
+from redis import RedisError
 
 from api import metrics
 from api.accounts import Accounts, Credentials, Remembered
 from api.game.course import Course, is_due
 from api.indexes import Indexes
-from api.link import Command
+from api.link import Command, is_full
 from api.lives import Lives
 from api.problems import Problem
 from api.store import Change, Store, StoredGame
@@ -89,7 +90,7 @@ class Desk:
         self.lives = lives
         self.rng = SystemRandom()
         # The games that this worker settles now, as they were read.
-        self._settling: dict[tuple[str, str], Event] = {}
+        self._settling: dict[tuple[str, str], AsyncResult] = {}
 
     def visit(
         self,
@@ -100,10 +101,13 @@ class Desk:
         played: str | None = None,
         along: Sequence[Command] = (),
         admit: Callable[[Game, Player], bool] = nobody_else,
+        to_change: bool = False,
     ) -> Visit:
         """A caller, if it may be `anonymous` perhaps without a token, before a game.
 
-        The game exists for the caller; a private one also for whom `admit` lets in.
+        The game exists for the caller; a private one also for whom `admit` lets in. What the
+        clock and the house have to do is done, unless the store is full: then the game can be
+        read as it is, but not visited `to_change` it.
 
         Raises:
             Problem: ``missing_token``, ``invalid_token``, ``game_not_found``.
@@ -120,7 +124,8 @@ class Desk:
             if found is None or not exists_for(found.game, caller, admit):
                 raise Problem("game_not_found")
             if is_due(found.game, reading.now):
-                found = self.settle(found, reading.now)
+                settle = self.settle if to_change else self.settle_if_possible
+                found = settle(found, reading.now)
             if found is not None:
                 is_as_read = found is reading.found
                 also = reading.along if is_as_read else ()
@@ -137,13 +142,20 @@ class Desk:
         """
         key = found.game.id, found.game.commit
         if (others := self._settling.get(key)) is not None:
-            others.wait()
+            failure: Exception | None = others.get()
+            if failure is not None:
+                # With its traceback it would keep the other request alive.
+                raise failure.with_traceback(None)
             return None
-        self._settling[key] = Event()
+        self._settling[key] = AsyncResult()
+        failure = None
         try:
             return self._settle(found, now)
+        except Exception as error:
+            failure = error
+            raise
         finally:
-            self._settling.pop(key).set()
+            self._settling.pop(key).set(failure)
 
     def _settle(self, found: StoredGame, now: int) -> StoredGame | None:
         course = Course.of(found, now, self.rng)
@@ -152,6 +164,16 @@ class Desk:
         course.let_house_move()
         change = self.commit(found.game, course.change(), now)
         return None if change is None else after(found, change)
+
+    def settle_if_possible(self, found: StoredGame, now: int) -> StoredGame | None:
+        """Do as `settle`, but return the game as it is while the store is full."""
+        try:
+            return self.settle(found, now)
+        except RedisError as error:
+            if not is_full(error):
+                raise
+            metrics.store_failed(error)
+            return found
 
     def change(
         self,
@@ -173,7 +195,7 @@ class Desk:
             Problem: as `visit` and `decide`; ``precondition_failed``, ``busy``.
         """
         for _ in range(ATTEMPTS):
-            visit = self.visit(credentials, game_id, played=played, admit=admit)
+            visit = self.visit(credentials, game_id, played=played, admit=admit, to_change=True)
             if visit.played is None and not if_match(visit.tag):
                 raise Problem("precondition_failed")
             decided = decide(visit)

@@ -323,8 +323,8 @@ class Reader:
         """A game after what the clock and the house had to do, whoever did it."""
         if not is_due(found.game, now):
             return found
-        settled = self.desk.settle(found, now) or self.store.read(None, found.game.id).found
-        return None if settled is None or is_due(settled.game, now) else settled
+        settled = self.desk.settle_if_possible(found, now)
+        return settled or self.store.read(None, found.game.id).found
 
     def _ended(
         self, caller: str, seen: TurnsCursor, entries: list[tuple[str, int]], now: int

@@ -87,7 +87,7 @@ def livez() -> Response:
 
     Whether the process answers at all; it asks nobody else.
     """
-    return answer(HealthAnswer("alive"))
+    return answer(HealthAnswer("alive", None))
 
 
 @blueprint.get("/readyz")
@@ -99,17 +99,20 @@ def readyz() -> Response:
     """Can the service do its work
 
     503 while the store cannot be reached or is a replica, if it may drop games when its memory is
-    full, and from the moment that the service was told to stop. A store that is full can still be
-    read: then only changes are 503.
+    full, and from the moment that the service was told to stop. While the memory or the disk of
+    the store is full, the answer is 200 and `detail` says so: games can be read, changes are 503.
     """
     if stopping.is_announced():
         raise Problem("stopping")
-    for policy, is_master in services().store.conditions():
+    refusal = None
+    for condition in services().store.conditions():
+        policy = condition.eviction_policy
         if policy not in (None, KEEPS_EVERYTHING):
             raise Problem("store_evicts", f"maxmemory-policy is {policy}, not {KEEPS_EVERYTHING}.")
-        if not is_master:
+        if not condition.is_master:
             raise Problem("store_read_only")
-    return answer(HealthAnswer("ready"))
+        refusal = refusal or condition.refusal
+    return answer(HealthAnswer("ready", refusal))
 
 
 @blueprint.get("/problems")

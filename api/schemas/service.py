@@ -11,6 +11,11 @@ class HealthSchema(Schema):
     """The service is well."""
 
     status = text("In what way, in one word.")
+    detail = text(
+        "What limits the service now, as a sentence for its operator: for example, that the store "
+        "refuses changes because its disk is full. Null if nothing does.",
+        allow_none=True,
+    )
 
 
 class ApiDocumentSchema(Schema):

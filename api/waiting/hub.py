@@ -24,7 +24,7 @@ from api import metrics
 from api.game.course import is_due
 from api.game.desk import Desk
 from api.indexes import Indexes
-from api.link import Unreadable
+from api.link import Unreadable, is_full
 from api.store import GameMark, Look, Store, game_channel, log_unreadable, player_channel
 from api.stored import Game
 from api.tracing import note_wait
@@ -488,6 +488,9 @@ class Hub:
     def _failed(self, what: str, error: Exception) -> None:
         if isinstance(error, RedisError):
             metrics.store_failed(error)
+            if is_full(error):
+                # It is tried again until there is room: a line each time would flood the log.
+                return
             log.warning("%s at games that are waited for failed: %s", what, type(error).__name__)
         else:
             log.error("%s at games that are waited for failed", what, exc_info=error)

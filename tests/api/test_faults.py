@@ -14,8 +14,9 @@ from typing import Any
 import pytest
 import requests
 
-from tests.api.client import Client
+from tests.api.client import Client, seated
 from tests.api.conftest import new_player
+from tests.api.test_house import make_late
 from tests.conftest import start_service, stop_service
 from tests.server.service import Service, fresh_metrics, wait_until
 
@@ -174,11 +175,43 @@ def test_a_store_that_is_full_can_still_be_read_and_goes_on_when_there_is_room(
     body = {"turn": own["turn"], "move": own["legal_moves"][0]}
     with service.store.client() as redis:
         redis.config_set("maxmemory", "1mb")
-        refused = mover.refused("store_unavailable", "POST", f"/v1/games/{game_id}/moves", body)
+        refused = mover.refused("store_full", "POST", f"/v1/games/{game_id}/moves", body)
         assert refused["status"] == 503
         assert mover.game(game_id) == own
-        assert mover.get("/readyz") == {"status": "ready"}
+        ready = mover.get("/readyz")
+        assert ready["status"] == "ready"
+        assert "its memory is full" in ready["detail"]
         counted = fresh_metrics(service)
         assert 'ludotheque_store_errors_total{kind="full"} 1.0' in counted
         redis.config_set("maxmemory", "0")
     assert mover.play(game_id, **body)["game"]["version"] > own["version"]
+
+
+def test_a_store_that_is_full_can_be_read_where_a_read_would_change_something(
+    own_service: Callable[[], Service],
+) -> None:
+    service = own_service()
+    players = [new_player(service.url), new_player(service.url)]
+    game = seated(players, turn_seconds=5)
+    path = f"/v1/games/{game['id']}"
+    renewed = Client(service.url, players[0].post("/v1/me/token")["token"], players[0].id)
+    late = (renewed, players[1])[game["to_move"][0]]
+    make_late(service, game["id"], 5000)
+    with service.store.client() as store:
+        store.config_set("maxmemory", 1)
+        # A new token that is used for the first time, and a game whose clock has run out.
+        for caller in (renewed, players[1]):
+            assert caller.game(game["id"])["version"] == game["version"]
+            assert caller.get("/v1/me")["id"] == caller.id
+        (waiting,) = late.get("/v1/me/turns")["items"]
+        assert waiting["id"] == game["id"]
+        assert late.get(f"{path}/events?since={game['version']}&wait=1")["items"] == []
+        move = {"turn": waiting["turn"], "move": waiting["legal_moves"][0]}
+        late.refused("store_full", "POST", f"{path}/moves", move)
+        store.config_set("maxmemory", 0)
+    # The time was up: the house has moved.
+    late.refused("stale_turn", "POST", f"{path}/moves", move)
+    assert late.game(game["id"])["version"] == game["version"] + 1
+    # Used again, the new token replaces the old one.
+    assert renewed.get("/v1/me")["id"] == renewed.id
+    players[0].refused("invalid_token", "GET", "/v1/me")

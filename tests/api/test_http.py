@@ -123,8 +123,8 @@ def test_a_browser_may_send_what_the_routes_take(stranger: Client, method: str, 
 
 
 def test_the_service_says_that_it_is_alive_and_ready(stranger: Client) -> None:
-    assert stranger.get("/livez") == {"status": "alive"}
-    assert stranger.get("/readyz") == {"status": "ready"}
+    assert stranger.get("/livez") == {"status": "alive", "detail": None}
+    assert stranger.get("/readyz") == {"status": "ready", "detail": None}
 
 
 def test_a_store_that_may_drop_games_is_not_ready(service: Service, stranger: Client) -> None:

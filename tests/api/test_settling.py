@@ -109,11 +109,11 @@ def test_a_due_game_is_settled_once_for_all_requests_that_find_it(desk: Any) -> 
     assert len(desk.settled) == 3
 
 
-def test_a_settlement_that_fails_keeps_no_other_request_waiting(desk: Any) -> None:
+def test_a_settlement_that_fails_fails_for_all_requests_that_wait_for_it(desk: Any) -> None:
     broken = stored("broken")
     asked = [gevent.spawn(desk.settle, broken, 0) for _ in range(3)]
     gevent.joinall(asked)
-    assert isinstance(asked[0].exception, ZeroDivisionError)
-    assert [each.value for each in asked[1:]] == [None, None]
+    assert [type(each.exception) for each in asked] == [ZeroDivisionError] * 3
+    assert desk.settled == [broken]
     with pytest.raises(ZeroDivisionError):
         desk.settle(broken, 0)

@@ -1,6 +1,7 @@
 """The text of the metrics is rendered at most once a second, for all who ask."""
 
 import time
+from typing import Any
 
 import gevent
 import pytest
@@ -23,7 +24,8 @@ def rendered(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, int] | None]:
     """What each rendering was told of the lobby; it takes a while."""
     lobbies: list[dict[str, int] | None] = []
 
-    def render(lobby: dict[str, int] | None) -> bytes:
+    def render(lobby: dict[str, int] | None, is_full: bool | None) -> bytes:
+        assert is_full in (False, None)
         time.sleep(0.01)
         lobbies.append(lobby)
         return b"text %d" % len(lobbies)
@@ -35,7 +37,7 @@ def rendered(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, int] | None]:
 def test_all_who_ask_within_a_second_get_the_same_text(
     clock: list[float], rendered: list[dict[str, int] | None]
 ) -> None:
-    told = Exposition(lambda: {"open": 3})
+    told = Exposition(lambda: {"open": 3}, lambda: False)
     asked = [gevent.spawn(told.get) for _ in range(20)]
     gevent.joinall(asked, raise_error=True)
     assert {each.value for each in asked} == {b"text 1"}
@@ -49,17 +51,17 @@ def test_all_who_ask_within_a_second_get_the_same_text(
 def test_without_a_store_the_other_figures_are_told(
     clock: list[float], rendered: list[dict[str, int] | None]
 ) -> None:
-    def fail() -> dict[str, int]:
+    def fail() -> Any:
         raise RedisConnectionError
 
-    assert Exposition(fail).get() == b"text 1"
+    assert Exposition(fail, fail).get() == b"text 1"
     assert rendered == [None]
 
 
 def test_a_rendering_that_fails_is_tried_again(
     clock: list[float], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def fail(_: object) -> bytes:
+    def fail(*_: object) -> bytes:
         raise ZeroDivisionError
 
     told = Exposition(dict)

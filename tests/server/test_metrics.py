@@ -40,7 +40,7 @@ def scrape(service: Service, *, now: bool = False) -> Samples:
 
 def own_samples() -> Samples:
     """What this process has counted."""
-    return read(metrics.exposition(None).decode())
+    return read(metrics.exposition(None, None).decode())
 
 
 def read(text: str) -> Samples:
