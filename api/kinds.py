@@ -108,6 +108,12 @@ KINDS: dict[str, Kind] = {
         "The header promised a body that did not arrive whole within some seconds. Often Content-Length is larger than what was sent.",
         "Check that Content-Length counts bytes, not characters, and send the request again without pausing in its body. Nothing was done.",
     ),
+    "unsupported_format": Kind(
+        410,
+        "The game has a format of an earlier release",
+        "An earlier release of the service stored this game in a format that this release cannot play. The data of the game is intact.",
+        "This release cannot play the game: do not repeat the request. Create a new game. To continue or read the old game, ask the operator of the service to run the release that stored it.",
+    ),
     "length_required": Kind(
         411,
         "The body needs a length",

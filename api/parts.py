@@ -151,6 +151,7 @@ EVERYWHERE_ALIKE = frozenset(
         "too_many_requests",
         "precondition_failed",
         "store_unavailable",
+        "unsupported_format",
         "unsupported_media_type",
     }
 )
