@@ -678,7 +678,8 @@ def _read_game(game_id: str, document: bytes, *beside: bytes | None) -> StoredGa
             raise UnsupportedFormat(game_id) from None
         raise Unreadable from error
     state = beside[0] if beside else None
-    # Otherwise a position is decoded when a request needs it; every request needs to know this.
+    # Other positions are decoded only when a request needs them. The format of an early release
+    # must be noticed by every request.
     position = read_state(game, state) if state is not None and is_early(game) else None
     return StoredGame(game, state, position)
 
