@@ -331,7 +331,7 @@ KINDS: dict[str, Kind] = {
     "store_unavailable": Kind(
         503,
         "The store of games cannot be reached",
-        "The Redis or Valkey that keeps the games did not answer in time, so it is not known whether a change was made. What was acknowledged is not lost.",
+        "The Redis or Valkey that keeps the games did not answer in time, so it is not known whether a change was made. With the default settings, what was acknowledged is not lost.",
         "Repeat the request after Retry-After seconds, waiting longer each time. A move, a seat or a start is safe to repeat, and a new game is with the same Idempotency-Key.",
     ),
 }

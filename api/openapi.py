@@ -169,9 +169,9 @@ class Blueprint(SmorestBlueprint):  # type: ignore[misc]
         parameters = list(doc.pop("parameters", ()))
         codes = [*problems, "internal_error"]
         codes += STORE if store else ()
-        codes += ("unsupported_format",) if "game_not_found" in problems else ()
         codes += WITH_BODY if body else ()
         codes += ("too_many_requests",) if limits else ()
+        codes += ("unsupported_format",) if "game_not_found" in problems else ()
         if security is TOKEN_NEEDED:
             codes += TOKEN
         elif security is TOKEN_OPTIONAL:
