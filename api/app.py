@@ -27,7 +27,8 @@ from api.resources import BLUEPRINTS, pages
 from api.resources.service import Document
 from api.services import make_services
 from api.settings import Settings
-from api.soundness import NewerFormat
+from api.soundness import NewerFormat, UnsupportedFormat
+from api.store import log_unreadable
 
 log = logging.getLogger(SERVICE)
 
@@ -105,6 +106,7 @@ def create_app(settings: Settings | None = None) -> Flask:
     app.register_error_handler(Problem, lambda problem: problem.response())
     app.register_error_handler(RedisError, store_unavailable)
     app.register_error_handler(NewerFormat, newer_format)
+    app.register_error_handler(UnsupportedFormat, unsupported_format)
     app.register_error_handler(Exception, internal_error)
     proxies = Proxies(settings.trusted_proxies or ())
     app.gate = Gate(services.limiter, proxies, services.accounts)
@@ -150,8 +152,14 @@ def store_unavailable(error: RedisError) -> Response:
 
 def newer_format(error: NewerFormat) -> Response:
     """A newer release wrote this game: another worker, or this one once renewed, can read it."""
-    log.warning("game %s was written by a newer release", error)
+    log_unreadable(str(error), error)
     return Problem("newer_format").response()
+
+
+def unsupported_format(error: UnsupportedFormat) -> Response:
+    """Answer that this release cannot play a game that an earlier release stored."""
+    log_unreadable(str(error), error)
+    return Problem("unsupported_format").response()
 
 
 def internal_error(error: Exception) -> Response:

@@ -108,6 +108,12 @@ KINDS: dict[str, Kind] = {
         "The header promised a body that did not arrive whole within some seconds. Often Content-Length is larger than what was sent.",
         "Check that Content-Length counts bytes, not characters, and send the request again without pausing in its body. Nothing was done.",
     ),
+    "unsupported_format": Kind(
+        410,
+        "The game has a format of an earlier release",
+        "An earlier release of the service stored this game in a format that this release cannot play. The data of the game is intact.",
+        "This release cannot play the game: do not repeat the request. Create a new game. To continue or read the old game, ask the operator of the service to run the release that stored it.",
+    ),
     "length_required": Kind(
         411,
         "The body needs a length",
@@ -331,7 +337,7 @@ KINDS: dict[str, Kind] = {
     "store_unavailable": Kind(
         503,
         "The store of games cannot be reached",
-        "The Redis or Valkey that keeps the games did not answer in time, so it is not known whether a change was made. What was acknowledged is not lost.",
+        "The Redis or Valkey that keeps the games did not answer in time, so it is not known whether a change was made. With the default settings, what was acknowledged is not lost.",
         "Repeat the request after Retry-After seconds, waiting longer each time. A move, a seat or a start is safe to repeat, and a new game is with the same Idempotency-Key.",
     ),
 }

@@ -173,6 +173,7 @@ class Blueprint(SmorestBlueprint):  # type: ignore[misc]
         codes += ("store_full",) if store and not {READS, POLLS}.issuperset(limits) else ()
         codes += WITH_BODY if body else ()
         codes += ("too_many_requests",) if limits else ()
+        codes += ("unsupported_format",) if "game_not_found" in problems else ()
         if security is TOKEN_NEEDED:
             codes += TOKEN
         elif security is TOKEN_OPTIONAL:

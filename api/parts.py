@@ -152,6 +152,7 @@ EVERYWHERE_ALIKE = frozenset(
         "precondition_failed",
         "store_full",
         "store_unavailable",
+        "unsupported_format",
         "unsupported_media_type",
     }
 )

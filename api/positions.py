@@ -7,15 +7,18 @@ from typing import Any
 import msgspec
 
 from api.link import Unreadable
-from api.soundness import UNDECODABLE
+from api.soundness import UNDECODABLE, UnsupportedFormat, has_unknown_members
+from api.stored import Game
 from engine.registry import RULESETS
 
 _decoders = {name: msgspec.json.Decoder(ruleset.state_type) for name, ruleset in RULESETS.items()}
 
 
-def read_state(ruleset: str, state: bytes) -> Any:
-    """A position of this ruleset's. Raises `Unreadable`."""
+def read_state(game: Game, state: bytes) -> Any:
+    """Return the decoded position of a game. Raises `Unreadable` or `UnsupportedFormat`."""
     try:
-        return _decoders[ruleset].decode(state)
+        return _decoders[game.ruleset].decode(state)
     except UNDECODABLE as error:
+        if has_unknown_members(state, RULESETS[game.ruleset].state_type):
+            raise UnsupportedFormat(game.id) from None
         raise Unreadable from error

@@ -302,8 +302,9 @@ class Settings:
     append_fsync: str = _setting(
         "always",
         _choice("always", "everysec"),
-        "When the embedded Valkey's file is forced to disk: before each answer, or once a second "
-        "(several times faster; a power cut may lose the last second).",
+        "When the embedded Valkey forces its file to the disk: before each answer, or once a "
+        "second. With `everysec`, a crash or a power cut loses the last moves; see "
+        "[Scaling out](#scaling-out).",
     )
 
     @classmethod

@@ -1,13 +1,15 @@
 """What has to hold of a game as it was read, so that nothing that is done with it fails halfway.
 
-What was not written by us, or is damaged, is `Unreadable`; what a newer release wrote is
-`NewerFormat`. Either is a matter of this one game. Whether a position fits its game is not
-looked at: nobody but the rules could tell.
+Damaged data, and data that the service did not write, is `Unreadable`. A game that a newer
+release wrote is `NewerFormat`, and a game in a format of an earlier release that this release
+cannot play is `UnsupportedFormat`. Each error concerns one game only. Whether the values of a
+position fit its game is not checked: only the rules could tell.
 """
 
 from __future__ import annotations
 
 import msgspec
+from msgspec import Struct
 
 from api.link import Unreadable
 from api.stored import FORMAT, PLAYING, Game, GameStatus, Visibility
@@ -33,6 +35,10 @@ class NewerFormat(Unreadable):
     """A game that a newer release wrote, and that this one must not touch."""
 
 
+class UnsupportedFormat(Unreadable):
+    """A game that an earlier release stored in a format that this release cannot play."""
+
+
 def check_game(game: Game, game_id: str) -> None:
     """Raise `NewerFormat` or `Unreadable` for a game that cannot be what was kept by this id."""
     if game.format > FORMAT or not _is_known(game):
@@ -53,6 +59,28 @@ def check_stored(
         raise Unreadable
     if int(version or b"0") != game.version or (commit or b"").decode() != game.commit:
         raise Unreadable
+
+
+def has_unknown_members(data: bytes, wanted: type[Struct]) -> bool:
+    """Return whether this is a JSON object with members that `wanted` does not have.
+
+    If such an object cannot be decoded as `wanted`, another release wrote it. Data without
+    unknown members that cannot be decoded is damaged.
+    """
+    try:
+        members = msgspec.json.decode(data)
+    except UNDECODABLE:
+        return False
+    return isinstance(members, dict) and not members.keys() <= set(wanted.__struct_fields__)
+
+
+def is_early(game: Game) -> bool:
+    """Return whether an early release stored this game after its start.
+
+    These releases did not write `indexed_at`. Some of them stored positions in another format
+    under the same format number, so the position must be decoded to know whether it is readable.
+    """
+    return game.indexed_at == 0 and game.started_at is not None
 
 
 def _is_known(game: Game) -> bool:

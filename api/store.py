@@ -35,7 +35,15 @@ from api.link import Command, Link, Script, Unreadable, readable
 from api.long_work import long_work, pause
 from api.positions import read_state
 from api.sharing import Found
-from api.soundness import UNDECODABLE, NewerFormat, check_game, check_stored
+from api.soundness import (
+    UNDECODABLE,
+    NewerFormat,
+    UnsupportedFormat,
+    check_game,
+    check_stored,
+    has_unknown_members,
+    is_early,
+)
 from api.stored import FORMAT, Account, Audience, Game, Item, Place, Player, StoredDeal
 
 TELL = """
@@ -183,9 +191,12 @@ class StoredGame:
 
     @property
     def position(self) -> Any:
-        """The position as the rules know it, None before the start. Raises `Unreadable`."""
+        """The position as the rules know it, None before the start.
+
+        Raises `Unreadable` or `UnsupportedFormat`.
+        """
         if self._position is None and self.state is not None:
-            self._position = read_state(self.game.ruleset, self.state)
+            self._position = read_state(self.game, self.state)
         return self._position
 
 
@@ -295,7 +306,8 @@ class Store:
     """All that is kept, behind typed calls.
 
     Any call may raise `redis.RedisError`, and `Unreadable` for what cannot be what was kept, or
-    `NewerFormat`. Who asks for several things is told of each by itself.
+    its kinds `NewerFormat` and `UnsupportedFormat`. Who asks for several things is told of each by
+    itself.
     """
 
     def __init__(self, link: Link) -> None:
@@ -342,7 +354,11 @@ class Store:
         One that cannot be read is left out, so that it hides no other.
         """
         found = self._games(ids, ("game",))
-        return {each: None if game is None else game.game for each, game in found.items()}
+        games = {each: None if game is None else game.game for each, game in found.items()}
+        early = [each for each, game in games.items() if game is not None and is_early(game)]
+        # Only their positions tell whether this release can play them.
+        playable = self._games(early, GAME_FIELDS)
+        return {each: games[each] for each in games if each not in early or each in playable}
 
     def games_with_state(self, ids: Sequence[str]) -> dict[str, StoredGame | None]:
         """Some games with their positions, as `games`."""
@@ -696,8 +712,14 @@ def _read_game(game_id: str, document: bytes, *beside: bytes | None) -> StoredGa
         # Whatever else a newer release has changed, it says that it has.
         if _is_newer(document):
             raise NewerFormat(game_id) from None
+        if has_unknown_members(document, Game):
+            raise UnsupportedFormat(game_id) from None
         raise Unreadable from error
-    return StoredGame(game, beside[0] if beside else None)
+    state = beside[0] if beside else None
+    # Other positions are decoded only when a request needs them. The format of an early release
+    # must be noticed by every request.
+    position = read_state(game, state) if state is not None and is_early(game) else None
+    return StoredGame(game, state, position)
 
 
 _known_game = lru_cache(MOST_KEPT)(_read_game)
@@ -722,5 +744,7 @@ def log_unreadable(game_id: str, error: Exception) -> None:
     """Say that a game cannot be read: what was raised where, and nothing of what is there."""
     if isinstance(error, NewerFormat):
         log.warning("game %s was written by a newer release", game_id)
+    elif isinstance(error, UnsupportedFormat):
+        log.warning("game %s has a format of an earlier release that is not supported", game_id)
     else:
         log.error("game %s cannot be read", game_id, exc_info=error)

@@ -15,6 +15,7 @@ import pytest
 import redis
 import requests
 
+from api.kinds import KINDS as PROBLEMS
 from tests.api.client import Client, seated
 from tests.api.test_streams import Stream
 from tests.conftest import UNLIMITED, start_service, stop_service
@@ -123,6 +124,14 @@ KINDS = {
     "a newer format": Kind(members(format=99, seats={}), "newer_format"),
     "a game to come": Kind(members(ruleset="zebra"), "newer_format"),
     "a player to come": Kind(seats(house="brilliant"), "newer_format"),
+    "a document of another release": Kind(
+        field("game", lambda old: old.replace(b'"seats":', b'"chairs":')), "unsupported_format"
+    ),
+    "a position of another release": Kind(
+        field("state", lambda old: old.replace(b'"seat_to_play":', b'"turn":')),
+        "unsupported_format",
+        is_listed=True,
+    ),
 }
 
 
@@ -134,9 +143,7 @@ def test_a_game_that_cannot_be_read_is_a_problem_for_itself_alone(
     spoil, code, is_listed = KINDS[kind]
     spoil(store, game_key(bad))
 
-    assert ada.refused(code, "GET", f"/v1/games/{bad}")["status"] == (
-        503 if code == "newer_format" else 500
-    )
+    assert ada.refused(code, "GET", f"/v1/games/{bad}")["status"] == PROBLEMS[code].status
     lists = [
         eve.get("/v1/games"),
         eve.get("/v1/games?ruleset=parade&status=playing"),

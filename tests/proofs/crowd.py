@@ -19,7 +19,7 @@ from http.client import HTTPException
 from typing import Any
 
 from tests.proofs.caller import PAUSE, Caller, Tally, new_player
-from tests.proofs.ledger import Table, audit
+from tests.proofs.ledger import Audit, Table, audit
 from tests.proofs.report import Report
 
 RULESETS = (
@@ -110,7 +110,12 @@ class Listener:
         self._thread.join(PATIENCE)
         if self.failure:
             return self.failure
-        game = self.caller.get(self.table.path)
+        try:
+            game = self.caller.get(self.table.path)
+        except LookupError:
+            if may_start_again:
+                return ""  # the store lost the whole game, and the audit counts it
+            raise
         if may_start_again and game["status"] in ("open", "playing"):
             return ""  # its players, and perhaps who listened, saw an end that was lost
         if not self.is_done:
@@ -277,8 +282,8 @@ class Crowd:
             time.sleep(0.02)
         return time.monotonic() - begin
 
-    def tell(self, report: Report, *, slowest: float, least_moves: int) -> None:
-        """Everything about it, after it has come to its end."""
+    def tell(self, report: Report, *, slowest: float, least_moves: int) -> Audit:
+        """Everything about it, after it has come to its end, and what it was told from."""
         found = audit(self.tables, may_lose=self.may_lose)
         found.tell(report)
         report.at_least("(moves that make the load real)", found.moves, least_moves)
@@ -288,6 +293,7 @@ class Crowd:
             report.tell("games given up by players who lost something", self.disturbed)
         report.none("players who could not go on", len(self.failures), self.failures[:2])
         tell_answers(report, self.tally, slowest)
+        return found
 
     def _tell_listeners(self, report: Report) -> None:
         for each in self.listeners:

@@ -5,6 +5,8 @@ answered within a bounded time, with what was asked for or with a 503 that says 
 again; whatever failed, play goes on by itself. A worker that is killed at any point of a commit
 leaves the old game or the new one, as all games are looked at afterwards.
 
+A store with `everysec` is the exception: it may lose the last moves, and the proofs count them.
+
     python -m tests.proofs.faults [--quick] [--seconds N] [--json FILE] [SCENARIO …]
 """
 
@@ -18,12 +20,14 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
+from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from tests.proofs.caller import Tally, new_player
 from tests.proofs.crowd import Crowd
-from tests.proofs.ledger import Table
+from tests.proofs.disk import SlowDisk
+from tests.proofs.ledger import Audit, Fate, Table
 from tests.proofs.machines import REDIS_TIMEOUT_SECONDS, Machines, machines
 from tests.proofs.report import Effort, Report, Scenario, run
 from tests.server.service import wait_until
@@ -52,19 +56,20 @@ def during(crowd: Crowd, effort: Effort, fail: Callable[[int], None], pause: flo
 
 def tell(
     report: Report, running: Machines, crowd: Crowd, what: str, recoveries: list[float]
-) -> None:
+) -> Audit:
     """All figures of one kind of fault."""
     report.tell(what, len(recoveries))
     report.at_most("longest until play went on (s)", round(max(recoveries), 2), RECOVERY)
-    tell_play(report, running, crowd)
+    return tell_play(report, running, crowd)
 
 
-def tell_play(report: Report, running: Machines, crowd: Crowd) -> None:
+def tell_play(report: Report, running: Machines, crowd: Crowd) -> Audit:
     """What became of all that was played."""
-    crowd.tell(report, slowest=SLOWEST, least_moves=LEAST_MOVES)
+    found = crowd.tell(report, slowest=SLOWEST, least_moves=LEAST_MOVES)
     lost, errors = running.lost_workers(), running.tracebacks()
     report.none("workers that died by themselves", len(lost), lost[:3])
     report.none("errors that nobody has thought of", len(errors), errors[:1])
+    return found
 
 
 def killed_workers(report: Report, effort: Effort) -> None:
@@ -87,6 +92,156 @@ def killed_embedded_store(report: Report, effort: Effort) -> None:
         with Crowd(running.urls) as crowd:
             recoveries = during(crowd, effort, kill, 1.5)
         tell(report, running, crowd, "times that the store was killed", recoveries)
+
+
+POSTPONED = 2.0
+"""Valkey postpones writes to its file for at most so many seconds while an fsync is running."""
+
+EACH_SECOND = 1.0
+"""With `everysec`, Valkey starts an fsync at most once in so many seconds."""
+
+LATE = 0.5
+"""Margin in seconds: Valkey checks the clock ten times a second, and later on a busy machine."""
+
+
+class Failure(NamedTuple):
+    """When a store failed, and when its successor answered (monotonic)."""
+
+    at: float
+    until: float
+
+
+def killed_everysec_store(report: Report, effort: Effort) -> None:
+    """Kill the embedded Valkey with `everysec` while an fsync is running.
+
+    Valkey does not write to its file during an fsync, so the last acknowledged moves are lost. It
+    waits for two seconds at most, so no older move is lost.
+    """
+    with slow_disk() as disk, machines(2, APPEND_FSYNC="everysec", **disk.environment) as running:
+        store = running.services[0].store
+        disk.slow_down(POSTPONED + 0.5)  # so that Valkey waits no longer
+
+        def is_postponing() -> bool:
+            with store.client() as client:
+                return bool(client.info("persistence")["aof_buffer_length"])
+
+        def kill() -> Failure:
+            wait_until(is_postponing, "the store postpones writes")
+            time.sleep(0.1)  # some moves are acknowledged meanwhile
+            pid = wait_until(lambda: store.pid, "the store runs")
+            at = time.monotonic()
+            os.kill(pid, signal.SIGKILL)
+            wait_until(lambda: store.pid not in {None, pid}, "another store runs")
+            return Failure(at, time.monotonic())
+
+        lose(report, effort, running, kill, POSTPONED)
+
+
+def cut_everysec_store(report: Report, effort: Effort) -> None:
+    """Cut the power of a store with `everysec`: all that is not synced is lost.
+
+    In the worst case, a move is acknowledged just after an fsync starts. The next fsync starts up
+    to a second after the end of this one, and only its end makes the move safe.
+    """
+    fsync = 1.0
+    with (
+        slow_disk() as disk,
+        own_store("everysec", environment=disk.environment) as store,
+        machines(2, REDIS_URL=address(store)) as running,
+    ):
+        disk.slow_down(fsync)
+
+        def cut() -> Failure:
+            at = time.monotonic()
+            cut_power(store, disk)
+            return Failure(at, time.monotonic())
+
+        lose(report, effort, running, cut, EACH_SECOND + 2 * fsync)
+
+
+def lose(
+    report: Report, effort: Effort, running: Machines, fail: Callable[[], Failure], oldest: float
+) -> None:
+    """Let a store fail at random moments, and count the moves that are lost.
+
+    No lost move may be older than `oldest` seconds.
+    """
+    rng = random.Random(5)
+    failures: list[Failure] = []
+
+    def fail_once(_: int) -> None:
+        time.sleep(rng.uniform(1, 5))
+        failures.append(fail())
+
+    with Crowd(running.urls, may_lose=True) as crowd:
+        recoveries = during(crowd, effort, fail_once, 0)
+    found = tell(report, running, crowd, "times that the store failed", recoveries)
+    tell_losses(report, found.fates, failures, oldest)
+
+
+def tell_losses(
+    report: Report, fates: list[Fate], failures: list[Failure], oldest_allowed: float
+) -> None:
+    """Report the moves that each failure lost: only the last ones of each game, and no old ones."""
+    losses, oldest, gaps = [], 0.0, 0
+    for before, failure in pairwise([Failure(0, 0), *failures]):
+        # The last answers of the failed store may arrive until its successor answers.
+        own = [each for each in fates if before.until <= each.at < failure.until]
+        ages = [failure.at - each.at for each in own if each.is_lost]
+        losses.append(len(ages))
+        oldest = max([oldest, *ages])
+        # The successor may have answered some of those that came after the failure.
+        surely = [each for each in own if each.at < failure.at]
+        ordered = sorted(surely, key=lambda each: (each.game_id, each.version))
+        gaps += sum(
+            a.game_id == b.game_id and a.is_lost and not b.is_lost for a, b in pairwise(ordered)
+        )
+    report.at_least("moves lost by these failures", sum(losses), 1)
+    report.tell("  most by one failure", max(losses))
+    age, allowed = round(oldest, 2), oldest_allowed + LATE
+    report.at_most("age of the oldest at its failure (s)", age, allowed)
+    report.none("moves kept that followed a lost one in a game", gaps)
+    others = sum(each.is_lost for each in fates) - sum(losses)
+    report.none("moves lost otherwise", others)
+
+
+def slow_always_store(report: Report, effort: Effort) -> None:
+    """Kill a store with `always` and a slow fsync, or cut its power, in turn: nothing is lost."""
+    rng = random.Random(6)
+    with slow_disk() as disk, own_store(environment=disk.environment) as store:
+
+        def fail(number: int) -> None:
+            time.sleep(rng.uniform(0.2, 1))
+            if number % 2:
+                store.kill()
+                store.start()
+            else:
+                cut_power(store, disk)
+
+        with machines(2, REDIS_URL=address(store)) as running:
+            with Crowd(running.urls) as crowd:
+                crowd.recovery()
+                begin = crowd.moves
+                disk.slow_down(0.1)  # each move waits for several of them
+                recoveries = during(crowd, effort, fail, 0)
+                slow_moves = crowd.moves - begin
+                disk.slow_down(0)
+            report.at_least("moves while an fsync was slow", slow_moves, effort.least(1))
+            tell(report, running, crowd, "times that the store failed", recoveries)
+
+
+def cut_power(store: Server, disk: SlowDisk) -> None:
+    """Simulate a power cut of the store's machine, and start the store again."""
+    store.kill()
+    disk.lose_unsynced(store.directory)
+    store.start()
+
+
+@contextlib.contextmanager
+def slow_disk() -> Iterator[SlowDisk]:
+    """A disk for the store of one scenario."""
+    with tempfile.TemporaryDirectory(prefix="proof") as directory:
+        yield SlowDisk(Path(directory))
 
 
 def slow_embedded_store(report: Report, effort: Effort) -> None:
@@ -118,11 +273,14 @@ def frozen(pid: int) -> Iterator[None]:
 
 @contextlib.contextmanager
 def own_store(
-    server: str = "valkey", environment: Mapping[str, str] | None = None
+    appendfsync: str = "always",
+    *,
+    server: str = "valkey",
+    environment: Mapping[str, str] | None = None,
 ) -> Iterator[Server]:
     """A server of ours, which the services know by its address only."""
     with tempfile.TemporaryDirectory(prefix="proof") as directory:
-        options = ("--appendonly", "yes", "--appendfsync", "always")
+        options = ("--appendonly", "yes", "--appendfsync", appendfsync)
         place = Path(directory)
         store = Server(binary(server), place, free_port(), *options, environment=environment)
         try:
@@ -265,6 +423,9 @@ class Watch:
 SCENARIOS: dict[str, Scenario] = {
     "killed-workers": killed_workers,
     "killed-embedded-store": killed_embedded_store,
+    "killed-everysec-store": killed_everysec_store,
+    "cut-everysec-store": cut_everysec_store,
+    "slow-always-store": slow_always_store,
     "slow-embedded-store": slow_embedded_store,
     "killed-store": killed_store,
     "absent-store": absent_store,

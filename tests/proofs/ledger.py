@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import threading
+import time
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -26,10 +27,23 @@ def key_of(seat: int, turn: int, move: Any) -> Key:
 
 
 class Acknowledged(NamedTuple):
-    """A move that was answered with 200, and the items that it was said to have caused."""
+    """A move that was answered with 200, and the items that it was said to have caused.
+
+    `at` is the time of the answer (monotonic).
+    """
 
     key: Key
     items: list[Any]
+    at: float
+
+
+class Fate(NamedTuple):
+    """What became of an acknowledged move: its game, its last version, its time, if it was lost."""
+
+    game_id: str
+    version: int
+    at: float
+    is_lost: bool
 
 
 @dataclass
@@ -53,7 +67,8 @@ class Table:
         """A move was acknowledged."""
         with self.lock:
             self.version = max([self.version, *(each["version"] for each in items)])
-            self.acknowledged.append(Acknowledged(key_of(seat, turn, move), items))
+            key = key_of(seat, turn, move)
+            self.acknowledged.append(Acknowledged(key, items, time.monotonic()))
 
 
 class Audit:
@@ -64,6 +79,7 @@ class Audit:
         self.moves = 0
         self.finished = 0
         self.lost: list[str] = []
+        self.fates: list[Fate] = []
         self.twice: list[str] = []
         self.unannounced: list[str] = []
         self.inconsistent: list[str] = []
@@ -77,14 +93,17 @@ class Audit:
             items = [_all_items(player, table) for player in table.players]
         except LookupError as error:
             self.gone.append(str(error))
+            self.fates += [_fate(table, move, is_lost=True) for move in table.acknowledged]
             return
         for seat, (game, told) in enumerate(zip(games, items, strict=True)):
             self._look(table, seat, game, told)
         for move in table.acknowledged:
             told = items[move.key[0]]
-            if not move.items or any(
+            is_lost = not move.items or any(
                 told[each["version"] - 1 : each["version"]] != [each] for each in move.items
-            ):
+            )
+            self.fates.append(_fate(table, move, is_lost))
+            if is_lost:
                 self.lost.append(f"{table.game_id}: items of {move}")
         if games[0]["status"] == "finished":
             self.finished += 1
@@ -123,8 +142,9 @@ class Audit:
         report.tell("moves acknowledged", self.moves)
         report.tell("games played to the end and replayed", self.finished)
         if self._may_lose:
-            report.tell("acknowledged moves lost (nothing was promised)", len(self.lost))
-            report.tell("games lost before they had been replicated", len(self.gone))
+            lost = sum(each.is_lost for each in self.fates)
+            report.tell("acknowledged moves lost", lost)
+            report.tell("games lost as a whole", len(self.gone))
         else:
             report.none("acknowledged moves lost", len(self.lost), self.lost[:3])
             report.none("games lost", len(self.gone), self.gone[:3])
@@ -133,6 +153,11 @@ class Audit:
             )
         report.none("moves played twice", len(self.twice), self.twice[:3])
         report.none("games inconsistent", len(self.inconsistent), self.inconsistent[:3])
+
+
+def _fate(table: Table, move: Acknowledged, is_lost: bool) -> Fate:
+    version = max((each["version"] for each in move.items), default=0)
+    return Fate(table.game_id, version, move.at, is_lost)
 
 
 def _all_items(player: Caller, table: Table) -> list[Any]:

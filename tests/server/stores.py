@@ -124,6 +124,7 @@ class Server:
         environment: Mapping[str, str] | None = None,
     ) -> None:
         directory.mkdir(parents=True, exist_ok=True)
+        self.directory = directory
         self.port = port
         self._environment = os.environ | dict(environment or {})
         self._client_options = {} if secure is None else secure.client_options()

@@ -1,0 +1,181 @@
+"""Games of the earliest releases: this release plays them, or says that it cannot.
+
+The files in `stored/` are the keys that three early commits wrote into their store, by services
+that ran. All of these games call themselves format 1. A position of Parade named the seat to play
+`turn` at first; that format is not supported.
+"""
+
+import json
+import random
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import redis
+
+from tests.api.client import Client, play_out, seated
+from tests.api.test_streams import Stream
+from tests.conftest import UNLIMITED, start_service, stop_service
+from tests.server.service import Service, wait_until
+
+STORED = {
+    path.stem: json.loads(path.read_text(encoding="utf-8"))
+    for path in Path(__file__).with_name("stored").glob("*.json")
+}
+UNSUPPORTED = STORED["b574b42"]["games"]
+"""Of the first commit with an API: Parade only."""
+
+IN_PLAY = [
+    ("1578b5f", "tea-time playing"),
+    ("1578b5f", "contrast playing"),
+    ("1578b5f", "mit-list-und-tuecke playing"),
+    ("bd62803", "parade playing"),
+]
+
+
+@pytest.fixture(scope="module")
+def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+    """A service on these games. The tests that play them, and replace tokens, come last."""
+    directory = str(tmp_path_factory.mktemp("service"))
+    more = {"APPEND_FSYNC": "everysec", "WEB_CONCURRENCY": "1"}
+    running = start_service(directory, **UNLIMITED, **more)
+    try:
+        running.await_ready()
+        with running.store.client() as store:
+            for each in STORED.values():
+                load(store, each["keys"])
+        yield running
+    finally:
+        stop_service(running)
+
+
+def load(store: redis.Redis, keys: dict[str, Any]) -> None:
+    """Write the keys of a file into a store."""
+    for key, value in keys.items():
+        if "hash" in value:
+            store.hset(key, mapping=value["hash"])
+        elif "list" in value:
+            store.rpush(key, *value["list"])
+        else:
+            store.zadd(key, value["sorted_set"])
+
+
+def players_of(service: Service, commit: str) -> list[Client]:
+    return [
+        Client(service.url, each["token"], each["id"])
+        for each in STORED[commit]["players"].values()
+    ]
+
+
+@pytest.mark.parametrize("name", ["playing", "finished"])
+def test_a_game_in_an_unsupported_format_is_refused_by_every_route(
+    service: Service, name: str
+) -> None:
+    ada, _, eve, _ = players_of(service, "b574b42")
+    path = f"/v1/games/{UNSUPPORTED[name]}"
+    move = {"turn": 6, "move": {"type": "play", "card": "red-4"}}
+    for caller in (ada, eve):
+        for method, below, body in (
+            ("GET", "", None),
+            ("GET", "/events", None),
+            ("GET", "/events?since=1&wait=1", None),
+            ("GET", "/stream", None),
+            ("GET", "/legal-moves", None),
+            ("GET", "/presence", None),
+            ("GET", "/record", None),
+            ("POST", "/moves", move),
+            ("POST", "/moves/check", move),
+            ("POST", "/seats", {}),
+            ("POST", "/start", None),
+            ("POST", "/rematch", None),
+            ("POST", "/stream-tickets", None),
+            ("DELETE", "/seats/me", None),
+            ("DELETE", "", None),
+        ):
+            problem = caller.refused("unsupported_format", method, path + below, body)
+            assert problem["status"] == 410
+            assert "Retry-After" not in caller.log[-1].headers
+
+
+def test_the_log_warns_once_of_each_request_for_such_a_game(service: Service) -> None:
+    game_id = UNSUPPORTED["playing"]
+    ada = players_of(service, "b574b42")[0]
+    wanted = f"game {game_id} has a format of an earlier release that is not supported"
+    before = service.output.count(wanted)
+    for _ in range(2):
+        ada.refused("unsupported_format", "GET", f"/v1/games/{game_id}")
+    wait_until(lambda: service.output.count(wanted) == before + 2, "both are logged")
+    lines = [each for each in service.output.splitlines() if wanted in each]
+    assert all("[WARNING]" in each for each in lines)
+    assert "Traceback" not in service.output
+
+
+def test_lists_leave_such_a_game_out_and_hide_no_other(service: Service) -> None:
+    ada, bob, eve, _ = players_of(service, "b574b42")
+    unsupported = {UNSUPPORTED["playing"], UNSUPPORTED["finished"]}
+    new = seated([ada, bob])["id"]
+    for caller, path in (
+        (eve, "/v1/games"),
+        (eve, "/v1/games?ruleset=parade&status=playing"),
+        (ada, "/v1/me/games"),
+        (bob, "/v1/me/games?status=playing"),
+    ):
+        ids = {each["id"] for each in caller.get(path)["items"]}
+        assert new in ids
+        assert not ids & unsupported
+    assert UNSUPPORTED["open"] in {each["id"] for each in eve.get("/v1/games")["items"]}
+    assert STORED["bd62803"]["games"]["parade playing"] in {
+        each["id"] for each in eve.get("/v1/games?ruleset=parade&status=playing")["items"]
+    }
+    turns = [each for one in (ada, bob) for each in one.get("/v1/me/turns")["items"]]
+    assert [each["id"] for each in turns] == [new]
+    assert not {each["id"] for one in (ada, bob) for each in one.get("/v1/me/turns")["ended"]}
+
+
+def test_a_game_that_was_open_is_joined_and_played_to_its_end(
+    service: Service, rng: random.Random
+) -> None:
+    ada, bob, _, _ = players_of(service, "b574b42")
+    assert bob.join(UNSUPPORTED["open"])["status"] == "playing"
+    assert play_out([ada, bob], UNSUPPORTED["open"], rng)["status"] == "finished"
+    check_record(ada, UNSUPPORTED["open"])
+
+
+@pytest.mark.parametrize(("commit", "name"), IN_PLAY)
+def test_a_game_whose_format_is_still_the_same_is_played_to_its_end(
+    service: Service, rng: random.Random, commit: str, name: str
+) -> None:
+    game_id = STORED[commit]["games"][name]
+    players = players_of(service, commit)
+    game = players[0].game(game_id)
+    assert game["status"] == "playing"
+    assert len(players[0].get(f"/v1/games/{game_id}/events")["items"]) == game["version"]
+    assert play_out(players, game_id, rng)["status"] == "finished"
+    check_record(players[0], game_id)
+
+
+def test_a_finished_game_whose_format_is_still_the_same_has_its_record(service: Service) -> None:
+    check_record(players_of(service, "1578b5f")[0], STORED["1578b5f"]["games"]["tea-time finished"])
+
+
+def test_a_stream_of_a_game_whose_format_is_still_the_same_opens(service: Service) -> None:
+    ada = players_of(service, "1578b5f")[0]
+    stream = Stream(ada, STORED["1578b5f"]["games"]["tea-time playing"])
+    stream.until(lambda each: each.events)
+    assert stream.events[0].name == "snapshot"
+
+
+@pytest.mark.parametrize("commit", STORED)
+def test_players_of_the_earliest_releases_keep_their_tokens(service: Service, commit: str) -> None:
+    for player in players_of(service, commit):
+        assert player.get("/v1/me")["id"] == player.id
+        token = player.post("/v1/me/token")["token"]
+        assert Client(service.url, token).get("/v1/me")["id"] == player.id
+
+
+def check_record(player: Client, game_id: str) -> None:
+    """The record of a game can be replayed, and then ends as the game did."""
+    record = player.get(f"/v1/games/{game_id}/record")
+    result = player.post("/v1/analysis", record)["result"]
+    assert result == record["result"] == player.game(game_id)["result"]
