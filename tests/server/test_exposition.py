@@ -64,7 +64,7 @@ def test_a_rendering_that_fails_is_tried_again(
     def fail(*_: object) -> bytes:
         raise ZeroDivisionError
 
-    told = Exposition(dict)
+    told = Exposition(dict, bool)
     with monkeypatch.context() as patched:
         patched.setattr(metrics, "exposition", fail)
         with pytest.raises(ZeroDivisionError):
