@@ -2,9 +2,9 @@
 
 Every line within a request carries the request's id. Of an exception the log has its type and
 where it happened, never its message: that may quote what could not be read, which may be a hand,
-a token or a body. No level logs anything of a path, a query, a header or a body, except the
-client's X-Request-ID (`api.tracing`). The master loads this module, so it imports nothing that
-gevent has to patch.
+a token or a body. Of a path, a query, a header or a body no level logs anything except a game's id
+and the client's X-Request-ID (`api.tracing`). The master loads this module, so it imports nothing
+that gevent has to patch.
 """
 
 from __future__ import annotations

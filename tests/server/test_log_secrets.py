@@ -201,7 +201,7 @@ def lines_with(output: str, secrets: tuple[str, ...]) -> list[str]:
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("level", LEVELS)
 def test_no_secret_of_a_request_is_in_the_log(start: Start, level: str, form: str) -> None:
-    port = free_port()  # which only the level info tells
+    port = free_port()  # in JSON, the port is announced at the level info only
     url = f"http://127.0.0.1:{port}"
     settings = {"RATE_LIMITS": "off", "METRICS_TOKEN": HOST_TOKEN, "WEB_CONCURRENCY": "1"}
     service = start(own=True, ready=False, PORT=port, LOG_LEVEL=level, LOG_FORMAT=form, **settings)
