@@ -22,7 +22,8 @@ test: $(VENV)/.dev ## Run the tests (ARGS="..." is passed to pytest)
 test-slow: $(VENV)/.dev ## Run the tests that take long
 	@$(BIN)/python -m pytest -m slow $(ARGS)
 
-fuzz: $(VENV)/.dev ## Send wrong requests for long (REQUESTS=100000, SECONDS=1800, SEED=…)
+fuzz: $(VENV)/.dev ## Send wrong and costly requests for long (REQUESTS=100000, SECONDS=1800, SEED=…)
+	@$(BIN)/python -m tests.fuzz.worst
 	@$(BIN)/python -m tests.fuzz.raw --requests $(or $(REQUESTS),100000) $(if $(SEED),--seed $(SEED))
 	@$(BIN)/python -m tests.fuzz.by_document --seconds $(or $(SECONDS),1800) $(if $(SEED),--seed $(SEED))
 

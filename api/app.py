@@ -84,6 +84,10 @@ class Application(Flask):
         """After every view the same."""
         return self.gate.leave(response)
 
+    def log_exception(self, exc_info: Any) -> None:
+        """Log what failed after the view, as `internal_error` does: Flask would log the path."""
+        log.error("a request failed", exc_info=exc_info)
+
     def ensure_sync(self, func: Callable[..., Any]) -> Callable[..., Any]:
         """All of our views are functions; none is a coroutine."""
         return func

@@ -80,6 +80,10 @@ def post_fork(server: Any, worker: Any) -> None:
     tally.join(worker.number)
 
 
+def pre_request(worker: Any, request: Any) -> None:
+    """Log nothing: gunicorn's own hook logs the path at the level debug, which may hold a token."""
+
+
 def post_worker_init(worker: Any) -> None:
     """In a worker that has loaded the application: count what never gets to it.
 

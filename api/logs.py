@@ -2,8 +2,9 @@
 
 Every line within a request carries the request's id. Of an exception the log has its type and
 where it happened, never its message: that may quote what could not be read, which may be a hand,
-a token or a body. Nothing of a query or a header is ever logged. The master loads this module,
-so it imports nothing that gevent has to patch.
+a token or a body. Of a path, a query, a header or a body no level logs anything except a game's id
+and the client's X-Request-ID (`api.tracing`). The master loads this module, so it imports nothing
+that gevent has to patch.
 """
 
 from __future__ import annotations
@@ -88,12 +89,26 @@ def _short(filename: str) -> str:
     return filename.rpartition("site-packages/")[2]
 
 
+def _message(record: logging.LogRecord) -> str:
+    """The message of a record, with exceptions among its arguments described by `reason`.
+
+    Their own texts quote the request: gunicorn logs the bytes of a head that was cut short.
+    """
+    if isinstance(record.msg, BaseException):
+        return reason(record.msg)
+    if isinstance(record.args, tuple) and record.args:
+        return str(record.msg) % tuple(
+            reason(each) if isinstance(each, BaseException) else each for each in record.args
+        )
+    return record.getMessage()
+
+
 def _facts(record: logging.LogRecord) -> dict[str, Any]:
     """What is known of a record beyond its message: of the request, and of what was given."""
     facts: dict[str, Any] = {}
     if (trace := tracing.current()) is not None:
         facts["request_id"] = trace.id
-        facts["method"] = trace.method
+        facts["method"] = trace.known_method
         facts["route"] = trace.route
         if trace.game is not None:
             facts["game"] = trace.game
@@ -118,7 +133,7 @@ class JsonFormatter(logging.Formatter):
             "level": record.levelname.lower(),
             "logger": record.name,
             "pid": record.process,
-            "message": record.getMessage(),
+            "message": _message(record),
             **_facts(record),
         }
         if (error := _error(record)) is not None:
@@ -134,7 +149,7 @@ class TextFormatter(logging.Formatter):
 
     def format(self, record: logging.LogRecord) -> str:
         """The record as text."""
-        record.message = record.getMessage()
+        record.message = _message(record)
         record.asctime = self.formatTime(record, self.datefmt)
         facts = " ".join(f"{name}={value}" for name, value in _facts(record).items())
         lines = [" ".join(filter(None, (self.formatMessage(record), facts)))]
@@ -166,7 +181,7 @@ class ServerLog(GunicornLogger):  # type: ignore[misc]
     formatter: logging.Formatter
 
     def setup(self, cfg: Any) -> None:
-        """As gunicorn's, in our form; and the service's logger writes where gunicorn's does."""
+        """As gunicorn's, in our form; the service's and the libraries' loggers write there too."""
         super().setup(cfg)
         for handler in self.error_log.handlers:
             handler.setFormatter(self.formatter)
@@ -175,6 +190,11 @@ class ServerLog(GunicornLogger):  # type: ignore[misc]
             logger.handlers = list(self.error_log.handlers)
             logger.setLevel(self.loglevel)
             logger.propagate = False
+        # Libraries log warnings and errors only, in our form. Without a handler here, Python
+        # would write their messages and tracebacks to stderr as they are.
+        root = logging.getLogger()
+        root.handlers = list(self.error_log.handlers)
+        root.setLevel(max(self.loglevel, logging.WARNING))
         logging.captureWarnings(True)
         # No line names threads, and gevent would have to make one up for each request.
         logging.logThreads = False

@@ -33,7 +33,6 @@ from api.link import Unreadable, is_full
 from api.stored import CANCELLED, FINISHED, NOT_A_MOVE, Game, Item
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
-METHODS = {"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"}
 
 _directory = tally.directory()
 if _directory is not None:
@@ -142,7 +141,7 @@ def worker_started() -> None:
 
 def request_answered(trace: tracing.Trace, status: int, seconds: float) -> None:
     """A request was answered, to the last byte."""
-    method = trace.method if trace.method in METHODS else "other"
+    method = trace.known_method
     _request_counter(method, trace.route, status).inc()
     if trace.waited:
         _wait_seconds(trace.route).observe(seconds)

@@ -13,6 +13,10 @@ from contextvars import ContextVar
 from typing import Any
 
 _ID = re.compile(r"[A-Za-z0-9._:=+/@-]{1,128}")
+_SECRET = re.compile(r"(?<![\w-])[\w-]{43}(?![\w-])", re.ASCII)
+"""The secret of a token, and a ticket: 43 characters of base64url."""
+
+METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 
 UNMATCHED = "unmatched"
 """The route of a request for which there is none."""
@@ -49,6 +53,11 @@ class Trace:
         self.waited = False
         self.request: Any = None
 
+    @property
+    def known_method(self) -> str:
+        """The method to log and count: `other` for one that a client has made up."""
+        return self.method if self.method in METHODS else "other"
+
 
 _current: ContextVar[Trace | None] = ContextVar("trace", default=None)
 
@@ -59,8 +68,11 @@ def current() -> Trace | None:
 
 
 def begin(given_id: str | None, method: str) -> Trace:
-    """A request begins. Its id is the one that the caller gave, if that is harmless."""
-    is_usable = given_id is not None and _ID.fullmatch(given_id)
+    """A request begins. Its id is the one that the caller gave, if that is harmless.
+
+    It is logged and sent back, so an id that may hold a token or a ticket is replaced.
+    """
+    is_usable = given_id and _ID.fullmatch(given_id) and not _SECRET.search(given_id)
     trace = Trace(given_id if given_id and is_usable else os.urandom(16).hex(), method)
     _current.set(trace)
     return trace

@@ -76,7 +76,8 @@ def test_the_first_game_can_be_pasted(service: Service) -> None:
     # Three rounds, of which the first is half a one if Bob begins.
     assert len([line for line in lines if line.startswith("plays ")]) in (5, 6)
     assert '"card_played"' in output
-    assert '"hand_sizes": [5, 5]' in lines[-2]
+    # In the last round nobody draws. Few deals begin it so early, but some do.
+    assert re.search(r'"hand_sizes": \[[45], [45]\]', lines[-2])
     assert '"code":"stale_turn"' in lines[-1]
 
 

@@ -160,11 +160,11 @@ def test_a_turn_has_a_deadline_that_the_next_one_moves(ada: Client, bob: Client)
 def test_the_house_makes_one_move_for_a_seat_whose_time_is_up(
     service: Service, ada: Client, bob: Client
 ) -> None:
-    game = seated([ada, bob], turn_seconds=5)
+    game = seated([ada, bob], turn_seconds=3600)
     path = f"/v1/games/{game['id']}"
     late = (ada, bob)[game["to_move"][0]]
     own = late.game(game["id"])
-    make_late(service, game["id"], 5000)
+    make_late(service, game["id"], 3_600_000)
     body = {"turn": own["turn"], "move": own["legal_moves"][0]}
     late.refused("stale_turn", "POST", f"{path}/moves", body)
     after = late.game(game["id"])
@@ -227,8 +227,8 @@ def test_many_who_touch_a_game_at_its_deadline_settle_it_once(
     service: Service, new_players: NewPlayers
 ) -> None:
     players = new_players(2)
-    game = seated(players, turn_seconds=5)
-    make_late(service, game["id"], 5000)
+    game = seated(players, turn_seconds=3600)
+    make_late(service, game["id"], 3_600_000)
 
     def touch(number: int) -> int:
         reader = Client(service.url, players[number % 2].token, checked=False)

@@ -24,8 +24,9 @@ from api.settings import Settings
 from tests.api.client import Client, seated
 from tests.api.conftest import new_player
 from tests.api.document import METHODS, document, resolved
+from tests.api.test_waiting import waiters
 from tests.conftest import start_service, stop_service
-from tests.server.service import ROOT, Service
+from tests.server.service import ROOT, Service, wait_until
 
 MADE_UP = f"{'0' * 32}.{'a' * 43}"
 
@@ -508,7 +509,8 @@ def test_the_scheme_is_believed_of_trusted_proxies_only() -> None:
 
 
 def test_an_address_holds_so_many_waiters(limited: Limited) -> None:
-    url = limited("failures=off", TRUSTED_PROXIES="127.0.0.1", WAITERS_PER_ADDRESS="3").url
+    running = limited("failures=off", TRUSTED_PROXIES="127.0.0.1", WAITERS_PER_ADDRESS="3")
+    url = running.url
     game = new_player(url).create(3)
     path = f"/v1/games/{game['id']}/events?since={game['version']}&wait=4"
 
@@ -517,12 +519,11 @@ def test_an_address_holds_so_many_waiters(limited: Limited) -> None:
 
     with ThreadPoolExecutor(8) as threads:
         held = [threads.submit(ask, "192.0.2.1") for _ in range(3)]
-        time.sleep(1)
+        wait_until(lambda: waiters(running) == 3, "they wait")
         full = threads.submit(ask, "192.0.2.1").result()
         assert not any(each.done() for each in held)
         other = threads.submit(ask, "192.0.2.2")
-        time.sleep(0.5)
-        assert not other.done()
+        wait_until(lambda: waiters(running) == 4, "it waits too")
     assert "Retry-After" in full.headers
     assert not [each for each in (*held, other) if "Retry-After" in each.result().headers]
 

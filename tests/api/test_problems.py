@@ -179,10 +179,15 @@ def test_a_second_choice_in_a_shared_turn_is_refused(
 def test_a_move_in_a_game_that_is_not_played_is_refused(
     ada: Client, bob: Client, rng: random.Random
 ) -> None:
-    body = {"turn": 1, "move": {"type": "play", "card": "red-7"}}
+    started = seated([ada, bob])
+    mover = (ada, bob)[started["to_move"][0]]
+    first, other, *_ = mover.game(started["id"])["legal_moves"]
+    body = {"turn": 1, "move": other}
     waiting = ada.create()
     refuse_move(ada, waiting, "game_not_started", body)
-    finished = play_out([ada, bob], seated([ada, bob])["id"], rng)
+    # Not the move of turn 1: to send that one again is a repeat, which is answered with 200.
+    mover.play(started["id"], 1, first)
+    finished = play_out([ada, bob], started["id"], rng)
     refuse_move(ada, finished, "game_over", body)
     called_off = ada.create()
     ada.delete(f"/v1/games/{called_off['id']}")

@@ -152,6 +152,7 @@ def not_modified(caller: Client, path: str, headers: dict[str, str]) -> None:
 def play(room: Room) -> None:
     """To the end; of the moves before the last, each is counted."""
     path = f"{room.path}/moves"
+    first = room.mover().game(room.game)
     moves: list[int] = []
     while room.players[0].game(room.game)["status"] == "playing":
         mover, body = room.mover(), room.a_move()
@@ -162,7 +163,8 @@ def play(room: Room) -> None:
     assert len(set(before)) == 1
     room.counted["playMove"] = before[0]
     room.count("playMove, again", mover, lambda: mover.post(path, body))
-    late = {**body, "turn": 1, "move": {"type": "play", "card": "red-0"}}
+    # Not the move of turn 1: to send that one again is a repeat, which is answered with 200.
+    late = {"turn": first["turn"], "move": first["legal_moves"][1]}
     room.count("playMove, too late", mover, lambda: mover.refused("game_over", "POST", path, late))
 
 

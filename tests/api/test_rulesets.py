@@ -10,6 +10,8 @@ from api.schemas.unions import PREVIEWS
 from engine.registry import RULESETS
 from tests.api.client import Client, play_out, seated
 from tests.api.conftest import NewPlayers
+from tests.api.test_house import make_late
+from tests.server.service import Service
 
 
 @pytest.mark.parametrize("language", ["en", "fr"])
@@ -203,8 +205,8 @@ def test_whoever_touches_the_game_after_the_deadline_commits_what_follows_once(
     players = new_players(3)
     game_id = seated(players, ruleset="contrast", options={"countdown_seconds": 1})["id"]
     game = all_but_the_last_choose(players, game_id)
-    players[0].play(game_id, game["turn"], {"type": "count"})
     late = players[2].game(game_id)
+    counted = players[0].play(game_id, game["turn"], {"type": "count"})["items"][0]
     time.sleep(1.1)
 
     move = {"turn": late["turn"], "move": late["legal_moves"][0]}
@@ -213,21 +215,21 @@ def test_whoever_touches_the_game_after_the_deadline_commits_what_follows_once(
     assert after["turn"] == game["turn"] + 1
     assert after["deadline"] > game["deadline"]
     assert after["table"]["last_turn"]["counted_out"] == 2
-    items = players[1].get(f"/v1/games/{game_id}/events?since={late['version']}")["items"]
+    items = players[1].get(f"/v1/games/{game_id}/events?since={counted['version']}")["items"]
     assert [(item["by"], item["seat"], item["turn"]) for item in items] == [
         ("clock", None, game["turn"])
     ]
 
 
 def test_a_missed_deadline_shows_in_the_turns_of_those_who_wait_then(
-    new_players: NewPlayers,
+    service: Service, new_players: NewPlayers
 ) -> None:
     players = new_players(3)
-    game_id = seated(players, ruleset="contrast", options={"countdown_seconds": 1})["id"]
+    game_id = seated(players, ruleset="contrast", options={"countdown_seconds": 3600})["id"]
     game = all_but_the_last_choose(players, game_id)
     players[1].play(game_id, game["turn"], {"type": "count"})
     assert players[0].get("/v1/me/turns")["items"] == []
-    time.sleep(1.1)
+    make_late(service, game_id, 3_600_000)
     (waiting,) = players[0].get("/v1/me/turns")["items"]
     assert waiting["turn"] == game["turn"] + 1
 

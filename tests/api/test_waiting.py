@@ -587,14 +587,14 @@ def test_beyond_the_cap_a_poll_is_answered_at_once(tmp_path: Path) -> None:
                 return threads.submit(Timed, lambda: own.request("GET", at))
 
             held = [ask(ada, path) for _ in range(4)]
-            time.sleep(SETTLED)
+            wait_until(lambda: waiters(running) == 4, "they wait")
             turns = turns_path(ada.get("/v1/me/turns"))
             for at in (path, turns):
                 refused = ask(ada, at).result()
                 assert refused.seconds < SOON
                 assert int(refused.response.headers["Retry-After"]) >= 1
             held += [ask(stranger, path) for _ in range(2)]
-            time.sleep(SETTLED)
+            wait_until(lambda: waiters(running) == 6, "they wait too")
             assert not any(each.done() for each in held)
             assert "Retry-After" in ask(bob, path).result().response.headers
             for each in held:

@@ -261,17 +261,16 @@ def a_game_of_contrast(stranger: Caller) -> None:
     ada.play(game_id, symbol, show=("contrast_choose", "A symbol of Contrast, in secret."))
     bob.play(game_id, bob.game(game_id)["legal_moves"][0])
     turn = ada.game(game_id)["turn"]
-    ada.play(
+    counted = ada.play(
         game_id, {"type": "count"}, show=("contrast_count", "Counting on the one who is missing.")
     )
     bob.refused(
         "countdown_running", "POST", f"{path}/moves", {"turn": turn, "move": {"type": "count"}}
     )
     eve.game(game_id, show=("contrast", "Contrast, to the seat that is counted on."))
-    version = ada.game(game_id)["version"]
     page = ada.send(
         "GET",
-        f"{path}/events?since={version}&wait=10",
+        f"{path}/events?since={counted['game']['version']}&wait=10",
         show=("contrast_countdown", "The countdown runs out, and the symbols are revealed."),
     )
     assert page["items"][0]["by"] == "clock"

@@ -1,1 +1,1 @@
-"""Requests that nobody would send on purpose, to a real service: `raw` and `by_document`."""
+"""Requests that no client should send, to a real service: `raw`, `by_document`, `worst`."""

@@ -30,6 +30,8 @@ from tests.fuzz.wire import PATIENCE, STREAM, Answer, exchange, fault
 from tests.fuzz.world import Request, World
 from tests.server.service import Service
 
+PIECES = (None, None, None, None, None, 1000, 100, 10)
+"""Bytes that are sent at a time."""
 SHOWN = 2000
 """Bytes of a request, and of its answer, that are printed."""
 
@@ -96,7 +98,8 @@ class Fuzzer:
         if rng.random() < 0.5:
             sent = raw_bytes(request, rng)
             method = sent.partition(b" ")[0].decode("latin-1")
-            answer = exchange(self.service.port, sent)
+            piece = random.Random(f"{self.seed}:{number}:pieces").choice(PIECES)
+            answer = exchange(self.service.port, sent, piece)
             # What else is spoilt, or cut off, may make another request of it.
             wrong = fault(answer, method, whole=b"\r\n\r\n" in sent)
         else:

@@ -1,4 +1,4 @@
-"""Short runs of both fuzzers; `make fuzz` has the long ones."""
+"""Short runs of all fuzzers; `make fuzz` runs the long ones."""
 
 import random
 import re
@@ -10,7 +10,7 @@ import pytest
 
 from tests.api.document import operations
 from tests.conftest import start_service, stop_service
-from tests.fuzz import raw
+from tests.fuzz import raw, worst
 from tests.fuzz.health import Watch
 from tests.fuzz.mutations import content, hopeless, raw_bytes, spoil, target
 from tests.fuzz.wire import Answer, fault, parse
@@ -32,6 +32,14 @@ def test_no_malformed_request_is_answered_wrongly_or_changes_a_game() -> None:
     assert set(tally.operations) == documented | {"undocumented"}
     # It is no use if all of it is refused at the door.
     assert {200, 201, 400, 401, 403, 404, 405, 409, 411, 413, 415, 422} <= set(tally.statuses)
+
+
+@pytest.mark.slow
+def test_no_value_costs_a_worker_more_than_its_size_allows(tmp_path: Path) -> None:
+    with worst.service_to_measure(tmp_path) as target:
+        found = worst.measure(target, few=False)
+    print(found.report())
+    assert not found.faults, "\n".join(found.faults)
 
 
 @pytest.mark.slow

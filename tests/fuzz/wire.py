@@ -32,13 +32,20 @@ class Answer:
         return "-"
 
 
-def exchange(port: int, message: bytes) -> Answer:
-    """Send this over a connection of its own, and nothing after it; the answer."""
+def exchange(port: int, message: bytes, piece: int | None = None) -> Answer:
+    """Send this over a connection of its own, and nothing after it; the answer.
+
+    With `piece`, send so many bytes at a time.
+    """
     with socket.create_connection(("127.0.0.1", port), timeout=PATIENCE) as connection:
         received = bytearray()
         # The server may refuse, and close, before it has read everything.
         with contextlib.suppress(OSError):
-            connection.sendall(message)
+            if piece is not None:
+                connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            size = piece or len(message) or 1
+            for place in range(0, len(message), size):
+                connection.sendall(message[place : place + size])
             connection.shutdown(socket.SHUT_WR)
         with contextlib.suppress(ConnectionResetError):
             while len(received) < MOST and (chunk := connection.recv(65536)):

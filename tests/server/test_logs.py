@@ -95,14 +95,27 @@ def test_a_request_is_one_line_with_its_route_status_time_and_player(service: Se
     assert 0 < line["seconds"] < 30
 
 
-@pytest.mark.parametrize("given", ["a", "Root=1-67891233-abcdef012345678912345678", "x" * 128])
+@pytest.mark.parametrize(
+    "given",
+    [
+        *("a", "Root=1-67891233-abcdef012345678912345678", "x" * 128),
+        "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01",
+    ],
+)
 def test_a_harmless_id_of_the_caller_is_kept(service: Service, given: str) -> None:
     answer = ask(service, "GET", "/v1/rulesets", headers={"X-Request-ID": given})
     assert answer.headers["X-Request-ID"] == given
     assert answered(service, given)["status"] == 200
 
 
-@pytest.mark.parametrize("given", ["", "x" * 129, "a b", 'a"b', "a\tb", "é", "{}", "a;b"])
+@pytest.mark.parametrize(
+    "given",
+    [
+        *("", "x" * 129, "a b", 'a"b', "a\tb", "é", "{}", "a;b"),
+        # A player's token, and a ticket.
+        *(f"{'0' * 32}.{'A' * 43}", "A" * 43, f"id={'_' * 43}:1"),
+    ],
+)
 def test_any_other_id_is_replaced_by_one_of_ours(service: Service, given: str) -> None:
     headers = {"X-Request-ID": given.encode("latin-1")}
     answer = ask(service, "GET", "/v1/rulesets", headers=headers)
