@@ -10,7 +10,6 @@ from __future__ import annotations
 import base64
 import contextlib
 import io
-import json
 import logging
 import signal
 import socket
@@ -180,7 +179,7 @@ def go_away_in_the_middle(port: int, sent: bytes) -> None:
 def fail_inside(service: Service, url: str, known: Known) -> None:
     """Have a request answered with 500, as what the store holds cannot be read."""
     with service.store.client() as store:
-        store.hset(f"game:{{{known.game}}}", "state", json.dumps({WORD: WORD}))
+        store.hset(f"game:{{{known.game}}}", "state", f'["{WORD}"')
     caller = Client(url, known.token, checked=False)
     path = f"/v1/games/{known.game}"
     for method, target in (("GET", f"{path}?{WORD}"), ("POST", f"{path}/moves?{WORD}")):
