@@ -60,7 +60,7 @@ HEADERS = {
     ),
     "RequestId": header(
         "The request's id, as it stands in the log: yours if you sent X-Request-ID, of 1 to 128 "
-        "letters, digits and `._:=+/@-`."
+        "letters, digits and `._:=+/@-`. An id that could hold a token is replaced."
     ),
     "RateLimitPolicy": header(
         'The limits that the request counts for: `q` in `w` seconds, as `"reads";q=3000;w=60`.',

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Iterator
+from itertools import pairwise
 
 import gevent
 import pytest
@@ -58,15 +59,36 @@ def test_other_requests_are_served_between_any_two_units(
 
 def test_pieces_of_long_work_take_turns(slices: TimeSlices) -> None:
     log: list[str] = []
-    gevent.joinall([gevent.spawn(work, slices, name, 4, log) for name in "abc"])
-    assert "".join(log) == "abc" * 4
+    gevent.joinall([gevent.spawn(work, slices, name, 8, log) for name in "abc"])
+    told = "".join(log)
+    # The first unit of each runs at once. Then none goes on while another one waits.
+    assert told[:3] == "abc"
+    while_all_wait = told[: -len("abc")]
+    assert all(one != other for one, other in pairwise(while_all_wait))
+    assert max(map(while_all_wait.count, "abc")) - min(map(while_all_wait.count, "abc")) <= 2
 
 
 def test_long_work_takes_at_most_half_of_the_time(slices: TimeSlices) -> None:
     log: list[str] = []
     begin = time.perf_counter()
-    gevent.joinall([gevent.spawn(work, slices, name, 5, log) for name in "abcd"])
-    assert time.perf_counter() - begin >= (2 * len(log) - 1) * UNIT
+    pieces = [gevent.spawn(work, slices, name, 5, log) for name in "abcd"]
+    gevent.joinall(pieces)
+    # The first unit of each piece runs at once.
+    queued = len(log) - len(pieces)
+    assert time.perf_counter() - begin >= (len(log) + queued - 1) * UNIT
+
+
+def test_short_work_does_not_wait_for_long_work(slices: TimeSlices) -> None:
+    log: list[str] = []
+    pieces = [gevent.spawn(work, slices, name, 20, log) for name in "abc"]
+    gevent.sleep(10 * UNIT)
+    with slices.long_work():
+        log.append("short")
+        slices.pause()
+        log.append("short")
+    before = log.index("short")
+    assert log[before : before + 2] == ["short", "short"]
+    gevent.killall(pieces)
 
 
 def test_a_unit_shorter_than_a_slice_is_followed_by_the_next_at_once(

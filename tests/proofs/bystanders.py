@@ -21,6 +21,9 @@ from typing import Any, NamedTuple
 from tests.proofs.caller import Caller, Tally, new_player
 from tests.server.service import ROOT
 
+ADDRESS = "127.0.2.1"
+"""Where they call from: nobody else does, so what is shared out by address is theirs."""
+
 CLIENTS = 6
 PAUSE_SECONDS = 0.02
 PROBES_EACH_SECOND = 50
@@ -52,6 +55,9 @@ class Bystander:
         self.times: list[float] = []
         self.failed = 0
         self.players = [new_player([url], self.tally, self.rng) for _ in range(2)]
+        for each in self.players:
+            each.close()
+            each.address = ADDRESS
         self.path = ""
 
     def run(self, until: float) -> None:
@@ -88,6 +94,7 @@ class Bystander:
 def probe(url: str, until: float, times: list[float]) -> None:
     """Ask at fixed moments, and note how long after them the answers came (ms)."""
     caller = Caller([url], Tally(), random.Random(0))
+    caller.address = ADDRESS
     due = time.monotonic()
     while due < until:
         time.sleep(max(due - time.monotonic(), 0))

@@ -114,11 +114,15 @@ class Caller:
         self.rng = rng
         self.token = token
         self.id = id_
+        self.address = ""
+        """Where it calls from; any of this machine's if empty."""
         self._connections: dict[str, tuple[HTTPConnection, float]] = {}
 
     def again(self) -> Caller:
         """The same player on connections of its own, for another thread."""
-        return Caller(self.urls, self.tally, random.Random(self.rng.random()), self.token, self.id)
+        same = Caller(self.urls, self.tally, random.Random(self.rng.random()), self.token, self.id)
+        same.address = self.address
+        return same
 
     def close(self) -> None:
         """Close its connections."""
@@ -134,7 +138,8 @@ class Caller:
             if connection is not None:
                 connection.close()
             address = urlsplit(url)
-            connection = HTTPConnection(str(address.hostname), address.port, timeout=PATIENCE)
+            source = (self.address, 0) if self.address else None
+            connection = HTTPConnection(str(address.hostname), address.port, PATIENCE, source)
             connection.connect()
             self._connections[url] = connection, time.monotonic()
         return url, connection
