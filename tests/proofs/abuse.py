@@ -34,8 +34,8 @@ QUIET_MS = 4.0
 """A p99 below this is taken for this: on an idle machine it is a matter of chance."""
 
 AGAIN = 2
-"""What is above `MOST` is measured again so often, during the same attack: a p99 is easily disturbed
-by other programs of the machine. The lowest one counts.
+"""How often a ratio above `MOST` is measured again, during the same attack. The lowest one counts,
+as other programs of the machine easily disturb a p99.
 """
 
 ADDRESSES = [f"127.0.1.{number}" for number in range(1, 13)]
