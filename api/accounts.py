@@ -16,11 +16,10 @@ from hmac import compare_digest
 from hmac import digest as hmac_digest
 from typing import NamedTuple
 
-from redis import RedisError, ResponseError
+from redis import ResponseError
 
 from api import metrics
 from api.answers import PlayerAnswer, TokenAnswer
-from api.link import is_full
 from api.lives import OLD_TOKEN_MS, SEEN_MS, Lives
 from api.problems import Problem
 from api.store import Reading, Store, TokenOffer
@@ -121,13 +120,9 @@ class Accounts:
         return account.player
 
     def _promote(self, account: Account, token: str) -> None:
-        """Make the new token the only one. A full store accepts that later: it can be read now."""
-        try:
+        """Make the new token the only one. While the store is full, both tokens are valid."""
+        with metrics.unless_full():
             self.store.promote_token(account.player.id, token)
-        except RedisError as error:
-            if not is_full(error):
-                raise
-            metrics.store_failed(error)
 
     def _renew(self, account: Account, now: int) -> None:
         # A store that takes no changes, as its memory is full, can still be read.

@@ -27,10 +27,8 @@ from collections.abc import Iterator, Sequence
 from itertools import chain
 from typing import Any, NamedTuple
 
-from redis import RedisError
-
 from api import metrics
-from api.link import Command, Link, Script, Unreadable, is_full, readable
+from api.link import Command, Link, Script, Unreadable, readable
 from api.lives import COMMIT_MS, Lives
 from api.store import Store, keeping
 from api.stored import CANCELLED, ENDED, FINISHED, OPEN, PLAYING, PUBLIC, UNFINISHED, Game
@@ -365,12 +363,8 @@ class Indexes:
     def _remove(self, entry: Entry, false: list[str]) -> None:
         """Remove false entries that a read has met. A full store may keep them for now."""
         parts = [false[at : at + TOLD_AT_ONCE] for at in range(0, len(false), TOLD_AT_ONCE)]
-        try:
+        with metrics.unless_full():
             self._write([REMOVE.on(*_keys(entry), args=part) for part in parts])
-        except RedisError as error:
-            if not is_full(error):
-                raise
-            metrics.store_failed(error)
 
 
 def asking_ended(player_id: str, since: int, limit: int) -> Command:

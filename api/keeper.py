@@ -121,6 +121,8 @@ class Server:
         self.append_fsync = append_fsync
         self.disk = Disk(directory)
         self.refuses_changes = False
+        self.is_settled = True
+        """Whether Valkey has all settings that go with `refuses_changes`."""
         self.command = [
             binary,
             *("--port", "0"),
@@ -157,6 +159,7 @@ class Server:
         """Start it, without waiting. Raises KeeperError if it cannot be run at all."""
         _trim(self.directory / LOG)
         self.refuses_changes = self.disk.is_full(was_full=self.refuses_changes)
+        self.is_settled = True
         settings = self._settings(refusing=self.refuses_changes)
         options = [word for name, value in settings for word in (f"--{name}", value)]
         try:
@@ -189,11 +192,12 @@ class Server:
     def heed_disk(self) -> None:
         """Refuse changes if the disk is full, accept them if it has room again.
 
-        If Valkey does not answer, the next call tries again.
+        If Valkey does not answer, or not to all of it, the next call tries again.
         """
         is_full = self.disk.is_full(was_full=self.refuses_changes)
-        if is_full == self.refuses_changes:
+        if is_full == self.refuses_changes and self.is_settled:
             return
+        self.is_settled = False
         with contextlib.suppress(OSError):
             for name, value in self._settings(refusing=is_full):
                 # Each is answered before the next is sent: changes that came before the refusal
@@ -202,6 +206,7 @@ class Server:
                 if not _ask(self.address, command).startswith(b"+OK"):
                     return
             self.refuses_changes = is_full
+            self.is_settled = True
 
     def disk_news(self) -> str:
         """Return whether the disk is full, as a sentence for the service's log."""

@@ -130,7 +130,7 @@ KINDS: dict[str, Kind] = {
         413,
         "The body is too large",
         "No request needs as much as was sent.",
-        "Send less: at most 64 KiB, or 256 KiB for an analysis.",
+        "Send less: at most 4 KiB for a new player, 256 KiB for an analysis, 64 KiB otherwise.",
     ),
     "uri_too_long": Kind(
         414,
@@ -153,7 +153,7 @@ KINDS: dict[str, Kind] = {
     "headers_too_large": Kind(
         431,
         "The header is too large",
-        "The request has more header fields, or longer ones, than the server reads.",
+        "The request line and all header fields may have 32 KiB together, in at most 100 fields of 8 KiB, and a header that the service reads 1,024 characters.",
         "Send fewer and shorter header fields. Cookies are not needed here.",
     ),
     # 409: true in itself, but not now
@@ -337,7 +337,7 @@ KINDS: dict[str, Kind] = {
     "store_unavailable": Kind(
         503,
         "The store of games cannot be reached",
-        "The Redis or Valkey that keeps the games did not answer in time, so it is not known whether a change was made. With the default settings, what was acknowledged is not lost.",
+        "The Redis or Valkey that keeps the games did not answer in time, so it is not known whether a change was made.",
         "Repeat the request after Retry-After seconds, waiting longer each time. A move, a seat or a start is safe to repeat, and a new game is with the same Idempotency-Key.",
     ),
 }

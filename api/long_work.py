@@ -5,7 +5,7 @@ other one. Such a request computes inside `long_work()` and calls `pause()` betw
 it. Its first slice it has at once. For more it queues: only one piece of long work runs at a time
 in a worker, for one slice. Then the worker serves other requests for as long as the slice took,
 and the next piece has its slice. So long work takes at most half of a worker's time, however many
-requests ask for it, and short work never waits for it.
+requests ask for it, and work that is over within its first slice never queues.
 
 Do not wait for the store or for a client inside `long_work()`: all other long work would wait too.
 """
@@ -24,7 +24,7 @@ SLICE_SECONDS = 0.001
 
 
 class Work:
-    """A piece of long work: when its slice began, and whether that is its turn in the queue."""
+    """A piece of long work: when its slice began, and whether it holds the turn."""
 
     __slots__ = ("began", "has_turn")
 
@@ -73,23 +73,18 @@ class TimeSlices:
         self._begin_turn(work)
 
     def _begin_turn(self, work: Work) -> None:
-        with self._turn_taken():
+        self._turn.acquire()
+        try:
             rest = self._next_at - time.monotonic()
             if rest > 0:
                 # A timer: the event loop reads from sockets only between two of its rounds.
                 gevent.sleep(rest)
-            work.has_turn = True
-            work.began = time.monotonic()
-
-    @contextmanager
-    def _turn_taken(self) -> Iterator[None]:
-        self._turn.acquire()
-        try:
-            yield
         except BaseException:
             # The request was stopped while it rested.
             self._turn.release()
             raise
+        work.has_turn = True
+        work.began = time.monotonic()
 
     def _end_turn(self, work: Work) -> None:
         now = time.monotonic()

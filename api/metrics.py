@@ -7,8 +7,9 @@ them. A commit that was made is counted at most once; one whose answer got lost 
 
 from __future__ import annotations
 
+import contextlib
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import cache
 
 from prometheus_client import (
@@ -183,6 +184,17 @@ def store_failed(error: RedisError | Unreadable) -> None:
     else:
         kind = "other"
     _STORE_ERRORS.labels(kind).inc()
+
+
+@contextlib.contextmanager
+def unless_full() -> Iterator[None]:
+    """Leave a block whose change a full store refuses, and count that; a later request makes it."""
+    try:
+        yield
+    except RedisError as error:
+        if not is_full(error):
+            raise
+        store_failed(error)
 
 
 def rate_limited(limit: str) -> None:

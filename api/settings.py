@@ -303,7 +303,7 @@ class Settings:
         "always",
         _choice("always", "everysec"),
         "When the embedded Valkey forces its file to the disk: before each answer, or once a "
-        "second. With `everysec`, a crash or a power cut loses the last moves; see "
+        "second. With `everysec`, a crash or a power cut can lose the last seconds; see "
         "[Scaling out](#scaling-out).",
     )
 

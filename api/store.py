@@ -588,7 +588,12 @@ def asking_items(game_id: str, first: int, last: int) -> Command:
 
 def read_items(answer: Any) -> list[Item]:
     """What happened, from what the store says of it. Raises `Unreadable`."""
-    return [_decode(_item_decoder, each) for each in readable(answer)]
+    items = []
+    with long_work():
+        for each in readable(answer):
+            pause()
+            items.append(_decode(_item_decoder, each))
+    return items
 
 
 def _game_key(game_id: str) -> str:

@@ -7,6 +7,7 @@ another request was faster, it is decided again on what is there now.
 from __future__ import annotations
 
 import secrets
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from random import SystemRandom
@@ -29,6 +30,9 @@ from engine.ruleset import Seat
 
 ATTEMPTS = 100
 """How often a change is decided anew when others come first, each time by another's success."""
+
+FULL_SECONDS = 1.0
+"""How long a store that was full counts as full for games that are only read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +93,7 @@ class Desk:
         self.accounts = accounts
         self.lives = lives
         self.rng = SystemRandom()
+        self._full_until = 0.0
         # The games that this worker settles now, as they were read.
         self._settling: dict[tuple[str, str], AsyncResult] = {}
 
@@ -167,12 +172,16 @@ class Desk:
 
     def settle_if_possible(self, found: StoredGame, now: int) -> StoredGame | None:
         """Do as `settle`, but return the game as it is while the store is full."""
+        # What the house would do is not computed again and again for a store that refuses it.
+        if time.monotonic() < self._full_until:
+            return found
         try:
             return self.settle(found, now)
         except RedisError as error:
             if not is_full(error):
                 raise
             metrics.store_failed(error)
+            self._full_until = time.monotonic() + FULL_SECONDS
             return found
 
     def change(

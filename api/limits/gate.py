@@ -244,13 +244,13 @@ class Gate:
 
 
 def _check_headers(request: Request) -> None:
-    """Raise `Problem` if a header is longer than the service reads it."""
+    """Raise `Problem` if a header that the service reads is longer than `LONGEST_HEADER`."""
     environ = request.environ
     for name, variable in READ_HEADERS:
         if len(environ.get(variable, "")) > LONGEST_HEADER:
             detail = (
-                f"The header {name} has {len(environ[variable])} characters; it may have "
-                f"{LONGEST_HEADER}."
+                f"The header {name} has {len(environ[variable])} characters; at most "
+                f"{LONGEST_HEADER} are allowed. Send a shorter one."
             )
             at = FieldError(detail, parameter=name)
             raise Problem("headers_too_large", detail, errors=(at,))

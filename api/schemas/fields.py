@@ -97,7 +97,7 @@ class Name(Text):
         text = super()._deserialize(value, attr, data, **kwargs)
         if len(text) > self.MOST_GIVEN:
             raise ValidationError(
-                f"The name has {len(text)} characters; it may have {self.MAX_LENGTH}."
+                f"The name has {len(text)} characters; at most {self.MAX_LENGTH} are allowed."
             )
         name = unicodedata.normalize("NFC", text).strip()
         for character in name:

@@ -369,8 +369,8 @@ class TurnsSchema(Schema):
 
     items = listed(
         fields.Nested(GameSchema),
-        "The games that wait for you, as getGame shows them. If the time of many of your games "
-        "has run out, an answer holds some of them, and the next answers the others.",
+        "The games that wait for you, as getGame shows them. One answer applies the clock in at "
+        "most four games whose time has run out; the next answers list the others.",
         most=100,
     )
     ended = listed(

@@ -22,7 +22,7 @@ from redis import RedisError
 
 from api import metrics
 from api.game.course import is_due
-from api.game.desk import Desk
+from api.game.desk import FULL_SECONDS, Desk
 from api.indexes import Indexes
 from api.link import Unreadable, is_full
 from api.store import GameMark, Look, Store, game_channel, log_unreadable, player_channel
@@ -387,7 +387,7 @@ class Hub:
             self._settle_now(topic, look)
         except RedisError as error:
             self._failed("a deadline", error)
-            gevent.sleep(PAUSE_SECONDS)
+            gevent.sleep(FULL_SECONDS if is_full(error) else PAUSE_SECONDS)
             self._mark_stale(topic)
         except Exception as error:
             self._set_aside(topic, error)

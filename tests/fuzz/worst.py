@@ -26,6 +26,9 @@ from urllib.parse import quote
 
 import msgspec
 
+from api.bodies import MOST_COMMAS, MOST_MEMBERS, MOST_OBJECTS
+from api.limits.gate import LONGEST_HEADER
+from api.schemas.fields import Name
 from engine.registry import RULESETS
 from tests.api.client import Client, seated
 from tests.api.conftest import new_player
@@ -35,11 +38,13 @@ from tests.fuzz.cost import HEAD_RATIO, RATIO_PER_KIB, RATIO_PER_PIECE, Cost, Me
 from tests.fuzz.mutations import Raw, at, encode, replaced
 
 KIB = 1024
-BODY, LARGE_BODY = 64 * KIB, 256 * KIB
+PLAYER_BODY, BODY, LARGE_BODY = 4 * KIB, 64 * KIB, 256 * KIB
 LINE = 3900
 """Bytes of a path and query: a request line may have 4 KiB."""
 FIELD = 8000
 """Bytes of a header's value: a field may have 8 KiB."""
+SPARE = 1000
+"""Objects and commas that the rest of a body may have."""
 FIELDS = 95
 """A head may have 100 fields. Together they are larger than a head may be."""
 
@@ -84,6 +89,8 @@ class Case:
     recipe: str
     message: bytes
     bound: float
+    is_admitted: bool = False
+    """Whether its size is allowed, so that the service looks at the value."""
 
     def __str__(self) -> str:
         return f"{self.place}: {self.recipe} ({len(self.message) / KIB:.0f} KiB)"
@@ -120,6 +127,9 @@ def texts(size: int, few: bool) -> Iterator[tuple[str, Raw]]:
     """Texts as they stand in JSON, of so many bytes at most, with their recipes."""
     first, second = (repeated(mark, size // 2 - 1) for mark in MARKS)
     yield f"{first[0]} + {second[0]}", Raw(f'"{first[1]}{second[1]}"')
+    half = Name.MOST_GIVEN // 2
+    longest_name = MARKS[0] * half + MARKS[1] * half
+    yield f"{MARKS[0]!a} * {half} + {MARKS[1]!a} * {half}", Raw(f'"{longest_name}"')
     for unit in UNITS[:FEW_UNITS] if few else UNITS:
         written = json.dumps(unit, ensure_ascii=not unit.isprintable())[1:-1]
         number = (size - 2) // len(written.encode())
@@ -130,7 +140,11 @@ def texts(size: int, few: bool) -> Iterator[tuple[str, Raw]]:
 
 
 def listed(item: str, size: int) -> tuple[str, Raw]:
+    """As many items as a body may have, but for some that the rest of the body has."""
     number = (size - 1) // (len(item.encode()) + 1)
+    number = min(number, (MOST_COMMAS - SPARE) // (item.count(",") + 1))
+    if "{" in item:
+        number = min(number, (MOST_OBJECTS - SPARE) // item.count("{"))
     return f"a list of {number} {item[:20]}", Raw(f"[{','.join([item] * number)}]")
 
 
@@ -142,6 +156,9 @@ def members(size: int, value: str = "0") -> str:
 
 def others(size: int) -> Iterator[tuple[str, Raw]]:
     """Values of JSON that are no texts, of so many bytes at most, with their recipes."""
+    for item in ("{}", "0"):
+        number = (size - 1) // (len(item) + 1)
+        yield f"a list of {number} {item}", Raw(f"[{','.join([item] * number)}]")
     for item in ("0", "[]", "{}", '"a"', '"red-1"', "null", '{"type":"play","card":"red-1"}'):
         yield listed(item, size)
     yield listed('{"seat":0,"move":{"type":"play","card":"red-1"}}', size)
@@ -221,7 +238,7 @@ def bodies(operation: dict[str, Any]) -> list[Any]:
 def of_body(send: Callable[..., bytes], operation: dict[str, Any], few: bool) -> Iterator[Case]:
     """Every place of the bodies with every value; of `few`, texts for texts and so on alone."""
     name = operation["operationId"]
-    largest = LARGE_BODY if name == "analyse" else BODY
+    largest = {"analyse": LARGE_BODY, "createPlayer": PLAYER_BODY}.get(name, BODY)
     tried: set[str] = set()
     for body in bodies(operation):
         for path in places(body):
@@ -232,7 +249,8 @@ def of_body(send: Callable[..., bytes], operation: dict[str, Any], few: bool) ->
             rest = len(encode(replaced(body, path, Raw(""))).encode())
             for recipe, value in values_for(at(body, path), largest - rest, few):
                 content = encode(replaced(body, path, value)).encode("utf-8", "surrogatepass")
-                yield Case(f"{name} {where}", recipe, send(content), bound_of(len(content)))
+                bound, is_small = bound_of(len(content)), len(content) <= largest
+                yield Case(f"{name} {where}", recipe, send(content), bound, is_small)
 
 
 def values_for(old: Any, size: int, few: bool) -> Iterator[tuple[str, Raw]]:
@@ -242,6 +260,8 @@ def values_for(old: Any, size: int, few: bool) -> Iterator[tuple[str, Raw]]:
         for value in ("0", '"a"'):
             more = members(size - len(kept) - 3, value)
             yield f'more members "0", "1", … with {value}', Raw("{" + kept + "," + more + "}")
+        allowed = members((len(value) + 9) * (MOST_MEMBERS - len(old)), value)
+        yield f"{MOST_MEMBERS} members", Raw("{" + kept + "," + allowed + "}")
     if isinstance(old, list) and old:
         yield listed(encode(old[0]), size)
         yield listed(encode(old[0]), min(size, 2000 * (len(encode(old[0])) + 1)))
@@ -278,6 +298,10 @@ def of_header(send: Callable[..., bytes], place: str, name: str, few: bool) -> I
     """A header with texts of one field's length, of nearly a head's, and of many fields."""
     for number, unit in enumerate(HEADER_UNITS):
         recipe, value = repeated(unit, FIELD)
+        allowed, longest = repeated(unit, LONGEST_HEADER)
+        # A Content-Length of so many digits is that of a body which is too large.
+        is_admitted = name != "Content-Length"
+        yield Case(place, allowed, send((name, longest)), HEAD_RATIO, is_admitted)
         for fields in (3,) if few else (1, 3, FIELDS) if number % 8 == 0 else (1, 3):
             told = recipe if fields == 1 else f"{recipe}, in {fields} fields"
             yield Case(place, told, send(*[(name, value)] * fields), HEAD_RATIO)
@@ -416,6 +440,8 @@ def try_case(target: Target, case: Case, found: Findings) -> Cost:
     """Send a case and note what it costs."""
     cost = target.meter.cost(case.message, case.bound)
     found.note(cost, str(case), case.bound)
+    if case.is_admitted and cost.answer.status in (413, 431):
+        found.faults.append(f"{case}: {cost.answer.status}, so nothing looked at the value")
     return cost
 
 

@@ -419,3 +419,27 @@ def test_a_disk_that_was_full_needs_more_room_than_one_that_gets_full(disk: Smal
     assert watched.is_full(was_full=True)
     os.truncate(disk.path / "filler", (DISK_MIB << 20) - 5 * keeper.MIB)
     assert not watched.is_full(was_full=True)
+
+
+def test_a_change_of_settings_that_valkey_answered_in_part_is_completed_by_the_next_call(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server = keeper.Server("valkey-server", tmp_path, "valkey.sock", "always")
+    is_full = [True]
+    monkeypatch.setattr(server.disk, "is_full", lambda *, was_full: is_full[0])
+    sent: list[str] = []
+    answers = [b"+OK\r\n", b"", b"+OK\r\n", b"+OK\r\n"]
+
+    def ask(address: str, command: bytes) -> bytes:
+        sent.append(command.decode().removeprefix("CONFIG SET "))
+        return answers.pop(0)
+
+    monkeypatch.setattr(keeper, "_ask", ask)
+    server.heed_disk()
+    assert sent == ["maxmemory 1", "appendfsync everysec"]
+    # There is room again before the refusal was complete.
+    is_full[0] = False
+    server.heed_disk()
+    assert sent[2:] == ["appendfsync always", "maxmemory 0"]
+    server.heed_disk()
+    assert len(sent) == 4
