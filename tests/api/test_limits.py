@@ -609,7 +609,7 @@ def test_a_lobby_of_expired_games_is_read_in_bounded_steps(limited: Limited) -> 
 def test_a_list_far_too_long_is_refused_before_it_is_gone_through(
     stranger: Client, element: str
 ) -> None:
-    moves = ",".join([element] * min(200_000 // (len(element) + 1), 4000))
+    moves = ",".join([element] * min(200_000 // (len(element) + 1), 2400))
     body = f'{{"ruleset":"parade","seat_count":2,"deal":{{}},"moves":[{moves}]}}'
     headers = {"Content-Type": "application/json"}
     problem = stranger.refused(

@@ -345,7 +345,7 @@ def test_an_unknown_member_is_refused_with_a_pointer(ada: Client, path: str) -> 
     "body",
     [
         b"[" * 10_000 + b"]" * 10_000,
-        b'{"a":' * 10_000 + b"1" + b"}" * 10_000,
+        b'{"a":' * 4000 + b"1" + b"}" * 4000,
         b'{"a": ' + b"9" * 5000 + b"}",
     ],
     ids=["deep lists", "deep objects", "a long number"],

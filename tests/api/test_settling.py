@@ -1,6 +1,5 @@
 """What the clock and the house do to games that are due is bounded, and done once."""
 
-import time
 from types import SimpleNamespace
 from typing import Any
 
@@ -10,15 +9,16 @@ import pytest
 from api.game.desk import Desk
 from api.game.reading import MAX_SETTLED
 from tests.api.client import Client, seated
+from tests.api.test_house import make_late
 from tests.server.service import Service, wait_until
 
-TURN_SECONDS = 5
+MORE_THAN_A_TURN_MS = 3_601_000
 
 
 def test_one_request_for_turns_settles_a_few_due_games_and_the_next_the_next_ones(
     service: Service, ada: Client, bob: Client
 ) -> None:
-    ids = [seated([ada, bob], turn_seconds=TURN_SECONDS)["id"] for _ in range(MAX_SETTLED + 2)]
+    ids = [seated([ada, bob], turn_seconds=3600)["id"] for _ in range(MAX_SETTLED + 2)]
 
     def due() -> set[str]:
         """The games in which the clock has not moved yet, as the store has them."""
@@ -27,7 +27,8 @@ def test_one_request_for_turns_settles_a_few_due_games_and_the_next_the_next_one
         return {each for each, version in versions.items() if version == before[each]}
 
     before = {each: ada.game(each)["version"] for each in ids}
-    time.sleep(TURN_SECONDS + 0.1)
+    for each in ids:
+        make_late(service, each, MORE_THAN_A_TURN_MS)
     assert due() == set(ids)
     turns = ada.get("/v1/me/turns")
     # Of the others nobody knows yet whose turn it will be.
@@ -43,9 +44,10 @@ def test_one_request_for_turns_settles_a_few_due_games_and_the_next_the_next_one
 def test_due_games_that_cannot_be_settled_keep_no_others_from_it(
     service: Service, ada: Client, bob: Client
 ) -> None:
-    ids = [seated([ada, bob], turn_seconds=TURN_SECONDS)["id"] for _ in range(MAX_SETTLED + 2)]
+    ids = [seated([ada, bob], turn_seconds=3600)["id"] for _ in range(MAX_SETTLED + 2)]
     broken, sound = ids[:MAX_SETTLED], ids[MAX_SETTLED:]
-    time.sleep(TURN_SECONDS + 0.1)
+    for each in ids:
+        make_late(service, each, MORE_THAN_A_TURN_MS)
     with service.store.client() as store:
         for each in broken:
             store.hset(f"game:{{{each}}}", "state", '{"nonsense": 1}')
@@ -59,8 +61,9 @@ def test_due_games_that_cannot_be_settled_keep_no_others_from_it(
         wait_until(all_are_settled, "the clock has moved in the games that are sound")
 
 
+@pytest.mark.slow
 def test_a_poll_hears_of_all_due_games_that_come_to_wait_for_it(ada: Client, bob: Client) -> None:
-    ids = [seated([ada, bob], turn_seconds=TURN_SECONDS)["id"] for _ in range(MAX_SETTLED + 2)]
+    ids = [seated([ada, bob], turn_seconds=5)["id"] for _ in range(MAX_SETTLED + 2)]
     turns = {each: ada.game(each)["turn"] for each in ids}
     cursor = ""
     seen: set[str] = set()

@@ -499,9 +499,7 @@ def test_a_game_that_cannot_be_read_hides_no_other(
         store.hset(
             key,
             "game",
-            document.replace(b'"format":1', change, 1).replace(
-                b'"to_move":[', b'"was_to_move":[', 1
-            ),
+            document.replace(b'"format":1', change, 1).replace(b'"to_move":[', b'"answered":[', 1),
         )
         try:
             expected = 503 if b"format" in change else 500

@@ -26,7 +26,7 @@ from tests.api.client import Client, seated
 from tests.api.conftest import new_player
 from tests.conftest import UNLIMITED
 from tests.server.conftest import Start
-from tests.server.service import Service, wait_until
+from tests.server.service import Service, fresh_metrics, wait_until
 from tests.server.stores import Server, binary, free_port
 
 DISK_MIB = 48
@@ -177,8 +177,7 @@ def warnings(service: Service, text: str) -> list[str]:
 
 
 def store_full(service: Service) -> bool:
-    text = requests.get(f"{service.url}/metrics", timeout=30).text
-    return "ludotheque_store_full 1.0" in text.splitlines()
+    return "ludotheque_store_full 1.0" in fresh_metrics(service).splitlines()
 
 
 def persist(act: Callable[[], Any], patience: float) -> Any:
