@@ -282,6 +282,13 @@ def several_games(case: Case, enough: int) -> Iterator[list[Any]]:
         yield game
 
 
+few_or_many = pytest.mark.parametrize(
+    "enough",
+    [FEW_POSITIONS, pytest.param(ENOUGH_POSITIONS, marks=pytest.mark.slow)],
+    ids=["few", "many"],
+)
+
+
 @every_case
 def test_in_a_thousand_games_somebody_is_to_move_until_the_end(case: Case) -> None:
     ruleset = case.ruleset
@@ -310,10 +317,11 @@ def check_end(case: Case, end: Any) -> None:
 
 
 @every_case
-def test_in_a_thousand_games_no_component_is_lost_or_made(case: Case) -> None:
+@few_or_many
+def test_in_many_games_no_component_is_lost_or_made(case: Case, enough: int) -> None:
     inventory = TRAITS[case.ruleset_id].inventory
     in_the_box = Counter({one.name: one.count for one in case.ruleset.components})
-    for game in several_games(case, ENOUGH_POSITIONS):
+    for game in several_games(case, enough):
         at_first = sorted(inventory(game[0]))
         assert Counter(name for name in at_first if name in in_the_box) <= in_the_box
         assert at_first
@@ -322,9 +330,10 @@ def test_in_a_thousand_games_no_component_is_lost_or_made(case: Case) -> None:
 
 
 @every_case
-def test_in_a_thousand_games_every_state_reads_back_from_its_json(case: Case) -> None:
+@few_or_many
+def test_in_many_games_every_state_reads_back_from_its_json(case: Case, enough: int) -> None:
     read = msgspec.json.Decoder(case.ruleset.state_type).decode
-    for game in several_games(case, ENOUGH_POSITIONS):
+    for game in several_games(case, enough):
         for state in game:
             written = encode(state)
             again = read(written)

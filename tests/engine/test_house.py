@@ -173,6 +173,7 @@ def test_there_is_no_other_level() -> None:
 # --- Care pays ------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "case",
     [
