@@ -84,7 +84,7 @@ def planned(caller: Caller, service: Running, ruleset: str, seats: int, rng: Ran
     game_id = start(caller, ruleset, tokens)
     values = service.redis().hmget(f"game:{{{game_id}}}", "game", "state")
     game = msgspec.json.decode(values[0], type=Game)
-    course = Course(game, read_state(game.ruleset, values[1]), int(time.time() * 1000), rng)
+    course = Course(game, read_state(game, values[1]), int(time.time() * 1000), rng)
     moves = []
     while course.game.to_move:
         seat = rng.choice(course.game.to_move)
