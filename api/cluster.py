@@ -204,14 +204,19 @@ class ClusterLink:
             time.sleep(PAUSE_SECONDS)
 
     def _ask_masters(self, words: Sequence[Any], until: float) -> list[Any]:
-        """The answer of each node that has keys. Raises `RedisError` if one is no master now."""
-        asked = [Command("", ("ROLE",)), Command("", tuple(words))]
+        """The answer of each node that has keys.
+
+        Raises `RedisError` if one is no master now, or serves no keys as slots have no node.
+        """
+        asked = [Command("", each) for each in (("ROLE",), ("CLUSTER", "INFO"), tuple(words))]
         masters = self._topology.masters(until)
         found = at_once([partial(self._answers, node, asked) for node in masters])
-        for role, _ in map(refuse_errors, found):
+        for role, state, _ in map(refuse_errors, found):
             if role[0] != b"master":
                 raise RedisConnectionError("a node is no master any more")
-        return [answer for _, answer in found]
+            if b"cluster_state:ok" not in state:
+                raise ClusterDownError("a node serves no keys")
+        return [answer for _, _, answer in found]
 
     def _try(self, commands: Sequence[Command], until: float, *, durable: bool) -> list[Any]:
         """The answers of the nodes that have the keys, errors among them.
