@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import cache
 
 from flask import Response, request
+from msgspec import Raw
 
 from api.answers import RulesetAnswer, RulesetPage, SeatCounts
 from api.limits.policies import READS
@@ -14,6 +15,7 @@ from api.problems import Problem
 from api.resources.common import answer
 from api.schemas.rulesets import RulesetPageSchema, RulesetSchema
 from api.setup import find_ruleset, unknown_ruleset
+from api.stored import raw
 from engine.house import HOUSE_LEVELS
 from engine.registry import RULESETS
 from engine.texts import LANGUAGES, rules_text
@@ -37,8 +39,7 @@ def list_rulesets() -> Response:
     Each with its cards, options, types of moves, and the rules as text. The same for all.
     """
     language = best_language()
-    catalogue = RulesetPage(tuple(describe(name, language) for name in RULESETS))
-    return answer(catalogue, headers=headers_in(language))
+    return answer(rendered_catalogue(language), headers=headers_in(language))
 
 
 @blueprint.get("/<ruleset>", parameters=[RULESET])
@@ -59,7 +60,7 @@ def get_ruleset(ruleset: str) -> Response:
     if find_ruleset(ruleset) is None:
         raise Problem("ruleset_not_found", unknown_ruleset())
     language = best_language()
-    return answer(describe(ruleset, language), headers=headers_in(language))
+    return answer(rendered(ruleset, language), headers=headers_in(language))
 
 
 def best_language() -> str:
@@ -81,6 +82,17 @@ def headers_in(language: str) -> dict[str, str]:
 
 
 @cache
+def rendered_catalogue(language: str) -> Raw:
+    """All games of the catalogue, as they are sent."""
+    return raw(RulesetPage(tuple(describe(name, language) for name in RULESETS)))
+
+
+@cache
+def rendered(name: str, language: str) -> Raw:
+    """A game of the catalogue, as it is sent."""
+    return raw(describe(name, language))
+
+
 def describe(name: str, language: str) -> RulesetAnswer:
     """A game of the catalogue."""
     ruleset = RULESETS[name]

@@ -27,6 +27,7 @@ from api.schemas.service import (
     ProblemKindPageSchema,
     ProblemKindSchema,
 )
+from api.stored import raw
 from engine.registry import RULESETS
 
 blueprint = Blueprint("service", __name__)
@@ -46,6 +47,7 @@ KEPT = {
     "Vary": header("`Accept`: a browser gets a page."),
 }
 PROBLEMS = tuple(ProblemAnswer(code, *kind) for code, kind in KINDS.items())
+PROBLEM_PAGE = raw(ProblemPage(PROBLEMS))
 PHRASES = {status.value: status.phrase for status in HTTPStatus}
 
 
@@ -125,7 +127,7 @@ def list_problems() -> Response:
     """
     if wants_page():
         return page("problems.html", problems=PROBLEMS, phrases=PHRASES)
-    return answer(ProblemPage(PROBLEMS), headers=BY_ACCEPT)
+    return answer(PROBLEM_PAGE, headers=BY_ACCEPT)
 
 
 @blueprint.get("/problems/<code>", parameters=[CODE])
