@@ -18,6 +18,7 @@ from typing import Any, TypeVar
 
 import gevent
 from gevent.event import AsyncResult, Event
+from gevent.lock import Semaphore
 from redis import RedisError
 
 from api import metrics
@@ -42,6 +43,11 @@ PAUSE_SECONDS = 0.1
 """Before the store is asked again after it failed."""
 
 LOOKED_AT_ONCE = 100
+SETTLED_AT_ONCE = 2
+"""Of many games that are due in one moment the others wait: each begins with work that is not
+interrupted, and together that would keep the worker from everything else.
+"""
+
 CHECKED_AT_ONCE = 200
 WOKEN_AT_ONCE = 25
 """A crowd is woken in parts, so that others get their turn in between."""
@@ -229,6 +235,7 @@ class Hub:
         self._stale: dict[str, GameTopic] = {}
         self._has_stale = Event()
         self._greenlets: list[gevent.Greenlet] = []
+        self._settling = Semaphore(SETTLED_AT_ONCE)
         self._clock = 0.0
 
     # --- For those who wait --------------------------------------------------------------
@@ -384,7 +391,8 @@ class Hub:
 
     def _settle(self, topic: GameTopic, look: Look) -> None:
         try:
-            self._settle_now(topic, look)
+            with self._settling:
+                self._settle_now(topic, look)
         except RedisError as error:
             self._failed("a deadline", error)
             gevent.sleep(FULL_SECONDS if is_full(error) else PAUSE_SECONDS)

@@ -6,15 +6,16 @@ end. Of its cards it plays the one after which it expects the fewest points, and
 
 - counts in the cheapest card that it could play next from what is left of its hand: a hand
   that must soon drive out half the parade is a danger;
-- is glad of points that others have, but less;
 - in the last round thinks of the two cards that it will keep, and discards the others.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from itertools import combinations
 from random import Random
+from typing import NamedTuple
 
 from engine.cards import Play
 from engine.careful.best import best
@@ -35,79 +36,82 @@ DANGER = 0.5
 FULL_PILE = 40
 """With so many cards still to be drawn, nothing is sure of any majority."""
 
-Collections = tuple[tuple[Card, ...], ...]
+Cards = tuple[Card, ...]
+
+class Outlook(NamedTuple):
+    """What a collection will cost depends on this, whichever move is chosen."""
+
+    most_of_others: Mapping[str, int]
+    """By colour, the most cards of it that another seat has collected."""
+
+    lead_needed: int
+    """By how many cards a majority must lead: a table of two seats demands two."""
+
+    doubt: float
+    """How likely majorities still change: 1 with a full pile, 0 once the last round is near."""
 
 
 def careful(
     table: ParadeTable, seat: Seat, moves: Sequence[Play | Discard], rng: Random
 ) -> Play | Discard:
     """The move after which this seat expects the fewest points."""
-    return best(moves, lambda move: -expected_cost(table, seat, move), rng)
+    outlook = outlook_of(table, seat)
+    return best(moves, lambda move: -expected_cost(table, seat, move, outlook), rng)
 
 
-def expected_cost(table: ParadeTable, seat: Seat, move: Play | Discard) -> float:
-    """The points that this seat must expect after a move, less for those of others."""
+def outlook_of(table: ParadeTable, seat: Seat) -> Outlook:
+    """What the other seats have, and how sure it is that this decides the majorities."""
+    others = replaced(table.collections, seat, ())
+    counts = [Counter(COLOR_OF[card] for card in collection) for collection in others]
+    return Outlook(
+        most_of_others={color: max(count[color] for count in counts) for color in COLORS},
+        lead_needed=1 if len(table.collections) == 2 else 0,
+        doubt=min(table.pile_size / FULL_PILE, 1) if table.last_turns_left is None else 0,
+    )
+
+
+def expected_cost(
+    table: ParadeTable, seat: Seat, move: Play | Discard, outlook: Outlook
+) -> float:
+    """The points that this seat must expect after a move."""
     hand = table.hand or ()
+    own = table.collections[seat]
     if isinstance(move, Discard):
         kept = [card for card in hand if card not in move.cards]
-        return cost(table, with_cards(table.collections, seat, kept), seat)
+        return cost((*own, *kept), outlook)
     leaving = cards_leaving(table.parade, move.card)
-    collections = with_cards(table.collections, seat, leaving)
+    own = (*own, *leaving)
     left = [card for card in hand if card != move.card]
     if table.phase is Phase.LAST_ROUND:
-        return cost_with_hand(table, collections, seat, left)
+        return cost_with_hand(own, left, outlook)
     parade = (*[card for card in table.parade if card not in leaving], move.card)
-    now = cost(table, collections, seat)
-    return now + DANGER * (cost_of_next_turn(table, collections, seat, parade, left) - now)
+    now = cost(own, outlook)
+    return now + DANGER * (cost_of_next_turn(own, parade, left, outlook) - now)
 
 
-def with_cards(collections: Collections, seat: Seat, cards: Iterable[Card]) -> Collections:
-    """The collections once a seat has these cards too."""
-    return replaced(collections, seat, (*collections[seat], *cards))
-
-
-def cost_with_hand(
-    table: ParadeTable, collections: Collections, seat: Seat, hand: list[Card]
-) -> float:
+def cost_with_hand(own: Cards, hand: list[Card], outlook: Outlook) -> float:
     """The expected points with the best two cards of the hand kept."""
-    return min(
-        cost(table, with_cards(collections, seat, kept), seat) for kept in combinations(hand, KEPT)
-    )
+    return min(cost((*own, *kept), outlook) for kept in combinations(hand, KEPT))
 
 
-def cost_of_next_turn(
-    table: ParadeTable,
-    collections: Collections,
-    seat: Seat,
-    parade: tuple[Card, ...],
-    hand: list[Card],
-) -> float:
+def cost_of_next_turn(own: Cards, parade: Cards, hand: list[Card], outlook: Outlook) -> float:
     """The expected points after the cheapest card that this hand could play to this parade."""
-    return min(
-        cost(table, with_cards(collections, seat, cards_leaving(parade, card)), seat)
-        for card in hand
-    )
+    return min(cost((*own, *cards_leaving(parade, card)), outlook) for card in hand)
 
 
 # --- What a collection costs --------------------------------------------------------------------
 
 
-def cost(table: ParadeTable, collections: Collections, seat: Seat) -> float:
-    """The points to expect of a seat's collection, majorities being what they are by chance."""
-    doubt = min(table.pile_size / FULL_PILE, 1) if table.last_turns_left is None else 0
+def cost(own: Cards, outlook: Outlook) -> float:
+    """The points to expect of a collection, majorities being what they are by chance."""
+    values: dict[str, list[int]] = {}
+    for card in own:
+        values.setdefault(COLOR_OF[card], []).append(VALUE_OF[card])
     total = 0.0
-    for color in COLORS:
-        own = [VALUE_OF[card] for card in collections[seat] if COLOR_OF[card] == color]
-        if not own:
-            continue
-        most = max(
-            sum([COLOR_OF[card] == color for card in collection])
-            for other, collection in enumerate(collections)
-            if other != seat
-        )
-        lead = len(own) - most - (len(collections) == 2)
-        turned = chance_of_majority(lead, doubt)
-        total += turned * len(own) + (1 - turned) * sum(own)
+    for color, of_color in values.items():
+        lead = len(of_color) - outlook.most_of_others[color] - outlook.lead_needed
+        turned = chance_of_majority(lead, outlook.doubt)
+        total += turned * len(of_color) + (1 - turned) * sum(of_color)
     return total
 
 
