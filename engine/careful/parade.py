@@ -38,6 +38,7 @@ FULL_PILE = 40
 
 Cards = tuple[Card, ...]
 
+
 class Outlook(NamedTuple):
     """What a collection will cost depends on this, whichever move is chosen."""
 
@@ -70,9 +71,7 @@ def outlook_of(table: ParadeTable, seat: Seat) -> Outlook:
     )
 
 
-def expected_cost(
-    table: ParadeTable, seat: Seat, move: Play | Discard, outlook: Outlook
-) -> float:
+def expected_cost(table: ParadeTable, seat: Seat, move: Play | Discard, outlook: Outlook) -> float:
     """The points that this seat must expect after a move."""
     hand = table.hand or ()
     own = table.collections[seat]
