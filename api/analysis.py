@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from api.answers import AnalysisAnswer, StepAnswer
-from api.long_work import long_work, pause
+from api.concurrency.time_slices import long_work, pause
 from api.problems import FieldError, Problem, invalid, pointer
 from api.setup import read_setup
 from engine.ruleset import AnyRuleset, IllegalMove, InvalidSetup, Outcome

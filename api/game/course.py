@@ -13,6 +13,7 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
+from api.concurrency.time_slices import long_work, pause
 from api.happenings import (
     BY_CLOCK,
     BY_HOUSE,
@@ -23,7 +24,6 @@ from api.happenings import (
     GameFinished,
     TimeRanOut,
 )
-from api.long_work import long_work, pause
 from api.store import Change, StoredGame
 from api.stored import (
     CANCELLED,

@@ -29,6 +29,7 @@ from api.answers import (
     game_summary,
     item_answers,
 )
+from api.concurrency.time_slices import long_work, pause
 from api.game.course import is_due
 from api.game.desk import Desk, Visit
 from api.happenings import BY_CLOCK
@@ -45,7 +46,6 @@ from api.indexes import (
 )
 from api.link import Command
 from api.lives import COMMIT_MS
-from api.long_work import long_work, pause
 from api.problems import FieldError, Problem
 from api.setup import find_ruleset, unknown_ruleset
 from api.store import Reading, Store, StoredGame, log_unreadable, read_items

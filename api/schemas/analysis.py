@@ -6,7 +6,7 @@ from typing import Any
 
 from marshmallow import EXCLUDE, Schema, ValidationError, fields, validate
 
-from api.long_work import long_work
+from api.concurrency.time_slices import long_work
 from api.schemas import unions
 from api.schemas.cards import MAX_SEATS, MIN_SEATS, by_seat, seat
 from api.schemas.fields import (

@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 from marshmallow import RAISE, Schema, ValidationError, fields, validate
 
-from api.long_work import pause
+from api.concurrency.time_slices import pause
 from engine.registry import read_move
 from engine.ruleset import Move
 

@@ -7,8 +7,8 @@ from itertools import pairwise
 import gevent
 import pytest
 
-from api import long_work as module
-from api.long_work import TimeSlices
+from api.concurrency import time_slices as module
+from api.concurrency.time_slices import TimeSlices
 
 UNIT = 2 * module.SLICE_SECONDS
 
