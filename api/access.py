@@ -14,7 +14,6 @@ from collections.abc import Iterable, Iterator
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from api import logs, metrics, tracing
 from api.asked import Request
 from api.headers import (
     CACHING,
@@ -26,6 +25,7 @@ from api.headers import (
     SHARED,
     UNCACHED,
 )
+from api.observability import context, logs, metrics
 from api.stored import timestamp
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ class Access:
     def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
         """Answer as the application does, and note how that went."""
         begin = time.perf_counter()
-        trace = tracing.begin(environ.get("HTTP_X_REQUEST_ID"), environ["REQUEST_METHOD"])
+        trace = context.begin(environ.get("HTTP_X_REQUEST_ID"), environ["REQUEST_METHOD"])
         answer = _Answer(trace, begin)
 
         def start(status: str, headers: list[tuple[str, str]], *exc_info: Any) -> Any:
@@ -72,7 +72,7 @@ class _Answer:
 
     __slots__ = ("begin", "body", "status", "trace")
 
-    def __init__(self, trace: tracing.Trace, begin: float) -> None:
+    def __init__(self, trace: context.Trace, begin: float) -> None:
         self.trace = trace
         self.begin = begin
         self.status = 500
@@ -88,7 +88,7 @@ class _Answer:
                 self.body.close()
         finally:
             self.note()
-            tracing.end()
+            context.end()
 
     def note(self) -> None:
         """Measure it, and leave the line."""
@@ -100,7 +100,7 @@ class _Answer:
             log.log(level, "answered", extra={"facts": facts})
 
 
-def _more(trace: tracing.Trace, headers: list[tuple[str, str]]) -> Iterator[tuple[str, str]]:
+def _more(trace: context.Trace, headers: list[tuple[str, str]]) -> Iterator[tuple[str, str]]:
     """What is to be said beside these headers."""
     said = {name for name, _ in headers}
     if CACHING not in said:
@@ -117,7 +117,7 @@ def _more(trace: tracing.Trace, headers: list[tuple[str, str]]) -> Iterator[tupl
 
 def note_route(request: Request) -> None:
     """Called as soon as it is known what is asked, and which route that is for."""
-    trace = tracing.current()
+    trace = context.current()
     if trace is None:
         return
     trace.request = request

@@ -14,13 +14,13 @@ from flask.sessions import SessionInterface
 from redis import RedisError
 from werkzeug.routing import MapAdapter
 
-from api import metrics
 from api.access import Access, note_route
 from api.asked import Request, asked
-from api.callers import Proxies
 from api.limits.gate import Gate
 from api.link import NotReplicated, is_full
-from api.logs import SERVICE, OnceAMinute, reason
+from api.observability import metrics
+from api.observability.addresses import Proxies
+from api.observability.logs import SERVICE, OnceAMinute, reason
 from api.openapi import Api, as_yaml, make_api, make_document
 from api.problems import Problem
 from api.resources import BLUEPRINTS, pages

@@ -8,8 +8,8 @@ from typing import cast
 import flask
 from flask.globals import request_ctx
 
-from api import tracing
 from api.accounts import Credentials, read_credentials
+from api.observability import context
 
 
 class Request(flask.Request):
@@ -38,7 +38,7 @@ class Request(flask.Request):
 
 def asked() -> Request:
     """The request that is being answered here and now."""
-    trace = tracing.current()
+    trace = context.current()
     # Much shorter than by way of Flask's proxies, for what every request asks several times.
     if trace is not None and trace.request is not None:
         return cast("Request", trace.request)

@@ -11,9 +11,10 @@ import os
 from pathlib import Path
 from typing import Any
 
-from api import capacity, logs, tally
-from api.callers import Proxies
+from api import capacity
 from api.capacity import Capacity
+from api.observability import logs, multiprocess
+from api.observability.addresses import Proxies
 from api.settings import Settings
 
 _settings = Settings.from_environment()
@@ -62,12 +63,12 @@ def on_starting(server: Any) -> None:
             capacity.needed(_settings),
         )
     if _settings.metrics == "on":
-        tally.begin()
+        multiprocess.begin()
 
 
 def pre_fork(server: Any, worker: Any) -> None:
     """In the master: a number for the worker that is about to be made."""
-    worker.number = tally.free_number({each.number for each in server.WORKERS.values()})
+    worker.number = multiprocess.free_number({each.number for each in server.WORKERS.values()})
 
 
 def post_fork(server: Any, worker: Any) -> None:
@@ -77,7 +78,7 @@ def post_fork(server: Any, worker: Any) -> None:
     worker.grace = _settings.grace_seconds
     worker.proxies = Proxies(_settings.trusted_proxies or ())
     worker.connections_per_address = _capacity.connections_per_address
-    tally.join(worker.number)
+    multiprocess.join(worker.number)
 
 
 def pre_request(worker: Any, request: Any) -> None:
@@ -90,7 +91,7 @@ def post_worker_init(worker: Any) -> None:
     What is there now is there to stay: else the collector would look through all of it again and
     again, for tens of milliseconds.
     """
-    from api import metrics  # noqa: PLC0415 (after gevent has patched)
+    from api.observability import metrics  # noqa: PLC0415 (after gevent has patched)
 
     worker.count_unreadable = metrics.request_refused
     worker.count_refused = metrics.connection_refused
@@ -100,9 +101,9 @@ def post_worker_init(worker: Any) -> None:
 
 def child_exit(server: Any, worker: Any) -> None:
     """In the master: a worker has ended, however."""
-    tally.forget(worker.number)
+    multiprocess.forget(worker.number)
 
 
 def on_exit(server: Any) -> None:
     """In the master, at the end."""
-    tally.end()
+    multiprocess.end()

@@ -27,9 +27,9 @@ from collections.abc import Iterator, Sequence
 from itertools import chain
 from typing import Any, NamedTuple
 
-from api import metrics
 from api.link import Command, Link, Script, Unreadable, readable
 from api.lives import COMMIT_MS, Lives
+from api.observability import metrics
 from api.store import Store, keeping
 from api.stored import CANCELLED, ENDED, FINISHED, OPEN, PLAYING, PUBLIC, UNFINISHED, Game
 

@@ -17,7 +17,7 @@ from msgspec import UNSET, Struct, UnsetType
 from werkzeug.exceptions import HTTPException
 
 from api.kinds import KINDS
-from api.tracing import note_problem
+from api.observability.context import note_problem
 
 PROBLEM_TYPE = "application/problem+json"
 

@@ -8,7 +8,6 @@ from api import capacity
 from api.accounts import Accounts
 from api.capacity import Capacity
 from api.connection import connect
-from api.exposition import Exposition
 from api.game.desk import Desk
 from api.game.moves import Moves
 from api.game.reading import Reader
@@ -18,8 +17,9 @@ from api.limits.limiter import Limiter
 from api.limits.policies import POLICIES
 from api.limits.sittings import Sittings
 from api.lives import Lives
+from api.observability.exposition import Exposition
+from api.observability.lifecycle import when_stopping
 from api.settings import Settings
-from api.stopping import when_stopping
 from api.store import Store
 from api.waiting.hub import Hub
 from api.waiting.places import Places

@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from api.callers import Network
 from api.limits.policies import BOUNDS, Policy, read_policies
+from api.observability.addresses import Network
 
 
 class SettingsError(ValueError):

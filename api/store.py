@@ -29,10 +29,10 @@ import msgspec
 from msgspec import Raw, Struct
 from redis import RedisError, ResponseError
 
-from api import metrics
 from api.concurrency.time_slices import long_work, pause
 from api.keeper import REFUSING_MAXMEMORY
 from api.link import Command, Link, Script, Unreadable, readable
+from api.observability import metrics
 from api.positions import read_state
 from api.sharing import Found
 from api.soundness import (

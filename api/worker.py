@@ -33,10 +33,10 @@ from gunicorn.http import errors
 from gunicorn.http.body import LengthReader
 from gunicorn.workers.ggevent import GeventWorker
 
-from api import callers, stopping
-from api.callers import Proxies
 from api.headers import DATA_POLICY, POLICY, SAFE_HEADERS
 from api.kinds import KINDS
+from api.observability import addresses, lifecycle
+from api.observability.addresses import Proxies
 from api.request_reader import RequestReader
 
 SAFE = "".join(f"{name}: {value}\r\n" for name, value in ((POLICY, DATA_POLICY), *SAFE_HEADERS))
@@ -197,7 +197,7 @@ class Worker(GeventWorker):  # type: ignore[misc]
 
     def handle_exit(self, sig: int, frame: Any) -> None:
         """The master says stop: soon, and until then as before but for readiness."""
-        stopping.announce()
+        lifecycle.announce()
         if self._stops_at is None:
             self._stops_at = time.monotonic() + self.stop_delay
         if self._woken is not None:
@@ -226,7 +226,7 @@ class Worker(GeventWorker):  # type: ignore[misc]
         self.alive = False
         for server in self._servers:
             server.close()
-        stopping.stop()
+        lifecycle.stop()
         for greenlet in list(self._idle):
             self._hang_up(greenlet)
         self._drain()
@@ -279,7 +279,7 @@ class Worker(GeventWorker):  # type: ignore[misc]
         if self.proxies.trust(name):
             yield True
             return
-        address = callers.group(name)
+        address = addresses.group(name)
         peer = self._peers.setdefault(address, Peer())
         is_full = len(peer.connections) >= self.connections_per_address
         if is_full and not self._make_room(peer):

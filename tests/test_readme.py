@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from api.metrics import exposition
+from api.observability.metrics import exposition
 from api.settings import describe
 from tests.server.service import ROOT, Service, clean_environment
 

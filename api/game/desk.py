@@ -17,12 +17,12 @@ from gevent.event import AsyncResult
 from msgspec.structs import replace
 from redis import RedisError
 
-from api import metrics
 from api.accounts import Accounts, Credentials, Remembered
 from api.game.course import Course, is_due
 from api.indexes import Indexes
 from api.link import Command, is_full
 from api.lives import Lives
+from api.observability import metrics
 from api.problems import Problem
 from api.store import Change, Store, StoredGame
 from api.stored import PRIVATE, Audience, Game, Item, Player

@@ -15,13 +15,13 @@ from typing import NoReturn
 
 from flask import Response, current_app
 
-from api import callers, metrics, tracing
 from api.accounts import Accounts
 from api.asked import Request, asked
-from api.callers import Proxies
 from api.headers import CACHING
 from api.limits.limiter import Limiter, Standing
 from api.limits.policies import FAILURES, MOVES, POLLS, REQUESTS, Policy
+from api.observability import addresses, context, metrics
+from api.observability.addresses import Proxies
 from api.problems import FieldError, Problem
 from api.stored import digest
 
@@ -188,13 +188,13 @@ class Gate:
         peer = request.environ.get("REMOTE_ADDR", "")
         forwarded_for = request.environ.get("HTTP_X_FORWARDED_FOR")
         address = self._proxies.caller(peer, forwarded_for)
-        callers.note(address)
+        addresses.note(address)
         if forwarded_for and not self._warned and not self._proxies.trust(peer):
             self._warned = True
             log.warning(
                 "%s sent X-Forwarded-For but is not among TRUSTED_PROXIES: if it is a proxy, all "
                 "who come through it count as one address (said once)",
-                callers.group(peer),
+                addresses.group(peer),
             )
         return address
 
@@ -224,7 +224,7 @@ class Gate:
 
     def _count_outcome(self, passage: _Passage) -> Standing | None:
         """Count what failed, and the moves that nothing came of; what is too much of them."""
-        trace = tracing.current()
+        trace = context.current()
         code = None if trace is None else trace.problem
         standing = None
         is_move = MOVES in passage.names

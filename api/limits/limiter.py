@@ -11,10 +11,10 @@ from limits import RateLimitItem, RateLimitItemPerSecond
 from limits.strategies import FixedWindowRateLimiter
 from redis import RedisError
 
-from api import metrics
 from api.limits.counts import SharedCounts, WorkerCounts
 from api.limits.policies import Policy
 from api.link import Link, Unreadable
+from api.observability import metrics
 
 AWAY_SECONDS = 1.0
 """So long nothing is noted in a store that has just failed: whoever fails anyway waits once."""

@@ -10,6 +10,7 @@ from flask import Response, request, url_for
 from api.game.desk import Visit
 from api.game.tables import NewGame
 from api.limits.policies import GAMES, GAMES_DAILY, GAMES_HERE, SEATS, SEATS_DAILY
+from api.observability.context import note_time
 from api.openapi import TOKEN_OPTIONAL, Blueprint
 from api.parts import (
     CONDITIONAL,
@@ -44,7 +45,6 @@ from api.schemas.games import (
     NewGameBodySchema,
     PresenceSchema,
 )
-from api.tracing import note_time
 
 blueprint = Blueprint("games", __name__, url_prefix="/v1/games")
 

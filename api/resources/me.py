@@ -7,12 +7,12 @@ from typing import Any
 from flask import Response
 
 from api.limits.policies import POLLS, TOKENS
+from api.observability.context import note_time
 from api.openapi import Blueprint
 from api.parts import MAY_BE_CROWDED
 from api.resources.common import answer, credentials, retry_later, services
 from api.schemas.games import GamePageSchema, PageQuerySchema, TurnsQuerySchema, TurnsSchema
 from api.schemas.players import PlayerSchema, TokenSchema
-from api.tracing import note_time
 
 blueprint = Blueprint("me", __name__, url_prefix="/v1/me")
 

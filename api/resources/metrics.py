@@ -6,7 +6,7 @@ from hmac import compare_digest
 
 from flask import Response, current_app, request
 
-from api import metrics
+from api.observability import metrics
 from api.openapi import METRICS_TOKEN, Blueprint
 from api.problems import Problem
 from api.resources.common import services

@@ -8,6 +8,7 @@ from flask import Response, request
 
 from api.limits.gate import count_as_repeated
 from api.limits.policies import MOVES, POLLS, TICKETS, TICKETS_HERE
+from api.observability.context import note_time
 from api.openapi import TOKEN_OPTIONAL, Blueprint
 from api.parts import (
     CONDITIONAL,
@@ -39,7 +40,6 @@ from api.schemas.games import (
     TicketSchema,
 )
 from api.store import asking_items
-from api.tracing import note_time
 
 blueprint = Blueprint("play", __name__, url_prefix="/v1/games/<game_id>")
 

@@ -12,9 +12,9 @@ from typing import NamedTuple
 
 from flask import Response, current_app, request
 
-from api import stopping
 from api.answers import HealthAnswer, HomeAnswer, ProblemAnswer, ProblemPage
 from api.kinds import KINDS
+from api.observability import lifecycle
 from api.openapi import NO_TOKEN, Blueprint
 from api.pages.rendering import BY_ACCEPT, page, wants_page
 from api.parts import CONDITIONAL, IF_NONE_MATCH, header
@@ -104,7 +104,7 @@ def readyz() -> Response:
     full, and from the moment that the service was told to stop. While the memory or the disk of
     the store is full, the answer is 200 and `detail` says so: games can be read, changes are 503.
     """
-    if stopping.is_announced():
+    if lifecycle.is_announced():
         raise Problem("stopping")
     refusal = None
     for condition in services().store.conditions():

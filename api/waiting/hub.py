@@ -21,14 +21,14 @@ from gevent.event import AsyncResult, Event
 from gevent.lock import Semaphore
 from redis import RedisError
 
-from api import metrics
 from api.game.course import is_due
 from api.game.desk import FULL_SECONDS, Desk
 from api.indexes import Indexes
 from api.link import Unreadable, is_full
+from api.observability import metrics
+from api.observability.context import note_wait
 from api.store import GameMark, Look, Store, game_channel, log_unreadable, player_channel
 from api.stored import Game
-from api.tracing import note_wait
 from api.waiting.subscription import Places, Subscriptions
 
 log = logging.getLogger("ludotheque")

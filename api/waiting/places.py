@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from api import callers, metrics
+from api.observability import addresses, metrics
 
 
 class Place:
@@ -36,7 +36,7 @@ class Places:
 
     def take(self, player_id: str | None) -> Place | None:
         """A place for this player, or a stranger (None), who is calling now, if one is free."""
-        address = callers.present()
+        address = addresses.present()
         taken = self._all_taken(player_id, address)
         if taken is not None:
             metrics.wait_refused(taken)

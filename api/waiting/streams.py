@@ -18,11 +18,11 @@ import gevent
 import msgspec
 from redis import RedisError
 
-from api import metrics
 from api.accounts import Credentials, Remembered
 from api.answers import StreamEnd, StreamUpdate, TicketAnswer, game_answer
 from api.game.desk import Visit, exists_for
 from api.game.reading import Reader
+from api.observability import metrics
 from api.problems import Problem
 from api.store import Look, Ticket, log_unreadable
 from api.stored import Game, Version, digest, timestamp

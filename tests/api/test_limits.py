@@ -750,4 +750,4 @@ def test_nothing_in_a_worker_is_timed_by_the_wall_clock() -> None:
         for file in (ROOT / "api").rglob("*.py")
         if re.search(r"\btime\.time\(|\bdatetime\.now\(", file.read_text(encoding="utf-8"))
     }
-    assert users == {"api/tally.py"}
+    assert users == {"api/observability/multiprocess.py"}

@@ -16,7 +16,7 @@ import redis
 import requests
 
 from api import embedded, keeper
-from api.exposition import SECONDS_KEPT
+from api.observability.exposition import SECONDS_KEPT
 from api.settings import describe
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -7,8 +7,8 @@ import gevent
 import pytest
 from redis.exceptions import ConnectionError as RedisConnectionError
 
-from api import exposition, metrics
-from api.exposition import SECONDS_KEPT, Exposition
+from api.observability import exposition, metrics
+from api.observability.exposition import SECONDS_KEPT, Exposition
 
 
 @pytest.fixture

@@ -23,7 +23,7 @@ import requests
 from flask import Response
 
 from api.app import create_app
-from api.logs import JsonFormatter, TextFormatter
+from api.observability.logs import JsonFormatter, TextFormatter
 from api.settings import Settings
 from tests.api.client import Client
 from tests.api.conftest import new_player

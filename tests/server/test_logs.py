@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import requests
 
-from api.logs import JsonFormatter, TextFormatter, describe, reason
+from api.observability.logs import JsonFormatter, TextFormatter, describe, reason
 from api.settings import SettingsError
 from tests.conftest import start_service, stop_service
 from tests.server.conftest import Start

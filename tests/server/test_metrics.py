@@ -13,9 +13,9 @@ import pytest
 import requests
 from prometheus_client.parser import text_string_to_metric_families
 
-from api import metrics, tally
 from api.connection import connect
-from api.exposition import SECONDS_KEPT
+from api.observability import metrics, multiprocess
+from api.observability.exposition import SECONDS_KEPT
 from api.settings import Settings
 from api.store import Store
 from tests.server.conftest import Start
@@ -69,7 +69,7 @@ def worker_pids(service: Service) -> list[int]:
 def own_directory(service: Service) -> Path:
     """Where the workers of this service keep their counts."""
     for line in Path(f"/proc/{worker_pids(service)[0]}/maps").read_text().splitlines():
-        if f"/{tally.PREFIX}" in line:
+        if f"/{multiprocess.PREFIX}" in line:
             return Path(line[line.index("/") :]).parent
     raise AssertionError("no file of counts is mapped")
 
@@ -420,7 +420,7 @@ def test_the_counts_of_a_killed_service_are_removed_by_the_next_one(start: Start
     first.signal(signal.SIGKILL)
     first.process.wait()
     wait_until(lambda: not any(is_alive(pid) for pid in followers), "its workers follow")
-    long_ago = time.time() - 2 * tally.NEW_SECONDS
+    long_ago = time.time() - 2 * multiprocess.NEW_SECONDS
     for directory in (orphaned, kept):
         os.utime(directory, (long_ago, long_ago))
     second = start(own=True)

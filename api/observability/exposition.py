@@ -13,8 +13,8 @@ from typing import TypeVar
 import gevent
 from redis import RedisError
 
-from api import metrics
 from api.link import Unreadable
+from api.observability import metrics
 from api.sharing import Found
 
 SECONDS_KEPT = 1.0

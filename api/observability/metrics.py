@@ -28,18 +28,18 @@ from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import RedisError
 from redis.exceptions import TimeoutError as RedisTimeoutError
 
-from api import tally, tracing
 from api.limits.policies import POLICIES
 from api.link import Unreadable, is_full
+from api.observability import context, multiprocess
 from api.stored import CANCELLED, FINISHED, NOT_A_MOVE, Game, Item
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
-_directory = tally.directory()
+_directory = multiprocess.directory()
 if _directory is not None:
     # Where the library looks for it, and how it tells workers apart: not by their process id.
     os.environ["PROMETHEUS_MULTIPROC_DIR"] = str(_directory)
-    values.ValueClass = values.MultiProcessValue(tally.number)  # type: ignore[no-untyped-call]
+    values.ValueClass = values.MultiProcessValue(multiprocess.number)  # type: ignore[no-untyped-call]
 
 # When a count began is known to nobody who counts with others.
 disable_created_metrics()  # type: ignore[no-untyped-call]
@@ -140,7 +140,7 @@ def worker_started() -> None:
     _WORKERS.set(1)
 
 
-def request_answered(trace: tracing.Trace, status: int, seconds: float) -> None:
+def request_answered(trace: context.Trace, status: int, seconds: float) -> None:
     """A request was answered, to the last byte."""
     method = trace.known_method
     _request_counter(method, trace.route, status).inc()
@@ -152,7 +152,7 @@ def request_answered(trace: tracing.Trace, status: int, seconds: float) -> None:
 
 def request_refused(status: int) -> None:
     """What came could not be read as a request, and was answered with this status."""
-    _request_counter("other", tracing.UNMATCHED, status).inc()
+    _request_counter("other", context.UNMATCHED, status).inc()
 
 
 def committed(before: Game | None, after: Game, items: Iterable[Item]) -> None:

@@ -3,7 +3,7 @@
 Every line within a request carries the request's id. Of an exception the log has its type and
 where it happened, never its message: that may quote what could not be read, which may be a hand,
 a token or a body. Of a path, a query, a header or a body no level logs anything except a game's id
-and the client's X-Request-ID (`api.tracing`). The master loads this module, so it imports nothing
+and the client's X-Request-ID (`api.observability.context`). The master loads this module, so it imports nothing
 that gevent has to patch.
 """
 
@@ -21,7 +21,7 @@ from typing import Any
 
 from gunicorn.glogging import Logger as GunicornLogger
 
-from api import tracing
+from api.observability import context
 from api.settings import SettingsError
 
 SERVICE = "ludotheque"
@@ -106,7 +106,7 @@ def _message(record: logging.LogRecord) -> str:
 def _facts(record: logging.LogRecord) -> dict[str, Any]:
     """What is known of a record beyond its message: of the request, and of what was given."""
     facts: dict[str, Any] = {}
-    if (trace := tracing.current()) is not None:
+    if (trace := context.current()) is not None:
         facts["request_id"] = trace.id
         facts["method"] = trace.known_method
         facts["route"] = trace.route
