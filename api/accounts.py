@@ -22,7 +22,7 @@ from api.answers import PlayerAnswer, TokenAnswer
 from api.lives import OLD_TOKEN_MS, SEEN_MS, Lives
 from api.observability import metrics
 from api.observability.context import note_player
-from api.problems import Problem
+from api.problems.problem import Problem
 from api.store import Reading, Store, TokenOffer
 from api.stored import Account, Player, digest
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from api.answers import AnalysisAnswer, StepAnswer
 from api.concurrency.time_slices import long_work, pause
-from api.problems import FieldError, Problem, invalid, pointer
+from api.problems.problem import FieldError, Problem, invalid, pointer
 from api.setup import read_setup
 from engine.ruleset import AnyRuleset, IllegalMove, InvalidSetup, Outcome
 

@@ -22,7 +22,7 @@ from api.observability import metrics
 from api.observability.addresses import Proxies
 from api.observability.logs import SERVICE, OnceAMinute, reason
 from api.openapi import Api, as_yaml, make_api, make_document
-from api.problems import Problem
+from api.problems.problem import Problem
 from api.resources import BLUEPRINTS, pages
 from api.resources.service import Document
 from api.services import make_services

@@ -11,7 +11,7 @@ from flask import Request
 from marshmallow import Schema
 from webargs.flaskparser import FlaskParser
 
-from api.problems import Problem, invalid
+from api.problems.problem import Problem, invalid
 from api.schemas.fields import BodySchema
 
 BODY_SECONDS = 10.0

@@ -24,11 +24,11 @@ from werkzeug.exceptions import HTTPException
 from api.bodies import Parser
 from api.examples import add_examples
 from api.introduction import CONTACT, DESCRIPTION, SUMMARY, TAGS
-from api.kinds import KINDS
 from api.limits.policies import POLLS, READS
 from api.next_steps import LINKS, responses_with_links
 from api.parts import HEADERS, IF_MATCH, OF_STATUS, STANDING, publish_once
-from api.problems import PROBLEM_TYPE, from_http
+from api.problems.catalogue import KINDS
+from api.problems.problem import PROBLEM_TYPE, from_http
 from api.schemas.fields import BodySchema, Choice, Either, Union
 from api.schemas.problems import ProblemSchema
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from api.problems import invalid
+from api.problems.problem import invalid
 from engine.registry import RULESETS
 from engine.ruleset import AnyRuleset, InvalidSetup
 

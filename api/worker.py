@@ -34,9 +34,9 @@ from gunicorn.http.body import LengthReader
 from gunicorn.workers.ggevent import GeventWorker
 
 from api.headers import DATA_POLICY, POLICY, SAFE_HEADERS
-from api.kinds import KINDS
 from api.observability import addresses, lifecycle
 from api.observability.addresses import Proxies
+from api.problems.catalogue import KINDS
 from api.request_reader import RequestReader
 
 SAFE = "".join(f"{name}: {value}\r\n" for name, value in ((POLICY, DATA_POLICY), *SAFE_HEADERS))

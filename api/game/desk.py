@@ -23,7 +23,7 @@ from api.indexes import Indexes
 from api.link import Command, is_full
 from api.lives import Lives
 from api.observability import metrics
-from api.problems import Problem
+from api.problems.problem import Problem
 from api.store import Change, Store, StoredGame
 from api.stored import PRIVATE, Audience, Game, Item, Player
 from engine.ruleset import Seat

@@ -23,7 +23,7 @@ from api.answers import (
 )
 from api.game.course import Course
 from api.game.desk import Desk, Visit
-from api.problems import FieldError, Problem
+from api.problems.problem import FieldError, Problem
 from api.store import Change
 from api.stored import ENDED, OPEN
 from engine.registry import RULESETS

@@ -46,7 +46,7 @@ from api.indexes import (
 )
 from api.link import Command
 from api.lives import COMMIT_MS
-from api.problems import FieldError, Problem
+from api.problems.problem import FieldError, Problem
 from api.setup import find_ruleset, unknown_ruleset
 from api.store import Reading, Store, StoredGame, log_unreadable, read_items
 from api.stored import ENDED, NOT_A_MOVE, PLAYING, Game, Item, Version, digest, raw, timestamp

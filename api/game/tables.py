@@ -24,7 +24,7 @@ from api.happenings import (
     SeatTakenBack,
 )
 from api.limits.sittings import Sittings
-from api.problems import Problem, invalid
+from api.problems.problem import Problem, invalid
 from api.setup import read_setup
 from api.store import Change, Creation, StoredGame
 from api.stored import (

@@ -22,7 +22,7 @@ from api.limits.limiter import Limiter, Standing
 from api.limits.policies import FAILURES, MOVES, POLLS, REQUESTS, Policy
 from api.observability import addresses, context, metrics
 from api.observability.addresses import Proxies
-from api.problems import FieldError, Problem
+from api.problems.problem import FieldError, Problem
 from api.stored import digest
 
 GUESSES = frozenset({"invalid_token", "invalid_ticket", "game_not_found"})

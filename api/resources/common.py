@@ -16,7 +16,7 @@ from api.asked import asked
 from api.game.desk import Visit
 from api.link import Command
 from api.observability.context import note_time
-from api.problems import RETRY_AFTER_SECONDS
+from api.problems.problem import RETRY_AFTER_SECONDS
 from api.services import Services
 from api.waiting import MAX_WAIT_SECONDS
 

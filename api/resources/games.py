@@ -21,7 +21,7 @@ from api.parts import (
     SERVER_TIME,
     parameter,
 )
-from api.problems import FieldError, Problem
+from api.problems.problem import FieldError, Problem
 from api.resources.common import (
     GAME,
     answer,

@@ -8,7 +8,7 @@ from flask import Response, current_app, request
 
 from api.observability import metrics
 from api.openapi import METRICS_TOKEN, Blueprint
-from api.problems import Problem
+from api.problems.problem import Problem
 from api.resources.common import services
 
 blueprint = Blueprint("metrics", __name__)

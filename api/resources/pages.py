@@ -7,7 +7,7 @@ from flask import Blueprint, Response, request
 from api.headers import REFERENCE_POLICY
 from api.pages import assets
 from api.pages.rendering import page
-from api.problems import Problem
+from api.problems.problem import Problem
 from api.resources.common import unless_had
 
 blueprint = Blueprint("pages", __name__)

@@ -11,7 +11,7 @@ from api.answers import RulesetAnswer, RulesetPage, SeatCounts
 from api.limits.policies import READS
 from api.openapi import NO_TOKEN, Blueprint
 from api.parts import ACCEPT_LANGUAGE, IN_A_LANGUAGE, parameter
-from api.problems import Problem
+from api.problems.problem import Problem
 from api.resources.common import answer
 from api.schemas.rulesets import RulesetPageSchema, RulesetSchema
 from api.setup import find_ruleset, unknown_ruleset

@@ -13,12 +13,12 @@ from typing import NamedTuple
 from flask import Response, current_app, request
 
 from api.answers import HealthAnswer, HomeAnswer, ProblemAnswer, ProblemPage
-from api.kinds import KINDS
 from api.observability import lifecycle
 from api.openapi import NO_TOKEN, Blueprint
 from api.pages.rendering import BY_ACCEPT, page, wants_page
 from api.parts import CONDITIONAL, IF_NONE_MATCH, header
-from api.problems import Problem
+from api.problems.catalogue import KINDS
+from api.problems.problem import Problem
 from api.resources.common import answer, services, unless_had
 from api.schemas.service import (
     ApiDocumentSchema,

@@ -22,7 +22,7 @@ from api.answers import EventPage
 from api.game.desk import Visit, exists_for
 from api.game.reading import Reader, Turns
 from api.link import Unreadable
-from api.problems import Problem
+from api.problems.problem import Problem
 from api.sharing import Found
 from api.store import StoredGame
 from api.stored import ENDED, Game

@@ -15,7 +15,7 @@ import pytest
 import redis
 import requests
 
-from api.kinds import KINDS as PROBLEMS
+from api.problems.catalogue import KINDS as PROBLEMS
 from tests.api.client import Client, seated
 from tests.api.test_streams import Stream
 from tests.conftest import UNLIMITED, start_service, stop_service

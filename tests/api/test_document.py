@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from api import openapi_document
-from api.kinds import KINDS
+from api.problems.catalogue import KINDS
 from api.schemas.unions import EVENTS, MOVES, PREVIEWS, TABLES
 from engine.registry import MOVE_TYPES, RULESETS
 from tests.api.client import Client

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from api.kinds import KINDS
+from api.problems.catalogue import KINDS
 from tests.api.client import Client, play_out, seated
 from tests.api.conftest import NewPlayers
 

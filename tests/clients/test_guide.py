@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from api.kinds import KINDS
+from api.problems.catalogue import KINDS
 from tests.clients.conftest import Make
 from tests.clients.generators import GENERATORS
 from tests.clients.test_typescript import PROGRAMS, compile_

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import requests
 
-from api.kinds import KINDS
+from api.problems.catalogue import KINDS
 from tests.api.document import document, find_operation
 
 PATIENCE = 30.0

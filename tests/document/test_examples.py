@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 import pytest
 
 from api.examples import RECORDED
-from api.kinds import KINDS
 from api.parts import codes_of
+from api.problems.catalogue import KINDS
 from api.schemas.unions import EVENTS, MOVES, TABLES
 from tests.api.document import document, operations, resolved, validator
 

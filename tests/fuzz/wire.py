@@ -8,7 +8,7 @@ import socket
 from dataclasses import dataclass
 from typing import Any
 
-from api.kinds import KINDS
+from api.problems.catalogue import KINDS
 
 PATIENCE = 30.0
 PROBLEM = "application/problem+json"

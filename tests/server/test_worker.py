@@ -6,7 +6,7 @@ import signal
 import pytest
 
 from api.headers import DATA_POLICY, POLICY, SAFE_HEADERS
-from api.kinds import KINDS
+from api.problems.catalogue import KINDS
 from api.worker import FAILED, PROBLEMS, Problem
 from tests.server.conftest import Start
 from tests.server.service import Service

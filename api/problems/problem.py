@@ -1,6 +1,6 @@
 """The one shape in which every request fails, whichever layer refuses it.
 
-A problem is RFC 9457 JSON with a machine `code` (of `api.kinds`) and, where a member of the
+A problem is RFC 9457 JSON with a machine `code` (of `api.problems.catalogue`) and, where a member of the
 request is at fault, a pointer to it. This module knows no route and no game.
 """
 
@@ -16,8 +16,8 @@ from flask import Response, request
 from msgspec import UNSET, Struct, UnsetType
 from werkzeug.exceptions import HTTPException
 
-from api.kinds import KINDS
 from api.observability.context import note_problem
+from api.problems.catalogue import KINDS
 
 PROBLEM_TYPE = "application/problem+json"
 
