@@ -16,6 +16,7 @@ from werkzeug.routing import MapAdapter
 
 from api.access import Access, note_route
 from api.asked import Request, asked
+from api.config.settings import Settings
 from api.limits.gate import Gate
 from api.link import NotReplicated, is_full
 from api.observability import metrics
@@ -26,7 +27,6 @@ from api.problems.problem import Problem
 from api.resources import BLUEPRINTS, pages
 from api.resources.service import Document
 from api.services import make_services
-from api.settings import Settings
 from api.soundness import NewerFormat, UnsupportedFormat
 from api.store import log_unreadable
 

@@ -16,7 +16,7 @@ from http import HTTPStatus
 from http.client import HTTPConnection, HTTPException
 from pathlib import Path
 
-from api.settings import Settings, SettingsError
+from api.config.settings import Settings, SettingsError
 
 CANNOT_START = 1
 WRONG_USAGE = 2

@@ -31,8 +31,8 @@ from redis.retry import Retry
 from redis.sentinel import Sentinel, SentinelConnectionPool
 
 from api.cluster import ClusterLink, Topology
+from api.config.settings import Settings, SettingsError
 from api.link import Connections, FairLink, Link, Replicas, SingleLink
-from api.settings import Settings, SettingsError
 from api.waiting.subscription import Places
 
 SENTINEL_PORT = 26379

@@ -1,7 +1,7 @@
 """How gunicorn runs the service: for `ludotheque serve` and for the gunicorn command alike.
 
 Used as `gunicorn --config python:api.gunicorn_config 'api:create_app()'`. What can be chosen
-comes from `api.settings`; the rest is decided here, with the reason.
+comes from `api.config.settings`; the rest is decided here, with the reason.
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ import os
 from pathlib import Path
 from typing import Any
 
-from api import capacity
-from api.capacity import Capacity
+from api.config import capacity
+from api.config.capacity import Capacity
+from api.config.settings import Settings
 from api.observability import logs, multiprocess
 from api.observability.addresses import Proxies
-from api.settings import Settings
 
 _settings = Settings.from_environment()
 # In the master, for its workers: by itself a process often may open no more than 1024 files.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from api.settings import Settings
+from api.config.settings import Settings
 from api.stored import CANCELLED, ENDED, PLAYING, Game
 
 MINUTE_MS = 60 * 1000

@@ -22,9 +22,9 @@ from werkzeug import Response
 from werkzeug.exceptions import HTTPException
 
 from api.bodies import Parser
+from api.config.rate_policies import POLLS, READS
 from api.examples import add_examples
 from api.introduction import CONTACT, DESCRIPTION, SUMMARY, TAGS
-from api.limits.policies import POLLS, READS
 from api.next_steps import LINKS, responses_with_links
 from api.parts import HEADERS, IF_MATCH, OF_STATUS, STANDING, publish_once
 from api.problems.catalogue import KINDS

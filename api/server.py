@@ -2,7 +2,7 @@
 
 `serve` does what `ludotheque serve` promises: one address taken, one server for all workers,
 started before them and ended after them. It decides nothing that `api.gunicorn_config` or
-`api.settings` decide.
+`api.config.settings` decide.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from typing import Any
 from gunicorn.app.base import BaseApplication
 from gunicorn.arbiter import Arbiter
 
+from api.config.settings import Settings
 from api.embedded import EmbeddedError, EmbeddedValkey
-from api.settings import Settings
 
 BACKLOG = 2048
 # Workers of a service that was killed hear of it within a fraction of a second, and let go.

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from api import capacity
 from api.accounts import Accounts
-from api.capacity import Capacity
+from api.config import capacity
+from api.config.capacity import Capacity
+from api.config.rate_policies import POLICIES
+from api.config.settings import Settings
 from api.connection import connect
 from api.game.desk import Desk
 from api.game.moves import Moves
@@ -14,12 +16,10 @@ from api.game.reading import Reader
 from api.game.tables import Tables
 from api.indexes import Indexes
 from api.limits.limiter import Limiter
-from api.limits.policies import POLICIES
 from api.limits.sittings import Sittings
 from api.lives import Lives
 from api.observability.exposition import Exposition
 from api.observability.lifecycle import when_stopping
-from api.settings import Settings
 from api.store import Store
 from api.waiting.hub import Hub
 from api.waiting.places import Places

@@ -26,7 +26,7 @@ from typing import Any, NamedTuple
 
 import redis
 
-from api.limits.policies import POLICIES
+from api.config.rate_policies import POLICIES
 
 ROOT = Path(__file__).resolve().parents[1]
 

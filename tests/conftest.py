@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from api.limits.policies import POLICIES
+from api.config.rate_policies import POLICIES
 from tests.server.service import ROOT, Service, clean_environment
 
 UNLIMITED = {

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from api.config.settings import describe
 from api.observability.metrics import exposition
-from api.settings import describe
 from tests.server.service import ROOT, Service, clean_environment
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")

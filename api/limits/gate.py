@@ -17,9 +17,9 @@ from flask import Response, current_app
 
 from api.accounts import Accounts
 from api.asked import Request, asked
+from api.config.rate_policies import FAILURES, MOVES, POLLS, REQUESTS, Policy
 from api.headers import CACHING
 from api.limits.limiter import Limiter, Standing
-from api.limits.policies import FAILURES, MOVES, POLLS, REQUESTS, Policy
 from api.observability import addresses, context, metrics
 from api.observability.addresses import Proxies
 from api.problems.problem import FieldError, Problem

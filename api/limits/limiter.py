@@ -11,8 +11,8 @@ from limits import RateLimitItem, RateLimitItemPerSecond
 from limits.strategies import FixedWindowRateLimiter
 from redis import RedisError
 
+from api.config.rate_policies import Policy
 from api.limits.counts import SharedCounts, WorkerCounts
-from api.limits.policies import Policy
 from api.link import Link, Unreadable
 from api.observability import metrics
 

@@ -8,9 +8,9 @@ nothing, so nobody without a seat uses it up.
 
 from __future__ import annotations
 
+from api.config.rate_policies import SITTINGS
 from api.limits.gate import refuse, show
 from api.limits.limiter import Limiter
-from api.limits.policies import SITTINGS
 from api.stored import OPEN, Game, Player
 
 

@@ -21,8 +21,8 @@ from typing import Any
 
 from gunicorn.glogging import Logger as GunicornLogger
 
+from api.config.settings import SettingsError
 from api.observability import context
-from api.settings import SettingsError
 
 SERVICE = "ludotheque"
 """The logger of the service; gunicorn's are its own."""

@@ -28,7 +28,7 @@ from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import RedisError
 from redis.exceptions import TimeoutError as RedisTimeoutError
 
-from api.limits.policies import POLICIES
+from api.config.rate_policies import POLICIES
 from api.link import Unreadable, is_full
 from api.observability import context, multiprocess
 from api.stored import CANCELLED, FINISHED, NOT_A_MOVE, Game, Item

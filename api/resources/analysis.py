@@ -7,7 +7,7 @@ from typing import Any
 from flask import Response
 
 from api.analysis import analyse as replay
-from api.limits.policies import ANALYSES
+from api.config.rate_policies import ANALYSES
 from api.openapi import NO_TOKEN, Blueprint
 from api.resources.common import answer
 from api.schemas.analysis import AnalysisBodySchema, AnalysisSchema

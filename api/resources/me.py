@@ -6,7 +6,7 @@ from typing import Any
 
 from flask import Response
 
-from api.limits.policies import POLLS, TOKENS
+from api.config.rate_policies import POLLS, TOKENS
 from api.observability.context import note_time
 from api.openapi import Blueprint
 from api.parts import MAY_BE_CROWDED

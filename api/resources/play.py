@@ -6,8 +6,8 @@ from typing import Any
 
 from flask import Response, request
 
+from api.config.rate_policies import MOVES, POLLS, TICKETS, TICKETS_HERE
 from api.limits.gate import count_as_repeated
-from api.limits.policies import MOVES, POLLS, TICKETS, TICKETS_HERE
 from api.observability.context import note_time
 from api.openapi import TOKEN_OPTIONAL, Blueprint
 from api.parts import (

@@ -6,7 +6,7 @@ from typing import Any
 
 from flask import Response
 
-from api.limits.policies import PLAYERS
+from api.config.rate_policies import PLAYERS
 from api.openapi import NO_TOKEN, Blueprint
 from api.resources.common import answer, services
 from api.schemas.players import NewPlayerBodySchema, PlayerWithTokenSchema

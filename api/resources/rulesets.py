@@ -8,7 +8,7 @@ from flask import Response, request
 from msgspec import Raw
 
 from api.answers import RulesetAnswer, RulesetPage, SeatCounts
-from api.limits.policies import READS
+from api.config.rate_policies import READS
 from api.openapi import NO_TOKEN, Blueprint
 from api.parts import ACCEPT_LANGUAGE, IN_A_LANGUAGE, parameter
 from api.problems.problem import Problem

@@ -20,12 +20,12 @@ from msgspec.structs import replace
 
 from api import lives
 from api.app import create_app
+from api.config.settings import Settings
 from api.connection import connect
 from api.happenings import BY_TABLE
 from api.indexes import REMOVED_AT_ONCE, Entry, Indexes, Page, entries, lobby
 from api.link import Command, SingleLink
 from api.lives import DAY_MS, HOUR_MS, Lives
-from api.settings import Settings
 from api.store import Change, Store
 from api.stored import (
     CANCELLED,

@@ -22,12 +22,12 @@ import msgspec
 from msgspec import Raw
 from msgspec.structs import replace
 
+from api.config.settings import Settings
 from api.connection import connect
 from api.game.course import Course
 from api.happenings import GameStarted
 from api.indexes import Indexes
 from api.lives import DAY_MS, HOUR_MS, Lives
-from api.settings import Settings
 from api.store import Change, Store
 from api.stored import (
     PRIVATE,

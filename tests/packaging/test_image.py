@@ -21,9 +21,9 @@ import redis
 import requests
 import yaml
 
-from api import capacity
+from api.config import capacity
+from api.config.settings import Settings, describe
 from api.embedded import server_binary
-from api.settings import Settings, describe
 from tests.server.service import ROOT, Service, clean_environment, wait_until
 
 SETTINGS = {row.variable for row in describe()}

@@ -16,8 +16,8 @@ import redis
 import requests
 
 from api import embedded, keeper
+from api.config.settings import describe
 from api.observability.exposition import SECONDS_KEPT
-from api.settings import describe
 
 ROOT = Path(__file__).resolve().parents[2]
 PATIENCE = 30.0

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 import requests
 
-from api import capacity
-from api.capacity import Capacity
-from api.settings import Settings
+from api.config import capacity
+from api.config.capacity import Capacity
+from api.config.settings import Settings
 from tests.server.conftest import Start
 from tests.server.service import ROOT, Service, clean_environment, wait_until
 
@@ -109,7 +109,7 @@ def test_what_falls_short_is_named() -> None:
 
 
 def test_the_limit_of_open_files_is_raised_as_far_as_it_may_be() -> None:
-    code = "import api.gunicorn_config as it, api.capacity; print(api.capacity.available())"
+    code = "import api.gunicorn_config as it, api.config.capacity; print(api.config.capacity.available())"
 
     def allowed(limits: str) -> int:
         done = subprocess.run(

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 import requests
 
+from api.config.settings import SettingsError
 from api.observability.logs import JsonFormatter, TextFormatter, describe, reason
-from api.settings import SettingsError
 from tests.conftest import start_service, stop_service
 from tests.server.conftest import Start
 from tests.server.service import Service, wait_until

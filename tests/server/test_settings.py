@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from api.limits.policies import POLICIES
-from api.settings import Settings, SettingsError, describe
+from api.config.rate_policies import POLICIES
+from api.config.settings import Settings, SettingsError, describe
 
 DEFAULTS = {
     "HOST": "127.0.0.1",

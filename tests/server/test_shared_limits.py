@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
+from api.config.rate_policies import GAMES, read_policies
+from api.config.settings import Settings
 from api.connection import connect
 from api.limits.limiter import Limiter
-from api.limits.policies import GAMES, read_policies
-from api.settings import Settings
 from tests.server.stores import SERVERS, Cluster, Server, Watched, binary, ended, free_port
 
 CALLERS = 20

@@ -14,8 +14,8 @@ import pytest
 import requests
 from msgspec.structs import replace
 
+from api.config.settings import Settings
 from api.connection import connect
-from api.settings import Settings
 from api.store import Store
 from tests.conftest import start_service, stop_service
 from tests.server.service import ROOT, Service
@@ -302,7 +302,7 @@ from redis import Redis, exceptions
 
 from api.connection import connect
 from api.link import Command
-from api.settings import Settings
+from api.config.settings import Settings
 from api.waiting.subscription import Line, Subscriptions
 
 TIMEOUT = 2

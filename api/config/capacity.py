@@ -12,7 +12,7 @@ import contextlib
 import resource
 from typing import NamedTuple
 
-from api.settings import Settings
+from api.config.settings import Settings
 
 MOST_CONNECTIONS = 10_000
 """Each of them may be a long poll, at some 25 kB."""

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from api.limits.policies import BOUNDS, Policy, read_policies
+from api.config.rate_policies import BOUNDS, Policy, read_policies
 from api.observability.addresses import Network
 
 
