@@ -25,8 +25,8 @@ from api.headers import (
     SHARED,
     UNCACHED,
 )
+from api.model.game import timestamp
 from api.observability import context, logs, metrics
-from api.stored import timestamp
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment

@@ -19,12 +19,12 @@ from typing import NamedTuple
 from redis import ResponseError
 
 from api.answers import PlayerAnswer, TokenAnswer
-from api.lives import OLD_TOKEN_MS, SEEN_MS, Lives
+from api.model.game import Account, Player, digest
+from api.model.retention import OLD_TOKEN_MS, SEEN_MS, Lives
 from api.observability import metrics
 from api.observability.context import note_player
 from api.problems.problem import Problem
 from api.store import Reading, Store, TokenOffer
-from api.stored import Account, Player, digest
 
 _TOKEN = re.compile(r"([0-9a-f]{32})\.([A-Za-z0-9_-]{43})")
 

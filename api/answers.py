@@ -13,8 +13,8 @@ from typing import Any
 import msgspec
 from msgspec import Raw, Struct
 
+from api.model.game import Audience, Game, Item, Player, raw, timestamp
 from api.store import StoredGame
-from api.stored import Audience, Game, Item, Player, raw, timestamp
 from engine.registry import RULESETS
 from engine.ruleset import Move, Option, Preview, Result, Seat, Table
 

@@ -28,10 +28,10 @@ from itertools import chain
 from typing import Any, NamedTuple
 
 from api.link import Command, Link, Script, Unreadable, readable
-from api.lives import COMMIT_MS, Lives
+from api.model.game import CANCELLED, ENDED, FINISHED, OPEN, PLAYING, PUBLIC, UNFINISHED, Game
+from api.model.retention import COMMIT_MS, Lives
 from api.observability import metrics
 from api.store import Store, keeping
-from api.stored import CANCELLED, ENDED, FINISHED, OPEN, PLAYING, PUBLIC, UNFINISHED, Game
 
 log = logging.getLogger("ludotheque")
 

@@ -7,8 +7,8 @@ from typing import Any
 import msgspec
 
 from api.link import Unreadable
+from api.model.game import Game
 from api.soundness import UNDECODABLE, UnsupportedFormat, has_unknown_members
-from api.stored import Game
 from engine.registry import RULESETS
 
 _decoders = {name: msgspec.json.Decoder(ruleset.state_type) for name, ruleset in RULESETS.items()}

@@ -17,7 +17,7 @@ from api.game.tables import Tables
 from api.indexes import Indexes
 from api.limits.limiter import Limiter
 from api.limits.sittings import Sittings
-from api.lives import Lives
+from api.model.retention import Lives
 from api.observability.exposition import Exposition
 from api.observability.lifecycle import when_stopping
 from api.store import Store

@@ -12,7 +12,7 @@ import msgspec
 from msgspec import Struct
 
 from api.link import Unreadable
-from api.stored import FORMAT, PLAYING, Game, GameStatus, Visibility
+from api.model.game import FORMAT, PLAYING, Game, GameStatus, Visibility
 from engine.house import HOUSE_LEVELS
 from engine.registry import RULESETS
 

@@ -32,6 +32,7 @@ from redis import RedisError, ResponseError
 from api.concurrency.time_slices import long_work, pause
 from api.keeper import REFUSING_MAXMEMORY
 from api.link import Command, Link, Script, Unreadable, readable
+from api.model.game import FORMAT, Account, Audience, Game, Item, Place, Player, StoredDeal
 from api.observability import metrics
 from api.positions import read_state
 from api.sharing import Found
@@ -44,7 +45,6 @@ from api.soundness import (
     has_unknown_members,
     is_early,
 )
-from api.stored import FORMAT, Account, Audience, Game, Item, Place, Player, StoredDeal
 
 TELL = """
 local function tell(publish, channel, message)

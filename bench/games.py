@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 import msgspec
 
 from api.game.course import Course
+from api.model.game import Game
 from api.positions import read_state
-from api.stored import Game
 from bench.running import Caller, Refused, Running, request
 from engine.ruleset import Move, Seat
 

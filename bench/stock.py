@@ -18,13 +18,13 @@ from msgspec.structs import replace
 from api.accounts import Accounts, new_id
 from api.config.settings import Settings
 from api.game.desk import Desk
-from api.happenings import BY_PLAYER, SeatLeft, SeatTaken
 from api.indexes import Indexes
 from api.link import Command, Link
-from api.lives import Lives
+from api.model.events import BY_PLAYER, SeatLeft, SeatTaken
+from api.model.game import Game, Item, Player, StoredDeal, public_item
+from api.model.retention import Lives
 from api.services import Services, make_services
 from api.store import Change, Store
-from api.stored import Game, Item, Player, StoredDeal, public_item
 from bench.games import Planned
 from bench.running import Caller, Running
 from engine.ruleset import Seat

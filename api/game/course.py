@@ -14,7 +14,7 @@ import msgspec
 from msgspec.structs import replace
 
 from api.concurrency.time_slices import long_work, pause
-from api.happenings import (
+from api.model.events import (
     BY_CLOCK,
     BY_HOUSE,
     BY_PLAYER,
@@ -24,8 +24,7 @@ from api.happenings import (
     GameFinished,
     TimeRanOut,
 )
-from api.store import Change, StoredGame
-from api.stored import (
+from api.model.game import (
     CANCELLED,
     FINISHED,
     PLAYING,
@@ -36,6 +35,7 @@ from api.stored import (
     public_item,
     timestamp,
 )
+from api.store import Change, StoredGame
 from engine.house import CAREFUL, choose
 from engine.registry import RULESETS
 from engine.ruleset import Event, Move, Outcome, Seat, TimedEvent, Told, same_decision

@@ -21,11 +21,11 @@ from api.accounts import Accounts, Credentials, Remembered
 from api.game.course import Course, is_due
 from api.indexes import Indexes
 from api.link import Command, is_full
-from api.lives import Lives
+from api.model.game import PRIVATE, Audience, Game, Item, Player
+from api.model.retention import Lives
 from api.observability import metrics
 from api.problems.problem import Problem
 from api.store import Change, Store, StoredGame
-from api.stored import PRIVATE, Audience, Game, Item, Player
 from engine.ruleset import Seat
 
 ATTEMPTS = 100

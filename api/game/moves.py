@@ -23,9 +23,9 @@ from api.answers import (
 )
 from api.game.course import Course
 from api.game.desk import Desk, Visit
+from api.model.game import ENDED, OPEN
 from api.problems.problem import FieldError, Problem
 from api.store import Change
-from api.stored import ENDED, OPEN
 from engine.registry import RULESETS
 from engine.ruleset import COUNTDOWN_RUNNING, NOT_YOUR_TURN, IllegalMove, Move, Outcome, Seat
 

@@ -32,7 +32,6 @@ from api.answers import (
 from api.concurrency.time_slices import long_work, pause
 from api.game.course import is_due
 from api.game.desk import Desk, Visit
-from api.happenings import BY_CLOCK
 from api.indexes import (
     ALL,
     Entry,
@@ -45,11 +44,12 @@ from api.indexes import (
     read_entries,
 )
 from api.link import Command
-from api.lives import COMMIT_MS
+from api.model.events import BY_CLOCK
+from api.model.game import ENDED, NOT_A_MOVE, PLAYING, Game, Item, Version, digest, raw, timestamp
+from api.model.retention import COMMIT_MS
 from api.problems.problem import FieldError, Problem
 from api.setup import find_ruleset, unknown_ruleset
 from api.store import Reading, Store, StoredGame, log_unreadable, read_items
-from api.stored import ENDED, NOT_A_MOVE, PLAYING, Game, Item, Version, digest, raw, timestamp
 
 Found = TypeVar("Found")
 Made = TypeVar("Made")

@@ -14,7 +14,8 @@ from msgspec.structs import replace
 from api.accounts import Credentials, new_id
 from api.game.course import Course
 from api.game.desk import ATTEMPTS, Desk, Visit, whatever_it_is
-from api.happenings import (
+from api.limits.sittings import Sittings
+from api.model.events import (
     BY_PLAYER,
     GameCancelled,
     GameStarted,
@@ -23,11 +24,7 @@ from api.happenings import (
     SeatTaken,
     SeatTakenBack,
 )
-from api.limits.sittings import Sittings
-from api.problems.problem import Problem, invalid
-from api.setup import read_setup
-from api.store import Change, Creation, StoredGame
-from api.stored import (
+from api.model.game import (
     CANCELLED,
     ENDED,
     OPEN,
@@ -42,6 +39,9 @@ from api.stored import (
     public_item,
     raw,
 )
+from api.problems.problem import Problem, invalid
+from api.setup import read_setup
+from api.store import Change, Creation, StoredGame
 from engine.house import CAREFUL, HOUSE_LEVELS
 from engine.registry import RULESETS
 from engine.ruleset import Seat, replaced

@@ -11,7 +11,7 @@ from __future__ import annotations
 from api.config.rate_policies import SITTINGS
 from api.limits.gate import refuse, show
 from api.limits.limiter import Limiter
-from api.stored import OPEN, Game, Player
+from api.model.game import OPEN, Game, Player
 
 
 class Sittings:

@@ -13,6 +13,7 @@ from typing import NamedTuple
 from flask import Response, current_app, request
 
 from api.answers import HealthAnswer, HomeAnswer, ProblemAnswer, ProblemPage
+from api.model.game import raw
 from api.observability import lifecycle
 from api.openapi import NO_TOKEN, Blueprint
 from api.pages.rendering import BY_ACCEPT, page, wants_page
@@ -27,7 +28,6 @@ from api.schemas.service import (
     ProblemKindPageSchema,
     ProblemKindSchema,
 )
-from api.stored import raw
 from engine.registry import RULESETS
 
 blueprint = Blueprint("service", __name__)

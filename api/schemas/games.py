@@ -7,7 +7,8 @@ from typing import Any
 
 from marshmallow import Schema, ValidationError, fields, validate
 
-from api.happenings import Cause
+from api.model.events import Cause
+from api.model.game import GameStatus, Visibility
 from api.schemas import unions
 from api.schemas.cards import MAX_SEATS, MIN_SEATS, by_seat, seat
 from api.schemas.fields import (
@@ -34,7 +35,6 @@ from api.schemas.fields import (
 )
 from api.schemas.players import PlayerSchema
 from api.schemas.unions import OptionsSchema, ResultSchema
-from api.stored import GameStatus, Visibility
 from api.waiting import MAX_WAIT_SECONDS
 
 MAX_TURNS_CURSOR = 3000

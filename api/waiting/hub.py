@@ -25,10 +25,10 @@ from api.game.course import is_due
 from api.game.desk import FULL_SECONDS, Desk
 from api.indexes import Indexes
 from api.link import Unreadable, is_full
+from api.model.game import Game
 from api.observability import metrics
 from api.observability.context import note_wait
 from api.store import GameMark, Look, Store, game_channel, log_unreadable, player_channel
-from api.stored import Game
 from api.waiting.subscription import Places, Subscriptions
 
 log = logging.getLogger("ludotheque")

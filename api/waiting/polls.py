@@ -22,10 +22,10 @@ from api.answers import EventPage
 from api.game.desk import Visit, exists_for
 from api.game.reading import Reader, Turns
 from api.link import Unreadable
+from api.model.game import ENDED, Game
 from api.problems.problem import Problem
 from api.sharing import Found
 from api.store import StoredGame
-from api.stored import ENDED, Game
 from api.waiting.hub import PAUSE_SECONDS, RECHECK_SECONDS, Hub, PlayerTopic, Shared, Waiter
 from api.waiting.places import Places
 

@@ -22,10 +22,10 @@ from api.accounts import Credentials, Remembered
 from api.answers import StreamEnd, StreamUpdate, TicketAnswer, game_answer
 from api.game.desk import Visit, exists_for
 from api.game.reading import Reader
+from api.model.game import Game, Version, digest, timestamp
 from api.observability import metrics
 from api.problems.problem import Problem
 from api.store import Look, Ticket, log_unreadable
-from api.stored import Game, Version, digest, timestamp
 from api.waiting.hub import PAUSE_SECONDS, Hub, Shared, Waiter
 from api.waiting.places import Place, Places
 from api.waiting.polls import is_over

@@ -18,16 +18,14 @@ import redis
 from flask.testing import FlaskClient
 from msgspec.structs import replace
 
-from api import lives
 from api.app import create_app
 from api.config.settings import Settings
 from api.connection import connect
-from api.happenings import BY_TABLE
 from api.indexes import REMOVED_AT_ONCE, Entry, Indexes, Page, entries, lobby
 from api.link import Command, SingleLink
-from api.lives import DAY_MS, HOUR_MS, Lives
-from api.store import Change, Store
-from api.stored import (
+from api.model import retention
+from api.model.events import BY_TABLE
+from api.model.game import (
     CANCELLED,
     FINISHED,
     OPEN,
@@ -39,6 +37,8 @@ from api.stored import (
     public_item,
     raw,
 )
+from api.model.retention import DAY_MS, HOUR_MS, Lives
+from api.store import Change, Store
 from tests.server.service import Service, wait_until
 
 DAY_SECONDS = DAY_MS / 1000
@@ -379,7 +379,7 @@ def test_an_index_holds_all_games_that_live_and_ever_fewer_of_those_that_do_not(
             assert left <= max(over - REMOVED_AT_ONCE, 0)
         else:
             town.go_on()
-        town.now += rng.choice([10, 60_000, HOUR_MS, lives.COMMIT_MS])
+        town.now += rng.choice([10, 60_000, HOUR_MS, retention.COMMIT_MS])
     for game in town.alive():
         for entry in entries(game):
             assert database.zscore(key(entry), game.id) == game.created_at, (entry, game.status)
@@ -465,7 +465,7 @@ def test_ten_thousand_entries_without_a_game_are_read_past_and_removed(
 ) -> None:
     (ada,) = callers(address, 1)
     open_games = key(Entry(lobby(), OPEN))
-    long_ago = int(time.time() * 1000) - 2 * lives.COMMIT_MS
+    long_ago = int(time.time() * 1000) - 2 * retention.COMMIT_MS
     database.zadd(open_games, {f"{n:032x}": long_ago - n for n in range(10_000)})
     game_id = ada.create()
     for _ in range(6):  # a page goes through so many entries and no more

@@ -27,8 +27,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from api.happenings import BY_PLAYER
-from api.stored import PRIVATE
+from api.model.events import BY_PLAYER
+from api.model.game import PRIVATE
 from engine.ruleset import IllegalMove, Move, Seat, same_decision
 from tests.api.worlds import (
     Answer,

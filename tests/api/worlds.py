@@ -25,21 +25,11 @@ from msgspec.structs import replace
 from api.config.settings import Settings
 from api.connection import connect
 from api.game.course import Course
-from api.happenings import GameStarted
 from api.indexes import Indexes
-from api.lives import DAY_MS, HOUR_MS, Lives
+from api.model.events import GameStarted
+from api.model.game import PRIVATE, PUBLIC, Game, Item, Player, SeatRecord, StoredDeal, digest, raw
+from api.model.retention import DAY_MS, HOUR_MS, Lives
 from api.store import Change, Store
-from api.stored import (
-    PRIVATE,
-    PUBLIC,
-    Game,
-    Item,
-    Player,
-    SeatRecord,
-    StoredDeal,
-    digest,
-    raw,
-)
 from engine.ruleset import Move, Seat, same_decision
 from tests.engine.play import Case, Step, component_names, encode, plain, random_game, told_to
 from tests.engine.traits import TRAITS

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from api.config.settings import Settings
-from api.stored import CANCELLED, ENDED, PLAYING, Game
+from api.model.game import CANCELLED, ENDED, PLAYING, Game
 
 MINUTE_MS = 60 * 1000
 HOUR_MS = 60 * MINUTE_MS

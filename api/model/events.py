@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import StrEnum
 
-from api.stored import Player
+from api.model.game import Player
 from engine.ruleset import Event, Result, Seat
 
 
