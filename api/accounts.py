@@ -24,7 +24,7 @@ from api.model.retention import OLD_TOKEN_MS, SEEN_MS, Lives
 from api.observability import metrics
 from api.observability.context import note_player
 from api.problems.problem import Problem
-from api.store import Reading, Store, TokenOffer
+from api.storage.games import Reading, Store, TokenOffer
 
 _TOKEN = re.compile(r"([0-9a-f]{32})\.([A-Za-z0-9_-]{43})")
 

@@ -14,7 +14,7 @@ import msgspec
 from msgspec import Raw, Struct
 
 from api.model.game import Audience, Game, Item, Player, raw, timestamp
-from api.store import StoredGame
+from api.storage.games import StoredGame
 from engine.registry import RULESETS
 from engine.ruleset import Move, Option, Preview, Result, Seat, Table
 

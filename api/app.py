@@ -18,7 +18,6 @@ from api.access import Access, note_route
 from api.asked import Request, asked
 from api.config.settings import Settings
 from api.limits.gate import Gate
-from api.link import NotReplicated, is_full
 from api.observability import metrics
 from api.observability.addresses import Proxies
 from api.observability.logs import SERVICE, OnceAMinute, reason
@@ -27,8 +26,9 @@ from api.problems.problem import Problem
 from api.resources import BLUEPRINTS, pages
 from api.resources.service import Document
 from api.services import make_services
-from api.soundness import NewerFormat, UnsupportedFormat
-from api.store import log_unreadable
+from api.storage.client import NotReplicated, is_full
+from api.storage.games import log_unreadable
+from api.storage.validation import NewerFormat, UnsupportedFormat
 
 log = logging.getLogger(SERVICE)
 

@@ -15,7 +15,7 @@ import msgspec
 
 from api.game.course import Course
 from api.model.game import Game
-from api.positions import read_state
+from api.storage.codec import read_state
 from bench.running import Caller, Refused, Running, request
 from engine.ruleset import Move, Seat
 

@@ -1,7 +1,7 @@
 """Stores with many games in them, filled quickly.
 
 One game is played over HTTP. Copies of it, as it was at some moments, with ids and players of
-their own, are written by the service's own code (`api.game.desk`, `api.store`, `api.indexes`):
+their own, are written by the service's own code (`api.game.desk`, `api.storage.games`, `api.storage.indexes`):
 the same keys, entries and lives as if each had been played. Only the round trips are saved, as
 what it asks of the store goes out many commands at a time.
 """
@@ -18,13 +18,13 @@ from msgspec.structs import replace
 from api.accounts import Accounts, new_id
 from api.config.settings import Settings
 from api.game.desk import Desk
-from api.indexes import Indexes
-from api.link import Command, Link
 from api.model.events import BY_PLAYER, SeatLeft, SeatTaken
 from api.model.game import Game, Item, Player, StoredDeal, public_item
 from api.model.retention import Lives
 from api.services import Services, make_services
-from api.store import Change, Store
+from api.storage.client import Command, Link
+from api.storage.games import Change, Store
+from api.storage.indexes import Indexes
 from bench.games import Planned
 from bench.running import Caller, Running
 from engine.ruleset import Seat

@@ -35,7 +35,7 @@ from api.model.game import (
     public_item,
     timestamp,
 )
-from api.store import Change, StoredGame
+from api.storage.games import Change, StoredGame
 from engine.house import CAREFUL, choose
 from engine.registry import RULESETS
 from engine.ruleset import Event, Move, Outcome, Seat, TimedEvent, Told, same_decision

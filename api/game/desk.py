@@ -19,13 +19,13 @@ from redis import RedisError
 
 from api.accounts import Accounts, Credentials, Remembered
 from api.game.course import Course, is_due
-from api.indexes import Indexes
-from api.link import Command, is_full
 from api.model.game import PRIVATE, Audience, Game, Item, Player
 from api.model.retention import Lives
 from api.observability import metrics
 from api.problems.problem import Problem
-from api.store import Change, Store, StoredGame
+from api.storage.client import Command, is_full
+from api.storage.games import Change, Store, StoredGame
+from api.storage.indexes import Indexes
 from engine.ruleset import Seat
 
 ATTEMPTS = 100

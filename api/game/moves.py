@@ -25,7 +25,7 @@ from api.game.course import Course
 from api.game.desk import Desk, Visit
 from api.model.game import ENDED, OPEN
 from api.problems.problem import FieldError, Problem
-from api.store import Change
+from api.storage.games import Change
 from engine.registry import RULESETS
 from engine.ruleset import COUNTDOWN_RUNNING, NOT_YOUR_TURN, IllegalMove, Move, Outcome, Seat
 

@@ -32,7 +32,14 @@ from api.answers import (
 from api.concurrency.time_slices import long_work, pause
 from api.game.course import is_due
 from api.game.desk import Desk, Visit
-from api.indexes import (
+from api.model.events import BY_CLOCK
+from api.model.game import ENDED, NOT_A_MOVE, PLAYING, Game, Item, Version, digest, raw, timestamp
+from api.model.retention import COMMIT_MS
+from api.problems.problem import FieldError, Problem
+from api.setup import find_ruleset, unknown_ruleset
+from api.storage.client import Command
+from api.storage.games import Reading, Store, StoredGame, log_unreadable, read_items
+from api.storage.indexes import (
     ALL,
     Entry,
     Indexes,
@@ -43,13 +50,6 @@ from api.indexes import (
     places,
     read_entries,
 )
-from api.link import Command
-from api.model.events import BY_CLOCK
-from api.model.game import ENDED, NOT_A_MOVE, PLAYING, Game, Item, Version, digest, raw, timestamp
-from api.model.retention import COMMIT_MS
-from api.problems.problem import FieldError, Problem
-from api.setup import find_ruleset, unknown_ruleset
-from api.store import Reading, Store, StoredGame, log_unreadable, read_items
 
 Found = TypeVar("Found")
 Made = TypeVar("Made")

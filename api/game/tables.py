@@ -41,7 +41,7 @@ from api.model.game import (
 )
 from api.problems.problem import Problem, invalid
 from api.setup import read_setup
-from api.store import Change, Creation, StoredGame
+from api.storage.games import Change, Creation, StoredGame
 from engine.house import CAREFUL, HOUSE_LEVELS
 from engine.registry import RULESETS
 from engine.ruleset import Seat, replaced

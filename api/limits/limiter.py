@@ -12,9 +12,9 @@ from limits.strategies import FixedWindowRateLimiter
 from redis import RedisError
 
 from api.config.rate_policies import Policy
-from api.limits.counts import SharedCounts, WorkerCounts
-from api.link import Link, Unreadable
 from api.observability import metrics
+from api.storage.client import Link, Unreadable
+from api.storage.counters import SharedCounts, WorkerCounts
 
 AWAY_SECONDS = 1.0
 """So long nothing is noted in a store that has just failed: whoever fails anyway waits once."""

@@ -13,9 +13,9 @@ from typing import TypeVar
 import gevent
 from redis import RedisError
 
-from api.link import Unreadable
 from api.observability import metrics
-from api.sharing import Found
+from api.storage.client import Unreadable
+from api.storage.coalescing import Found
 
 SECONDS_KEPT = 1.0
 

@@ -29,9 +29,9 @@ from redis.exceptions import RedisError
 from redis.exceptions import TimeoutError as RedisTimeoutError
 
 from api.config.rate_policies import POLICIES
-from api.link import Unreadable, is_full
 from api.model.game import CANCELLED, FINISHED, NOT_A_MOVE, Game, Item
 from api.observability import context, multiprocess
+from api.storage.client import Unreadable, is_full
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 

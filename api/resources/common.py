@@ -14,10 +14,10 @@ from api.accounts import Credentials
 from api.answers import game_answer
 from api.asked import asked
 from api.game.desk import Visit
-from api.link import Command
 from api.observability.context import note_time
 from api.problems.problem import RETRY_AFTER_SECONDS
 from api.services import Services
+from api.storage.client import Command
 from api.waiting import MAX_WAIT_SECONDS
 
 if TYPE_CHECKING:

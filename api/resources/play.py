@@ -39,7 +39,7 @@ from api.schemas.games import (
     StreamQuerySchema,
     TicketSchema,
 )
-from api.store import asking_items
+from api.storage.games import asking_items
 
 blueprint = Blueprint("play", __name__, url_prefix="/v1/games/<game_id>")
 

@@ -23,13 +23,13 @@ from redis import RedisError
 
 from api.game.course import is_due
 from api.game.desk import FULL_SECONDS, Desk
-from api.indexes import Indexes
-from api.link import Unreadable, is_full
 from api.model.game import Game
 from api.observability import metrics
 from api.observability.context import note_wait
-from api.store import GameMark, Look, Store, game_channel, log_unreadable, player_channel
-from api.waiting.subscription import Places, Subscriptions
+from api.storage.client import Unreadable, is_full
+from api.storage.games import GameMark, Look, Store, game_channel, log_unreadable, player_channel
+from api.storage.indexes import Indexes
+from api.storage.pubsub import Places, Subscriptions
 
 log = logging.getLogger("ludotheque")
 

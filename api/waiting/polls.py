@@ -21,11 +21,11 @@ from api.accounts import Credentials
 from api.answers import EventPage
 from api.game.desk import Visit, exists_for
 from api.game.reading import Reader, Turns
-from api.link import Unreadable
 from api.model.game import ENDED, Game
 from api.problems.problem import Problem
-from api.sharing import Found
-from api.store import StoredGame
+from api.storage.client import Unreadable
+from api.storage.coalescing import Found
+from api.storage.games import StoredGame
 from api.waiting.hub import PAUSE_SECONDS, RECHECK_SECONDS, Hub, PlayerTopic, Shared, Waiter
 from api.waiting.places import Places
 

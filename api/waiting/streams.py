@@ -25,7 +25,7 @@ from api.game.reading import Reader
 from api.model.game import Game, Version, digest, timestamp
 from api.observability import metrics
 from api.problems.problem import Problem
-from api.store import Look, Ticket, log_unreadable
+from api.storage.games import Look, Ticket, log_unreadable
 from api.waiting.hub import PAUSE_SECONDS, Hub, Shared, Waiter
 from api.waiting.places import Place, Places
 from api.waiting.polls import is_over

@@ -17,10 +17,10 @@ from api import create_app
 from api.bodies import MOST_COMMAS, MOST_MEMBERS, MOST_OBJECTS
 from api.config.rate_policies import FAILURES, PLAYERS, POLICIES, READS, Policy, read_policies
 from api.config.settings import Settings
-from api.connection import connect
-from api.limits.counts import FEW_KEYS, MOST_KEYS, WorkerCounts
 from api.limits.gate import LONGEST_HEADER, READ_HEADERS
 from api.limits.limiter import Limiter
+from api.storage.connect import connect
+from api.storage.counters import FEW_KEYS, MOST_KEYS, WorkerCounts
 from tests.api.client import Client, seated
 from tests.api.conftest import new_player
 from tests.api.document import METHODS, document, resolved

@@ -20,9 +20,6 @@ from msgspec.structs import replace
 
 from api.app import create_app
 from api.config.settings import Settings
-from api.connection import connect
-from api.indexes import REMOVED_AT_ONCE, Entry, Indexes, Page, entries, lobby
-from api.link import Command, SingleLink
 from api.model import retention
 from api.model.events import BY_TABLE
 from api.model.game import (
@@ -38,7 +35,10 @@ from api.model.game import (
     raw,
 )
 from api.model.retention import DAY_MS, HOUR_MS, Lives
-from api.store import Change, Store
+from api.storage.client import Command, SingleLink
+from api.storage.connect import connect
+from api.storage.games import Change, Store
+from api.storage.indexes import REMOVED_AT_ONCE, Entry, Indexes, Page, entries, lobby
 from tests.server.service import Service, wait_until
 
 DAY_SECONDS = DAY_MS / 1000

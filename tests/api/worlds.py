@@ -23,13 +23,13 @@ from msgspec import Raw
 from msgspec.structs import replace
 
 from api.config.settings import Settings
-from api.connection import connect
 from api.game.course import Course
-from api.indexes import Indexes
 from api.model.events import GameStarted
 from api.model.game import PRIVATE, PUBLIC, Game, Item, Player, SeatRecord, StoredDeal, digest, raw
 from api.model.retention import DAY_MS, HOUR_MS, Lives
-from api.store import Change, Store
+from api.storage.connect import connect
+from api.storage.games import Change, Store
+from api.storage.indexes import Indexes
 from engine.ruleset import Move, Seat, same_decision
 from tests.engine.play import Case, Step, component_names, encode, plain, random_game, told_to
 from tests.engine.traits import TRAITS

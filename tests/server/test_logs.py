@@ -203,14 +203,14 @@ def test_a_game_that_cannot_be_read_is_told_of_without_what_is_in_it(
     service.signal(signal.SIGTERM)
     service.exit_code()
     assert "msgspec.ValidationError" in told
-    assert "api/store.py:" in told or "api/positions.py:" in told
+    assert "api/storage/games.py:" in told or "api/storage/codec.py:" in told
     assert SECRET not in service.output
     if form == "json":
         (failure,) = (line for line in lines(service) if line["message"] == "a request failed")
         assert failure["request_id"] == "poisoned"
         assert failure["route"] == "/v1/games/{game_id}"
         types = [each["type"] for each in failure["error"]]
-        assert types == ["api.link.Unreadable", "msgspec.ValidationError"]
+        assert types == ["api.storage.client.Unreadable", "msgspec.ValidationError"]
 
 
 def test_what_the_application_lets_through_is_logged_without_its_message(start: Start) -> None:

@@ -14,10 +14,10 @@ import requests
 from prometheus_client.parser import text_string_to_metric_families
 
 from api.config.settings import Settings
-from api.connection import connect
 from api.observability import metrics, multiprocess
 from api.observability.exposition import SECONDS_KEPT
-from api.store import Store
+from api.storage.connect import connect
+from api.storage.games import Store
 from tests.server.conftest import Start
 from tests.server.service import PATIENCE, Service, is_alive, wait_until
 from tests.server.test_logs import ask, authorized, seat_two

@@ -1,4 +1,4 @@
-"""What is shared (`api.sharing`): who goes with whom, who waits for whom, what comes back."""
+"""What is shared (`api.storage.coalescing`): who goes with whom, who waits for whom, what comes back."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from gevent.event import Event
 from hypothesis import given
 from hypothesis import strategies as st
 
-from api.sharing import MOST_AT_ONCE, Found, SharedTrips, Shares
+from api.storage.coalescing import MOST_AT_ONCE, Found, SharedTrips, Shares
 
 
 class Road:

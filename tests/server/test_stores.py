@@ -15,8 +15,8 @@ import requests
 from msgspec.structs import replace
 
 from api.config.settings import Settings
-from api.connection import connect
-from api.store import Store
+from api.storage.connect import connect
+from api.storage.games import Store
 from tests.conftest import start_service, stop_service
 from tests.server.service import ROOT, Service
 from tests.server.stores import (
@@ -300,10 +300,10 @@ import time
 import gevent
 from redis import Redis, exceptions
 
-from api.connection import connect
-from api.link import Command
+from api.storage.connect import connect
+from api.storage.client import Command
 from api.config.settings import Settings
-from api.waiting.subscription import Line, Subscriptions
+from api.storage.pubsub import Line, Subscriptions
 
 TIMEOUT = 2
 settings = Settings(redis_url=sys.argv[1], redis_timeout_seconds=TIMEOUT, redis_connections=2)

@@ -2,12 +2,12 @@
 
 One pool of connections a worker, bounded, with short timeouts and one retry: a server that is
 away must fail a request within a bounded time, not hang it. A retry is safe since whatever is
-sent twice has the same outcome: a commit carries its own random id (see `api.store`).
+sent twice has the same outcome: a commit carries its own random id (see `api.storage.games`).
 
 What must not be lost can be made to wait for replicas. WAIT counts only what its own connection
 wrote, so it is sent with the commands that it is about, on their connection.
 
-This module knows no key of ours. How a cluster is spoken to is `api.cluster`.
+This module knows no key of ours. How a cluster is spoken to is `api.storage.cluster`.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from redis.exceptions import NoScriptError, OutOfMemoryError
 from redis.exceptions import TimeoutError as RedisTimeoutError
 
 from api.observability import addresses
-from api.sharing import SharedTrips, Shares
+from api.storage.coalescing import SharedTrips, Shares
 
 RETRY_PAUSE_SECONDS = 0.05
 

@@ -27,11 +27,11 @@ from collections.abc import Iterator, Sequence
 from itertools import chain
 from typing import Any, NamedTuple
 
-from api.link import Command, Link, Script, Unreadable, readable
 from api.model.game import CANCELLED, ENDED, FINISHED, OPEN, PLAYING, PUBLIC, UNFINISHED, Game
 from api.model.retention import COMMIT_MS, Lives
 from api.observability import metrics
-from api.store import Store, keeping
+from api.storage.client import Command, Link, Script, Unreadable, readable
+from api.storage.games import Store, keeping
 
 log = logging.getLogger("ludotheque")
 

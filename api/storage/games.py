@@ -31,12 +31,12 @@ from redis import RedisError, ResponseError
 
 from api.concurrency.time_slices import long_work, pause
 from api.keeper import REFUSING_MAXMEMORY
-from api.link import Command, Link, Script, Unreadable, readable
 from api.model.game import FORMAT, Account, Audience, Game, Item, Place, Player, StoredDeal
 from api.observability import metrics
-from api.positions import read_state
-from api.sharing import Found
-from api.soundness import (
+from api.storage.client import Command, Link, Script, Unreadable, readable
+from api.storage.coalescing import Found
+from api.storage.codec import read_state
+from api.storage.validation import (
     UNDECODABLE,
     NewerFormat,
     UnsupportedFormat,

@@ -45,7 +45,7 @@ class Connection(Protocol):
 
 
 class Places(Protocol):
-    """Where channels are heard (see `api.connection`)."""
+    """Where channels are heard (see `api.storage.connect`)."""
 
     def subscribe(self, channels: Sequence[str]) -> list[tuple[str, ...]]:
         """The commands that subscribe to channels of one place."""

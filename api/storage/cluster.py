@@ -31,13 +31,7 @@ from redis.exceptions import (
 from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import TimeoutError as RedisTimeoutError
 
-from api.link import (
-    UNREACHABLE,
-    Command,
-    FairLink,
-    NoneIsFree,
-    refuse_errors,
-)
+from api.storage.client import UNREACHABLE, Command, FairLink, NoneIsFree, refuse_errors
 
 Answer = TypeVar("Answer")
 
@@ -153,7 +147,7 @@ class Topology:
 
 
 class ClusterLink:
-    """The link to a cluster (see `api.link.Link`); `server` makes that to one of its nodes."""
+    """The link to a cluster (see `api.storage.client.Link`); `server` makes that to one of its nodes."""
 
     publish = "SPUBLISH"
 
@@ -174,7 +168,7 @@ class ClusterLink:
     def ask(
         self, commands: Sequence[Command], *, durable: bool = False, apart: bool = False
     ) -> list[Any]:
-        """See `api.link.Link`."""
+        """See `api.storage.client.Link`."""
         until = time.monotonic() + self._timeout
         pause = PAUSE_SECONDS
         answers: list[Any] = [None] * len(commands)
@@ -192,7 +186,7 @@ class ClusterLink:
             pause = min(pause * 2, LONGEST_PAUSE_SECONDS)
 
     def everywhere(self, *words: Any) -> list[Any]:
-        """See `api.link.Link`."""
+        """See `api.storage.client.Link`."""
         until = time.monotonic() + self._timeout
         while True:
             try:

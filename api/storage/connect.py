@@ -30,10 +30,10 @@ from redis.connection import (
 from redis.retry import Retry
 from redis.sentinel import Sentinel, SentinelConnectionPool
 
-from api.cluster import ClusterLink, Topology
 from api.config.settings import Settings, SettingsError
-from api.link import Connections, FairLink, Link, Replicas, SingleLink
-from api.waiting.subscription import Places
+from api.storage.client import Connections, FairLink, Link, Replicas, SingleLink
+from api.storage.cluster import ClusterLink, Topology
+from api.storage.pubsub import Places
 
 SENTINEL_PORT = 26379
 CLUSTER_PORT = 6379
@@ -41,7 +41,7 @@ CLUSTER_PORT = 6379
 CHANNELS_AT_ONCE = 500
 
 NEVER = Retry(ConstantBackoff(0), 0)
-"""What is tried again is `api.link`'s to say."""
+"""What is tried again is `api.storage.client`'s to say."""
 
 
 class SentinelConnections(SentinelConnectionPool, Connections):
@@ -49,7 +49,7 @@ class SentinelConnections(SentinelConnectionPool, Connections):
 
 
 class OnePlace:
-    """The one server, whichever it is (see `api.waiting.subscription.Places`)."""
+    """The one server, whichever it is (see `api.storage.pubsub.Places`)."""
 
     def __init__(self, pool: ConnectionPool) -> None:
         self._pool = pool

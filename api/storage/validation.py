@@ -11,8 +11,8 @@ from __future__ import annotations
 import msgspec
 from msgspec import Struct
 
-from api.link import Unreadable
 from api.model.game import FORMAT, PLAYING, Game, GameStatus, Visibility
+from api.storage.client import Unreadable
 from engine.house import HOUSE_LEVELS
 from engine.registry import RULESETS
 

@@ -6,9 +6,9 @@ from typing import Any
 
 import msgspec
 
-from api.link import Unreadable
 from api.model.game import Game
-from api.soundness import UNDECODABLE, UnsupportedFormat, has_unknown_members
+from api.storage.client import Unreadable
+from api.storage.validation import UNDECODABLE, UnsupportedFormat, has_unknown_members
 from engine.registry import RULESETS
 
 _decoders = {name: msgspec.json.Decoder(ruleset.state_type) for name, ruleset in RULESETS.items()}

@@ -14,7 +14,7 @@ import time
 
 from limits.storage import Storage
 
-from api.link import Link, Script
+from api.storage.client import Link, Script
 
 MOST_KEYS = 50_000
 """About ten megabytes. Beyond, the oldest are forgotten: whose count was lost starts again."""
