@@ -13,11 +13,11 @@ from api.game.desk import Desk
 from api.game.moves import Moves
 from api.game.reading import Reader
 from api.game.tables import Tables
-from api.limits.limiter import Limiter
 from api.limits.sittings import Sittings
 from api.model.retention import Lives
 from api.observability.exposition import Exposition
 from api.observability.lifecycle import when_stopping
+from api.ratelimit.limiter import Limiter
 from api.storage.connect import connect
 from api.storage.games import Store
 from api.storage.indexes import Indexes

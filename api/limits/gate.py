@@ -19,11 +19,11 @@ from api.accounts import Accounts
 from api.asked import Request, asked
 from api.config.rate_policies import FAILURES, MOVES, POLLS, REQUESTS, Policy
 from api.headers import CACHING
-from api.limits.limiter import Limiter, Standing
 from api.model.game import digest
 from api.observability import addresses, context, metrics
 from api.observability.addresses import Proxies
 from api.problems.problem import FieldError, Problem
+from api.ratelimit.limiter import Limiter, Standing
 
 GUESSES = frozenset({"invalid_token", "invalid_ticket", "game_not_found"})
 """Problems of who tries what may be right."""

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from api.config.rate_policies import SITTINGS
 from api.limits.gate import refuse, show
-from api.limits.limiter import Limiter
 from api.model.game import OPEN, Game, Player
+from api.ratelimit.limiter import Limiter
 
 
 class Sittings:

@@ -18,7 +18,7 @@ from api.bodies import MOST_COMMAS, MOST_MEMBERS, MOST_OBJECTS
 from api.config.rate_policies import FAILURES, PLAYERS, POLICIES, READS, Policy, read_policies
 from api.config.settings import Settings
 from api.limits.gate import LONGEST_HEADER, READ_HEADERS
-from api.limits.limiter import Limiter
+from api.ratelimit.limiter import Limiter
 from api.storage.connect import connect
 from api.storage.counters import FEW_KEYS, MOST_KEYS, WorkerCounts
 from tests.api.client import Client, seated

@@ -6,7 +6,7 @@ import pytest
 
 from api.config.rate_policies import GAMES, read_policies
 from api.config.settings import Settings
-from api.limits.limiter import Limiter
+from api.ratelimit.limiter import Limiter
 from api.storage.connect import connect
 from tests.server.stores import SERVERS, Cluster, Server, Watched, binary, ended, free_port
 
