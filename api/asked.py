@@ -8,7 +8,7 @@ from typing import cast
 import flask
 from flask.globals import request_ctx
 
-from api.accounts import Credentials, read_credentials
+from api.games.players import Credentials, read_credentials
 from api.observability import context
 
 

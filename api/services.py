@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from api.accounts import Accounts
 from api.config import capacity
 from api.config.capacity import Capacity
 from api.config.rate_policies import POLICIES
 from api.config.settings import Settings
-from api.game.desk import Desk
-from api.game.moves import Moves
-from api.game.reading import Reader
-from api.game.tables import Tables
-from api.limits.sittings import Sittings
+from api.games.moves import Moves
+from api.games.players import Accounts
+from api.games.queries import Reader
+from api.games.seat_limits import Sittings
+from api.games.tables import Tables
+from api.games.transactions import Desk
 from api.model.retention import Lives
 from api.observability.exposition import Exposition
 from api.observability.lifecycle import when_stopping

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from api.game.course import Course
+from api.games.progress import Course
 from api.model.game import Game
 from api.storage.codec import read_state
 from bench.running import Caller, Refused, Running, request

@@ -1,7 +1,7 @@
 """Stores with many games in them, filled quickly.
 
 One game is played over HTTP. Copies of it, as it was at some moments, with ids and players of
-their own, are written by the service's own code (`api.game.desk`, `api.storage.games`, `api.storage.indexes`):
+their own, are written by the service's own code (`api.games.transactions`, `api.storage.games`, `api.storage.indexes`):
 the same keys, entries and lives as if each had been played. Only the round trips are saved, as
 what it asks of the store goes out many commands at a time.
 """
@@ -15,9 +15,9 @@ from typing import Any, NamedTuple
 import msgspec
 from msgspec.structs import replace
 
-from api.accounts import Accounts, new_id
 from api.config.settings import Settings
-from api.game.desk import Desk
+from api.games.players import Accounts, new_id
+from api.games.transactions import Desk
 from api.model.events import BY_PLAYER, SeatLeft, SeatTaken
 from api.model.game import Game, Item, Player, StoredDeal, public_item
 from api.model.retention import Lives

@@ -15,9 +15,9 @@ from typing import NoReturn
 
 from flask import Response, current_app
 
-from api.accounts import Accounts
 from api.asked import Request, asked
 from api.config.rate_policies import FAILURES, MOVES, POLLS, REQUESTS, Policy
+from api.games.players import Accounts
 from api.headers import CACHING
 from api.model.game import digest
 from api.observability import addresses, context, metrics

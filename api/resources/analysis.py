@@ -6,8 +6,8 @@ from typing import Any
 
 from flask import Response
 
-from api.analysis import analyse as replay
 from api.config.rate_policies import ANALYSES
+from api.games.analysis import analyse as replay
 from api.openapi import NO_TOKEN, Blueprint
 from api.resources.common import answer
 from api.schemas.analysis import AnalysisBodySchema, AnalysisSchema

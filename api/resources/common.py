@@ -10,10 +10,10 @@ import msgspec
 from flask import Response, current_app
 from msgspec import Raw, Struct
 
-from api.accounts import Credentials
-from api.answers import game_answer
 from api.asked import asked
-from api.game.desk import Visit
+from api.games.players import Credentials
+from api.games.representations import game_answer
+from api.games.transactions import Visit
 from api.observability.context import note_time
 from api.problems.problem import RETRY_AFTER_SECONDS
 from api.services import Services

@@ -8,8 +8,8 @@ from typing import Any
 from flask import Response, request, url_for
 
 from api.config.rate_policies import GAMES, GAMES_DAILY, GAMES_HERE, SEATS, SEATS_DAILY
-from api.game.desk import Visit
-from api.game.tables import NewGame
+from api.games.tables import NewGame
+from api.games.transactions import Visit
 from api.observability.context import note_time
 from api.openapi import TOKEN_OPTIONAL, Blueprint
 from api.parts import (

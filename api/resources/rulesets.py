@@ -7,15 +7,15 @@ from functools import cache
 from flask import Response, request
 from msgspec import Raw
 
-from api.answers import RulesetAnswer, RulesetPage, SeatCounts
 from api.config.rate_policies import READS
+from api.games.representations import RulesetAnswer, RulesetPage, SeatCounts
+from api.games.rulesets import find_ruleset, unknown_ruleset
 from api.model.game import raw
 from api.openapi import NO_TOKEN, Blueprint
 from api.parts import ACCEPT_LANGUAGE, IN_A_LANGUAGE, parameter
 from api.problems.problem import Problem
 from api.resources.common import answer
 from api.schemas.rulesets import RulesetPageSchema, RulesetSchema
-from api.setup import find_ruleset, unknown_ruleset
 from engine.house import HOUSE_LEVELS
 from engine.registry import RULESETS
 from engine.texts import LANGUAGES, rules_text

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from flask import Response, current_app, request
 
-from api.answers import HealthAnswer, HomeAnswer, ProblemAnswer, ProblemPage
+from api.games.representations import HealthAnswer, HomeAnswer, ProblemAnswer, ProblemPage
 from api.model.game import raw
 from api.observability import lifecycle
 from api.openapi import NO_TOKEN, Blueprint

@@ -186,7 +186,7 @@ class StoredGame:
         self.game = game
         self.state = state
         self._position = position
-        # The game as it is shown, by audience (see `api.answers`).
+        # The game as it is shown, by audience (see `api.games.representations`).
         self.shown: dict[Audience, Raw] = {}
 
     @property

@@ -21,8 +21,8 @@ from gevent.event import AsyncResult, Event
 from gevent.lock import Semaphore
 from redis import RedisError
 
-from api.game.course import is_due
-from api.game.desk import FULL_SECONDS, Desk
+from api.games.progress import is_due
+from api.games.transactions import FULL_SECONDS, Desk
 from api.model.game import Game
 from api.observability import metrics
 from api.observability.context import note_wait

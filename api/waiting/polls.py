@@ -17,10 +17,10 @@ import gevent
 from msgspec import Raw
 from redis import RedisError
 
-from api.accounts import Credentials
-from api.answers import EventPage
-from api.game.desk import Visit, exists_for
-from api.game.reading import Reader, Turns
+from api.games.players import Credentials
+from api.games.queries import Reader, Turns
+from api.games.representations import EventPage
+from api.games.transactions import Visit, exists_for
 from api.model.game import ENDED, Game
 from api.problems.problem import Problem
 from api.storage.client import Unreadable

@@ -18,10 +18,10 @@ import gevent
 import msgspec
 from redis import RedisError
 
-from api.accounts import Credentials, Remembered
-from api.answers import StreamEnd, StreamUpdate, TicketAnswer, game_answer
-from api.game.desk import Visit, exists_for
-from api.game.reading import Reader
+from api.games.players import Credentials, Remembered
+from api.games.queries import Reader
+from api.games.representations import StreamEnd, StreamUpdate, TicketAnswer, game_answer
+from api.games.transactions import Visit, exists_for
 from api.model.game import Game, Version, digest, timestamp
 from api.observability import metrics
 from api.problems.problem import Problem

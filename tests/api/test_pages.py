@@ -9,7 +9,7 @@ from urllib.parse import urljoin
 import pytest
 import requests
 
-from api.answers import ProblemAnswer
+from api.games.representations import ProblemAnswer
 from api.pages import assets, rendering
 from api.problems.catalogue import KINDS
 from tests.api.client import Client, seated

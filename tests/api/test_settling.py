@@ -6,8 +6,8 @@ from typing import Any
 import gevent
 import pytest
 
-from api.game.desk import Desk
-from api.game.reading import MAX_SETTLED
+from api.games.queries import MAX_SETTLED
+from api.games.transactions import Desk
 from tests.api.client import Client, seated
 from tests.api.test_house import make_late
 from tests.server.service import Service, wait_until

@@ -23,7 +23,7 @@ from msgspec import Raw
 from msgspec.structs import replace
 
 from api.config.settings import Settings
-from api.game.course import Course
+from api.games.progress import Course
 from api.model.events import GameStarted
 from api.model.game import PRIVATE, PUBLIC, Game, Item, Player, SeatRecord, StoredDeal, digest, raw
 from api.model.retention import DAY_MS, HOUR_MS, Lives

@@ -17,8 +17,8 @@ from gevent.event import AsyncResult
 from msgspec.structs import replace
 from redis import RedisError
 
-from api.accounts import Accounts, Credentials, Remembered
-from api.game.course import Course, is_due
+from api.games.players import Accounts, Credentials, Remembered
+from api.games.progress import Course, is_due
 from api.model.game import PRIVATE, Audience, Game, Item, Player
 from api.model.retention import Lives
 from api.observability import metrics

@@ -13,8 +13,10 @@ from typing import NamedTuple, TypeVar
 from msgspec import Raw
 from redis import RedisError
 
-from api.accounts import Accounts, Credentials
-from api.answers import (
+from api.concurrency.time_slices import long_work, pause
+from api.games.players import Accounts, Credentials
+from api.games.progress import is_due
+from api.games.representations import (
     EndedGame,
     EventPage,
     GamePage,
@@ -29,14 +31,12 @@ from api.answers import (
     game_summary,
     item_answers,
 )
-from api.concurrency.time_slices import long_work, pause
-from api.game.course import is_due
-from api.game.desk import Desk, Visit
+from api.games.rulesets import find_ruleset, unknown_ruleset
+from api.games.transactions import Desk, Visit
 from api.model.events import BY_CLOCK
 from api.model.game import ENDED, NOT_A_MOVE, PLAYING, Game, Item, Version, digest, raw, timestamp
 from api.model.retention import COMMIT_MS
 from api.problems.problem import FieldError, Problem
-from api.setup import find_ruleset, unknown_ruleset
 from api.storage.client import Command
 from api.storage.games import Reading, Store, StoredGame, log_unreadable, read_items
 from api.storage.indexes import (

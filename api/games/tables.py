@@ -11,10 +11,11 @@ from typing import Any, TypedDict
 import msgspec
 from msgspec.structs import replace
 
-from api.accounts import Credentials, new_id
-from api.game.course import Course
-from api.game.desk import ATTEMPTS, Desk, Visit, whatever_it_is
-from api.limits.sittings import Sittings
+from api.games.players import Credentials, new_id
+from api.games.progress import Course
+from api.games.rulesets import read_setup
+from api.games.seat_limits import Sittings
+from api.games.transactions import ATTEMPTS, Desk, Visit, whatever_it_is
 from api.model.events import (
     BY_PLAYER,
     GameCancelled,
@@ -40,7 +41,6 @@ from api.model.game import (
     raw,
 )
 from api.problems.problem import Problem, invalid
-from api.setup import read_setup
 from api.storage.games import Change, Creation, StoredGame
 from engine.house import CAREFUL, HOUSE_LEVELS
 from engine.registry import RULESETS

@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 from redis import ResponseError
 
-from api.answers import PlayerAnswer, TokenAnswer
+from api.games.representations import PlayerAnswer, TokenAnswer
 from api.model.game import Account, Player, digest
 from api.model.retention import OLD_TOKEN_MS, SEEN_MS, Lives
 from api.observability import metrics

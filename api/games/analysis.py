@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from api.answers import AnalysisAnswer, StepAnswer
 from api.concurrency.time_slices import long_work, pause
+from api.games.representations import AnalysisAnswer, StepAnswer
+from api.games.rulesets import read_setup
 from api.problems.problem import FieldError, Problem, invalid, pointer
-from api.setup import read_setup
 from engine.ruleset import AnyRuleset, IllegalMove, InvalidSetup, Outcome
 
 

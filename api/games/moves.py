@@ -12,8 +12,9 @@ from typing import Any
 
 import msgspec
 
-from api.accounts import Credentials
-from api.answers import (
+from api.games.players import Credentials
+from api.games.progress import Course
+from api.games.representations import (
     CheckAnswer,
     LegalMovesAnswer,
     PlayedAnswer,
@@ -21,8 +22,7 @@ from api.answers import (
     item_answers,
     legal_moves,
 )
-from api.game.course import Course
-from api.game.desk import Desk, Visit
+from api.games.transactions import Desk, Visit
 from api.model.game import ENDED, OPEN
 from api.problems.problem import FieldError, Problem
 from api.storage.games import Change

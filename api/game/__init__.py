@@ -1,1 +1,0 @@
-"""The game service: load a game, decide, commit. It knows no rule of any game."""
