@@ -14,6 +14,10 @@ from api.games.queries import Reader
 from api.games.seat_limits import Sittings
 from api.games.tables import Tables
 from api.games.transactions import Desk
+from api.live.event_streams import Streams
+from api.live.hub import Hub
+from api.live.long_polls import Polls
+from api.live.quota import Places
 from api.model.retention import Lives
 from api.observability.exposition import Exposition
 from api.observability.lifecycle import when_stopping
@@ -21,10 +25,6 @@ from api.ratelimit.limiter import Limiter
 from api.storage.connect import connect
 from api.storage.games import Store
 from api.storage.indexes import Indexes
-from api.waiting.hub import Hub
-from api.waiting.places import Places
-from api.waiting.polls import Polls
-from api.waiting.streams import Streams
 
 
 @dataclass(frozen=True, slots=True)

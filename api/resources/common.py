@@ -14,11 +14,11 @@ from api.asked import asked
 from api.games.players import Credentials
 from api.games.representations import game_answer
 from api.games.transactions import Visit
+from api.live import MAX_WAIT_SECONDS
 from api.observability.context import note_time
 from api.problems.problem import RETRY_AFTER_SECONDS
 from api.services import Services
 from api.storage.client import Command
-from api.waiting import MAX_WAIT_SECONDS
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIEnvironment

@@ -7,6 +7,7 @@ from typing import Any
 
 from marshmallow import Schema, ValidationError, fields, validate
 
+from api.live import MAX_WAIT_SECONDS
 from api.model.events import Cause
 from api.model.game import GameStatus, Visibility
 from api.schemas import unions
@@ -35,7 +36,6 @@ from api.schemas.fields import (
 )
 from api.schemas.players import PlayerSchema
 from api.schemas.unions import OptionsSchema, ResultSchema
-from api.waiting import MAX_WAIT_SECONDS
 
 MAX_TURNS_CURSOR = 3000
 """More than the marks of all games that a cursor remembers."""

@@ -26,7 +26,7 @@ from typing import Any, NamedTuple
 import redis
 
 from api.config.rate_policies import POLICIES
-from api.waiting.hub import LINGER_SECONDS, RECHECK_SECONDS
+from api.live.hub import LINGER_SECONDS, RECHECK_SECONDS
 from tests.proofs.caller import Answer, Caller, Tally, new_player
 from tests.proofs.clock import DAY_SECONDS, Clock
 from tests.proofs.faults import address, own_store

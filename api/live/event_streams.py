@@ -22,13 +22,13 @@ from api.games.players import Credentials, Remembered
 from api.games.queries import Reader
 from api.games.representations import StreamEnd, StreamUpdate, TicketAnswer, game_answer
 from api.games.transactions import Visit, exists_for
+from api.live.hub import PAUSE_SECONDS, Hub, Shared, Waiter
+from api.live.long_polls import is_over
+from api.live.quota import Place, Places
 from api.model.game import Game, Version, digest, timestamp
 from api.observability import metrics
 from api.problems.problem import Problem
 from api.storage.games import Look, Ticket, log_unreadable
-from api.waiting.hub import PAUSE_SECONDS, Hub, Shared, Waiter
-from api.waiting.places import Place, Places
-from api.waiting.polls import is_over
 
 log = logging.getLogger("ludotheque")
 

@@ -21,13 +21,13 @@ from api.games.players import Credentials
 from api.games.queries import Reader, Turns
 from api.games.representations import EventPage
 from api.games.transactions import Visit, exists_for
+from api.live.hub import PAUSE_SECONDS, RECHECK_SECONDS, Hub, PlayerTopic, Shared, Waiter
+from api.live.quota import Places
 from api.model.game import ENDED, Game
 from api.problems.problem import Problem
 from api.storage.client import Unreadable
 from api.storage.coalescing import Found
 from api.storage.games import StoredGame
-from api.waiting.hub import PAUSE_SECONDS, RECHECK_SECONDS, Hub, PlayerTopic, Shared, Waiter
-from api.waiting.places import Places
 
 Answer = TypeVar("Answer")
 Enough = Callable[[Game], bool]
