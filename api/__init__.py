@@ -23,13 +23,13 @@ def create_app(settings: Settings | None = None) -> Flask:
     Raises:
         SettingsError: the environment holds a value that cannot be used.
     """
-    from api.app import create_app as make  # noqa: PLC0415
+    from api.web.app import create_app as make  # noqa: PLC0415
 
     return make(settings)
 
 
 def openapi_document() -> str:
     """The published document as YAML text."""
-    from api.app import openapi_document as write  # noqa: PLC0415
+    from api.web.app import openapi_document as write  # noqa: PLC0415
 
     return write()

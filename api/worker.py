@@ -33,11 +33,11 @@ from gunicorn.http import errors
 from gunicorn.http.body import LengthReader
 from gunicorn.workers.ggevent import GeventWorker
 
-from api.headers import DATA_POLICY, POLICY, SAFE_HEADERS
 from api.observability import addresses, lifecycle
 from api.observability.addresses import Proxies
 from api.problems.catalogue import KINDS
 from api.request_reader import RequestReader
+from api.web.headers import DATA_POLICY, POLICY, SAFE_HEADERS
 
 SAFE = "".join(f"{name}: {value}\r\n" for name, value in ((POLICY, DATA_POLICY), *SAFE_HEADERS))
 

@@ -21,10 +21,10 @@ from api.games.transactions import Desk
 from api.model.events import BY_PLAYER, SeatLeft, SeatTaken
 from api.model.game import Game, Item, Player, StoredDeal, public_item
 from api.model.retention import Lives
-from api.services import Services, make_services
 from api.storage.client import Command, Link
 from api.storage.games import Change, Store
 from api.storage.indexes import Indexes
+from api.web.wiring import Services, make_services
 from bench.games import Planned
 from bench.running import Caller, Running
 from engine.ruleset import Seat

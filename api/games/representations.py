@@ -2,7 +2,7 @@
 
 They are built up from what the reader may see: the game's document, which is public but for the
 invite, and the ruleset's view for the reader's seat. Each has a published schema under
-`api.schemas`, which the tests hold it against.
+`api.web.schemas`, which the tests hold it against.
 """
 
 from __future__ import annotations

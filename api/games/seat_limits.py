@@ -9,9 +9,9 @@ nothing, so nobody without a seat uses it up.
 from __future__ import annotations
 
 from api.config.rate_policies import SITTINGS
-from api.limits.gate import refuse, show
 from api.model.game import OPEN, Game, Player
 from api.ratelimit.limiter import Limiter
+from api.web.rate_limits import refuse, show
 
 
 class Sittings:

@@ -13,7 +13,7 @@ import jsonschema_rs
 import requests
 import yaml
 
-from api.headers import EXPOSED_HEADERS
+from api.web.headers import EXPOSED_HEADERS
 
 ROOT = Path(__file__).resolve().parents[2]
 METHODS = {"get", "post", "put", "patch", "delete"}

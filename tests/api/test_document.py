@@ -6,7 +6,7 @@ from typing import Any
 
 from api import openapi_document
 from api.problems.catalogue import KINDS
-from api.schemas.unions import EVENTS, MOVES, PREVIEWS, TABLES
+from api.web.schemas.unions import EVENTS, MOVES, PREVIEWS, TABLES
 from engine.registry import MOVE_TYPES, RULESETS
 from tests.api.client import Client
 from tests.api.document import METHODS, ROOT, document, operations, parameters, resolved

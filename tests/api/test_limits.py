@@ -14,13 +14,13 @@ import requests
 from redis import RedisError
 
 from api import create_app
-from api.bodies import MOST_COMMAS, MOST_MEMBERS, MOST_OBJECTS
 from api.config.rate_policies import FAILURES, PLAYERS, POLICIES, READS, Policy, read_policies
 from api.config.settings import Settings
-from api.limits.gate import LONGEST_HEADER, READ_HEADERS
 from api.ratelimit.limiter import Limiter
 from api.storage.connect import connect
 from api.storage.counters import FEW_KEYS, MOST_KEYS, WorkerCounts
+from api.web.bodies import MOST_COMMAS, MOST_MEMBERS, MOST_OBJECTS
+from api.web.rate_limits import LONGEST_HEADER, READ_HEADERS
 from tests.api.client import Client, seated
 from tests.api.conftest import new_player
 from tests.api.document import METHODS, document, resolved

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from api.next_steps import BODY
+from api.web.openapi.links import BODY
 from tests.api.client import Client
 from tests.api.document import METHODS, document, parameters, resolved
 

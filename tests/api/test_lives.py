@@ -18,7 +18,6 @@ import redis
 from flask.testing import FlaskClient
 from msgspec.structs import replace
 
-from api.app import create_app
 from api.config.settings import Settings
 from api.model import retention
 from api.model.events import BY_TABLE
@@ -39,6 +38,7 @@ from api.storage.client import Command, SingleLink
 from api.storage.connect import connect
 from api.storage.games import Change, Store
 from api.storage.indexes import REMOVED_AT_ONCE, Entry, Indexes, Page, entries, lobby
+from api.web.app import create_app
 from tests.server.service import Service, wait_until
 
 DAY_SECONDS = DAY_MS / 1000

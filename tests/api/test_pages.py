@@ -10,8 +10,8 @@ import pytest
 import requests
 
 from api.games.representations import ProblemAnswer
-from api.pages import assets, rendering
 from api.problems.catalogue import KINDS
+from api.web.pages import assets, rendering
 from tests.api.client import Client, seated
 
 BROWSER = "text/html,application/xhtml+xml,application/xml;q=0.9,image/webp,*/*;q=0.8"

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from api.schemas.unions import PREVIEWS
+from api.web.schemas.unions import PREVIEWS
 from engine.registry import RULESETS
 from tests.api.client import Client, play_out, seated
 from tests.api.conftest import NewPlayers

@@ -10,7 +10,7 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from api.examples import RECORDED
+from api.web.openapi.examples import RECORDED
 from tests.conftest import start_service, stop_service
 from tests.document.recorder import Caller, Recorder
 from tests.document.scenarios import (

@@ -6,10 +6,10 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from api.examples import RECORDED
-from api.parts import codes_of
 from api.problems.catalogue import KINDS
-from api.schemas.unions import EVENTS, MOVES, TABLES
+from api.web.openapi.components import codes_of
+from api.web.openapi.examples import RECORDED
+from api.web.schemas.unions import EVENTS, MOVES, TABLES
 from tests.api.document import document, operations, resolved, validator
 
 NOT_RECORDED = {"busy"}

@@ -26,9 +26,9 @@ from urllib.parse import quote
 
 import msgspec
 
-from api.bodies import MOST_COMMAS, MOST_MEMBERS, MOST_OBJECTS
-from api.limits.gate import LONGEST_HEADER
-from api.schemas.fields import Name
+from api.web.bodies import MOST_COMMAS, MOST_MEMBERS, MOST_OBJECTS
+from api.web.rate_limits import LONGEST_HEADER
+from api.web.schemas.fields import Name
 from engine.registry import RULESETS
 from tests.api.client import Client, seated
 from tests.api.conftest import new_player

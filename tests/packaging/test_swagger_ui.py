@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from api.pages import assets
+from api.web.pages import assets
 from tests.tools import find_program
 
 pytestmark = pytest.mark.slow

@@ -22,9 +22,9 @@ import pytest
 import requests
 from flask import Response
 
-from api.app import create_app
 from api.config.settings import Settings
 from api.observability.logs import JsonFormatter, TextFormatter
+from api.web.app import create_app
 from tests.api.client import Client
 from tests.api.conftest import new_player
 from tests.fuzz.wire import exchange

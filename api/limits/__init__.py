@@ -1,1 +1,0 @@
-"""How much a stranger may do: counted by token and by address, told in every answer."""

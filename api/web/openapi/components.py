@@ -1,0 +1,228 @@
+"""What operations have in common in the document: headers, parameters, refusals.
+
+Operations are described with these as they stand; `publish_once` then moves what is here into
+`components`, under its name, and leaves references.
+"""
+
+from __future__ import annotations
+
+import re
+from itertools import chain, count
+from typing import Any
+
+from api.web.schemas.fields import ID
+
+Part = dict[str, Any]
+"""An object of the document."""
+
+
+def header(description: str, *, required: bool = True, **schema: Any) -> Part:
+    """A header of an answer; it is always there unless it is not `required`."""
+    return {
+        "description": description,
+        "required": required,
+        "schema": {"type": "string", **schema},
+    }
+
+
+def parameter(
+    name: str, location: str, description: str, *, required: bool = False, **schema: Any
+) -> Part:
+    """A parameter that is no member of a query's schema."""
+    return {
+        "name": name,
+        "in": location,
+        "required": required,
+        "description": description,
+        "schema": {"type": "string", **schema},
+    }
+
+
+SECONDS: dict[str, Any] = {"type": "integer", "minimum": 1}
+
+HEADERS = {
+    "ServerTime": header(
+        "The store's time when this was read: deadlines are kept by it, not by your clock.",
+        format="date-time",
+    ),
+    "ETag": header("Stands for this answer: send it as If-None-Match, to be told of changes only."),
+    "Revalidate": header("With `no-cache`: keep it, and ask before each use if it still holds."),
+    "Lifetime": header("With `max-age`: for how many seconds anybody may keep it."),
+    "VaryByToken": header("`Authorization`: the answer depends on whose token is sent."),
+    "VaryByLanguage": header("`Accept-Language`: the answer depends on it."),
+    "Language": header("The language of the rules text: `en` or `fr`."),
+    "Location": header("The path of the game.", format="uri-reference"),
+    "RetryAfter": header("Seconds to wait before trying again.", **SECONDS),
+    "CrowdedRetryAfter": header(
+        "Seconds to wait before asking again; only there if too many wait for you to wait too.",
+        required=False,
+        **SECONDS,
+    ),
+    "RequestId": header(
+        "The request's id, as it stands in the log: yours if you sent X-Request-ID, of 1 to 128 "
+        "letters, digits and `._:=+/@-`. An id that could hold a token is replaced."
+    ),
+    "RateLimitPolicy": header(
+        'The limits that the request counts for: `q` in `w` seconds, as `"reads";q=3000;w=60`.',
+        required=False,
+    ),
+    "RateLimit": header(
+        "What is left of each limit (`r`), and in how many seconds (`t`) all of it is again, as "
+        '`"reads";r=2999;t=60`.',
+        required=False,
+    ),
+    "PreferenceApplied": header(
+        "`wait=N`, as it was heeded; not there if the game was not the one that you have.",
+        required=False,
+    ),
+    "Challenge": header("`Bearer`, and what is wrong with the token, if one was sent (RFC 6750)."),
+}
+
+SERVER_TIME = {"Server-Time": HEADERS["ServerTime"]}
+CONDITIONAL = {
+    **SERVER_TIME,
+    "ETag": HEADERS["ETag"],
+    "Cache-Control": HEADERS["Revalidate"],
+    "Vary": HEADERS["VaryByToken"],
+}
+LOCATION = {**SERVER_TIME, "Location": HEADERS["Location"]}
+IN_A_LANGUAGE = {
+    "Content-Language": HEADERS["Language"],
+    "Cache-Control": HEADERS["Lifetime"],
+    "Vary": HEADERS["VaryByLanguage"],
+}
+MAY_BE_CROWDED = {**SERVER_TIME, "Retry-After": HEADERS["CrowdedRetryAfter"]}
+STANDING = {
+    "RateLimit-Policy": HEADERS["RateLimitPolicy"],
+    "RateLimit": HEADERS["RateLimit"],
+}
+
+OF_STATUS = {
+    401: {"WWW-Authenticate": HEADERS["Challenge"]},
+    429: {"Retry-After": HEADERS["RetryAfter"]},
+    503: {"Retry-After": HEADERS["RetryAfter"]},
+}
+"""The headers of problems, by status."""
+
+PARAMETERS = {
+    "GameId": parameter(
+        "game_id",
+        "path",
+        "The game's id.",
+        required=True,
+        pattern=ID,
+        examples=["9f86d081884c7d659a2feaa0c55ad015"],
+    ),
+    "IfMatch": parameter(
+        "If-Match",
+        "header",
+        "The ETag of getGame's answer: act only if the game is still that one.",
+    ),
+    "IfNoneMatch": parameter(
+        "If-None-Match",
+        "header",
+        "The ETag of the answer that you have: 304 if it still is the answer.",
+    ),
+    "AcceptLanguage": parameter(
+        "Accept-Language",
+        "header",
+        "What you like to read: the rules text comes in English, or in French if you prefer it.",
+        examples=["fr"],
+    ),
+}
+GAME_ID = PARAMETERS["GameId"]
+IF_MATCH = PARAMETERS["IfMatch"]
+IF_NONE_MATCH = PARAMETERS["IfNoneMatch"]
+ACCEPT_LANGUAGE = PARAMETERS["AcceptLanguage"]
+
+EVERYWHERE_ALIKE = frozenset(
+    {
+        "body_too_large",
+        "body_too_slow",
+        "busy",
+        "game_not_found",
+        "internal_error",
+        "invalid_json",
+        "invalid_token",
+        "length_required",
+        "missing_token",
+        "newer_format",
+        "not_replicated",
+        "too_many_requests",
+        "precondition_failed",
+        "store_full",
+        "store_unavailable",
+        "unsupported_format",
+        "unsupported_media_type",
+    }
+)
+"""Problems that say the same whichever operation answers with them."""
+
+
+def codes_of(response: Part) -> list[str]:
+    r"""The problem codes that a response is described with.
+
+    >>> codes_of({"description": "- `busy`: Too much.\n- `newer_format`: Too new."})
+    ['busy', 'newer_format']
+    """
+    return re.findall(r"^- `([a-z_]+)`:", response["description"], flags=re.MULTILINE)
+
+
+def publish_once(document: Part) -> None:
+    """Move what operations share into `components`, and refer to it."""
+    shared = Shared()
+    for path in document["paths"].values():
+        operations = [each for each in path.values() if isinstance(each, dict)]
+        for holder in (path, *operations):
+            if "parameters" in holder:
+                holder["parameters"] = [shared.parameter(each) for each in holder["parameters"]]
+        for operation in operations:
+            operation["responses"] = {
+                status: shared.response(each) for status, each in operation["responses"].items()
+            }
+    for kind, named in shared.components.items():
+        document["components"][kind] = dict(sorted(named.items()))
+
+
+class Shared:
+    """What has been moved into `components`, by kind and name."""
+
+    def __init__(self) -> None:
+        self.components: dict[str, dict[str, Part]] = {
+            "responses": {},
+            "parameters": {},
+            "headers": {},
+        }
+
+    def parameter(self, part: Part) -> Part:
+        """A reference to a parameter if it has a name, else the parameter."""
+        return self._named("parameters", PARAMETERS, part)
+
+    def header(self, part: Part) -> Part:
+        """A reference to a header if it has a name, else the header."""
+        return self._named("headers", HEADERS, part)
+
+    def response(self, part: Part) -> Part:
+        """A reference to a response if other operations give it too, else the response."""
+        if "headers" in part:
+            headers = {name: self.header(each) for name, each in part["headers"].items()}
+            part = {**part, "headers": headers}
+        codes = codes_of(part)
+        if not codes or not EVERYWHERE_ALIKE.issuperset(codes):
+            return part
+        name = "Or".join(code.title().replace("_", "") for code in codes)
+        if "RateLimit" not in part.get("headers", {}):
+            # What is limited says so in its refusals too.
+            name = f"Unlimited{name}"
+        named = self.components["responses"]
+        variants = chain((name,), (f"{name}{number}" for number in count(2)))
+        own = next(each for each in variants if named.get(each, part) == part)
+        return self._refer("responses", own, part)
+
+    def _named(self, kind: str, known: dict[str, Part], part: Part) -> Part:
+        name = next((name for name, each in known.items() if each == part), None)
+        return part if name is None else self._refer(kind, name, part)
+
+    def _refer(self, kind: str, name: str, part: Part) -> Part:
+        self.components[kind][name] = part
+        return {"$ref": f"#/components/{kind}/{name}"}

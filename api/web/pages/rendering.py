@@ -1,0 +1,51 @@
+"""Pages from templates, and whether the caller wants one at all."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from flask import Response, request
+from jinja2 import Environment, PackageLoader, StrictUndefined
+
+from api.web.headers import PAGE_POLICY, POLICY
+
+BY_ACCEPT = {"Cache-Control": "public, max-age=300", "Vary": "Accept"}
+"""The headers of what is a page for some and JSON for others."""
+
+_templates = Environment(
+    loader=PackageLoader("api", "pages/templates"),
+    autoescape=True,
+    undefined=StrictUndefined,
+    trim_blocks=True,
+    lstrip_blocks=True,
+)
+_rendered: dict[tuple[str, str, str], str] = {}
+
+
+def wants_page() -> bool:
+    """Whether the caller prefers HTML, as browsers do; who accepts anything gets JSON."""
+    accepted = request.accept_mimetypes
+    return bool(accepted["text/html"] > accepted["application/json"])
+
+
+def page(template: str, policy: str = PAGE_POLICY, *, about: str = "", **values: Any) -> Response:
+    """A page made from a template, with the values that it names.
+
+    It is rendered once for each thing that it is `about`: its values are always the same.
+    """
+    root = _to_root(request.path)
+    text = _rendered.get((template, root, about))
+    if text is None:
+        text = _templates.get_template(template).render(root=root, **values)
+        _rendered[template, root, about] = text
+    headers = {POLICY: policy, "Content-Language": "en", **BY_ACCEPT}
+    return Response(text, headers=headers, content_type="text/html; charset=utf-8")
+
+
+def _to_root(path: str) -> str:
+    """The relative address of the service's root as seen from a path.
+
+    >>> _to_root("/"), _to_root("/problems"), _to_root("/problems/busy")
+    ('./', './', '../')
+    """
+    return "../" * (path.count("/") - 1) or "./"

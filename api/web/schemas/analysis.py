@@ -1,0 +1,142 @@
+"""Analysis on the wire."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from marshmallow import EXCLUDE, Schema, ValidationError, fields, validate
+
+from api.concurrency.time_slices import long_work
+from api.web.schemas import unions
+from api.web.schemas.cards import MAX_SEATS, MIN_SEATS, by_seat, seat
+from api.web.schemas.fields import (
+    BodySchema,
+    Boolean,
+    Either,
+    Integer,
+    Text,
+    described,
+    listed,
+    number,
+    part,
+)
+from api.web.schemas.games import DealSchema
+from api.web.schemas.unions import OptionsSchema, ResultSchema
+
+MAX_MOVES = 2000
+"""More than any game here can have."""
+
+
+class SeatMoveSchema(Schema):
+    """A seat's move."""
+
+    class Meta:
+        unknown = EXCLUDE
+
+    seat = seat("Who moves.")
+    move = unions.move("What it plays.", required=True)
+
+
+class CountdownEndSchema(Schema):
+    """A countdown runs out."""
+
+    class Meta:
+        unknown = EXCLUDE
+
+    expire = Boolean(
+        required=True,
+        validate=validate.Equal(True),
+        metadata=described("Always true; tells it apart from a move."),
+    )
+
+
+class AnalysedMove(Either):
+    """A seat's move or the end of a countdown, as a record has them or without the rest."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "AnalysedMove",
+            (SeatMoveSchema, CountdownEndSchema),
+            "A seat's move, or `expire: true` where a countdown ran out.",
+        )
+
+    def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> Any:
+        if not isinstance(value, dict):
+            raise ValidationError("Not an object.")
+        move, end = self.variants
+        if "expire" not in value:
+            return move.load(value)
+        if "seat" in value and "move" in value:
+            raise ValidationError("Either a seat's move, or a countdown that ran out.")
+        return end.load(value)
+
+
+class AnalysisBodySchema(BodySchema):
+    """A deal and moves; a record can be sent as it is."""
+
+    class Meta:
+        unknown = EXCLUDE
+
+    max_bytes = 256 * 1024  # a record of a whole game is to be analysed as it is
+
+    def load(self, data: Any, **how: Any) -> Any:
+        """Read a body, which may hold a whole game, in slices of time."""
+        with long_work():
+            return super().load(data, **how)
+
+    ruleset = Text(
+        required=True,
+        metadata=described("The id of a ruleset, of listRulesets.", examples=["parade"]),
+    )
+    seat_count = Integer(
+        required=True,
+        validate=validate.Range(min=MIN_SEATS, max=MAX_SEATS),
+        metadata=described("Within the ruleset's `seat_counts`."),
+    )
+    options = fields.Nested(
+        OptionsSchema,
+        metadata=described("Options of this ruleset; those not given are as the ruleset says."),
+    )
+    deal = fields.Nested(
+        DealSchema,
+        required=True,
+        metadata=described("All that chance decides, as a record of this ruleset has it."),
+    )
+    moves = listed(
+        AnalysedMove(),
+        "What was played, from the first move on; all of a game or its beginning.",
+        validate=validate.Length(max=MAX_MOVES),
+    )
+    trace = Boolean(
+        metadata=described(
+            "Whether to tell of every position on the way, in `steps`; absent means false."
+        )
+    )
+
+
+class StepSchema(Schema):
+    """A position before a move."""
+
+    to_move = listed(
+        number(maximum=MAX_SEATS - 1),
+        "The seats that the game waits for, ascending; empty when it is over.",
+        most=MAX_SEATS,
+    )
+    legal_moves = by_seat(
+        listed(unions.move(), "A seat's legal moves."), "By seat: its legal moves."
+    )
+
+
+class AnalysisSchema(StepSchema):
+    """What follows from the deal and the moves."""
+
+    views = by_seat(unions.table(), "By seat: what it sees.")
+    spectator = unions.table("What a spectator sees.", required=True)
+    events = listed(
+        unions.event(), "All that happened, in order, with what only the seat itself is told."
+    )
+    result = part(ResultSchema, "How the game ended; null if it has not.", allow_none=True)
+    steps = fields.List(
+        fields.Nested(StepSchema),
+        metadata=described("The position before each move; only with `trace`."),
+    )

@@ -1,0 +1,36 @@
+"""Analysis: games without a table."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from flask import Response
+
+from api.config.rate_policies import ANALYSES
+from api.games.analysis import analyse as replay
+from api.web.openapi.blueprint import NO_TOKEN, Blueprint
+from api.web.responses import answer
+from api.web.schemas.analysis import AnalysisBodySchema, AnalysisSchema
+
+blueprint = Blueprint("analysis", __name__, url_prefix="/v1/analysis")
+
+
+@blueprint.post("")
+@blueprint.operation(
+    "analyse",
+    "invalid_deal",
+    "illegal_move",
+    security=NO_TOKEN,
+    store=False,
+    body=True,
+    limits=(ANALYSES,),
+)
+@blueprint.arguments(AnalysisBodySchema)
+@blueprint.response(200, AnalysisSchema)
+def analyse(body: dict[str, Any]) -> Response:
+    """Replay a deal and moves
+
+    Whose move it is then, every seat's legal moves and view, what happened, the result. Takes a
+    record as it is; members that it does not know are ignored. Up to 256 KiB.
+    """
+    return answer(replay(body))

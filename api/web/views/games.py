@@ -1,0 +1,304 @@
+"""Tables: creating, finding, reading, joining, leaving, starting and cancelling games."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from flask import Response, request, url_for
+
+from api.config.rate_policies import GAMES, GAMES_DAILY, GAMES_HERE, SEATS, SEATS_DAILY
+from api.games.tables import NewGame
+from api.games.transactions import Visit
+from api.observability.context import note_time
+from api.problems.problem import FieldError, Problem
+from api.web.openapi.blueprint import TOKEN_OPTIONAL, Blueprint
+from api.web.openapi.components import (
+    CONDITIONAL,
+    GAME_ID,
+    HEADERS,
+    IF_NONE_MATCH,
+    LOCATION,
+    SERVER_TIME,
+    parameter,
+)
+from api.web.responses import (
+    GAME,
+    answer,
+    credentials,
+    game,
+    if_match,
+    is_known,
+    preferred_wait,
+    retry_later,
+    services,
+    shown,
+    unless_known,
+    visit,
+)
+from api.web.schemas.games import (
+    GamePageSchema,
+    GameRecordSchema,
+    GameSchema,
+    JoinBodySchema,
+    LobbyQuerySchema,
+    NewGameBodySchema,
+    PresenceSchema,
+)
+
+blueprint = Blueprint("games", __name__, url_prefix="/v1/games")
+
+IDEMPOTENCY_KEY = parameter(
+    "Idempotency-Key",
+    "header",
+    "Any text of 1 to 100 printable ASCII characters. The same key with the same body gives the "
+    "same game again, for 24 hours; with another body it is a problem.",
+    minLength=1,
+    maxLength=100,
+    pattern="^[ -~]+$",
+)
+PREFER = parameter(
+    "Prefer",
+    "header",
+    "`wait=N`, with If-None-Match: wait up to N seconds, at most 25, until the answer would not "
+    "be 304. If it was heeded, Preference-Applied says so.",
+    examples=["wait=20"],
+)
+AWAITED = {
+    **CONDITIONAL,
+    "Preference-Applied": HEADERS["PreferenceApplied"],
+    "Retry-After": HEADERS["CrowdedRetryAfter"],
+}
+
+
+@blueprint.post("")
+@blueprint.operation(
+    "createGame",
+    "too_many_games",
+    "idempotency_key_reused",
+    "busy",
+    "unsupported_format",
+    body=True,
+    parameters=[IDEMPOTENCY_KEY],
+    limits=(GAMES_DAILY, GAMES_HERE, GAMES),
+)
+@blueprint.arguments(NewGameBodySchema)
+@blueprint.response(201, GameSchema, description="The new game.", headers=LOCATION)
+@blueprint.alt_response(
+    200,
+    schema=GameSchema,
+    description="The game that this Idempotency-Key created before.",
+    headers=LOCATION,
+)
+def create_game(body: NewGame) -> Response:
+    """Create a game
+
+    The caller is its host and, unless `take_seat` is false, takes a seat. It starts by itself
+    when all seats are taken.
+    """
+    found, is_new = services().tables.create(credentials(), body, _idempotency_key())
+    location = url_for("games.get_game", game_id=found.game.id)
+    return game(found, 201 if is_new else 200, {"Location": location})
+
+
+@blueprint.get("")
+@blueprint.operation("listGames", "invalid_request", security=TOKEN_OPTIONAL)
+@blueprint.arguments(LobbyQuerySchema, location="query")
+@blueprint.response(200, GamePageSchema)
+def list_games(query: dict[str, Any]) -> Response:
+    """List the public games, newest first
+
+    As each was when it was last read or played: a deadline that has passed since takes effect
+    when somebody asks for the game itself.
+    """
+    return answer(
+        services().reader.public_games(
+            credentials(),
+            query.get("status"),
+            query.get("ruleset"),
+            query.get("cursor"),
+            query["limit"],
+        )
+    )
+
+
+@blueprint.get("/<game_id>", parameters=[GAME_ID])
+@blueprint.operation(
+    "getGame", "game_not_found", security=TOKEN_OPTIONAL, parameters=[IF_NONE_MATCH, PREFER]
+)
+@blueprint.response(200, GameSchema, headers=AWAITED)
+@blueprint.alt_response(304, description="You have it already.", headers=AWAITED)
+def get_game(game_id: str) -> Response:
+    """Get a game as I see it
+
+    The token picks the view: the caller's own seat, else a spectator's. With If-None-Match, 304
+    as long as nothing has changed; with Prefer too, only after having waited for a change.
+    """
+    found = visit(game_id)
+    seconds = preferred_wait()
+    if seconds is not None and is_known(found, GAME):
+        return _wait_for_change(found, seconds)
+    return unless_known(found, GAME, lambda: shown(found))
+
+
+@blueprint.delete("/<game_id>", parameters=[GAME_ID])
+@blueprint.operation(
+    "cancelGame",
+    "game_not_found",
+    "not_host",
+    "game_already_started",
+    "game_over",
+    "busy",
+    if_match=True,
+    limits=(SEATS,),
+)
+@blueprint.response(200, GameSchema, headers=SERVER_TIME)
+def cancel_game(game_id: str) -> Response:
+    """Call a game off before its start; for its host
+
+    It then ends without a result. Calling it off again answers with the present game.
+    """
+    return game(services().tables.cancel(credentials(), game_id, if_match))
+
+
+@blueprint.post("/<game_id>/seats", parameters=[GAME_ID])
+@blueprint.operation(
+    "joinGame",
+    "game_not_found",
+    "game_full",
+    "game_over",
+    "seat_taken",
+    "seat_reserved",
+    "already_seated",
+    "too_many_games",
+    "busy",
+    body=True,
+    if_match=True,
+    limits=(SEATS_DAILY, SEATS),
+)
+@blueprint.arguments(JoinBodySchema, required=False)
+@blueprint.response(200, GameSchema, headers=SERVER_TIME)
+def join_game(body: dict[str, Any], game_id: str) -> Response:
+    """Take a seat
+
+    Any free one, or the one that is asked for. The last seat taken starts the game. After the
+    start, only one's own seat can be taken, back from the house. Joining again answers with the
+    present game.
+    """
+    tables = services().tables
+    seat, invite = body.get("seat"), body.get("invite")
+    return game(tables.join(credentials(), game_id, seat, invite, if_match))
+
+
+@blueprint.delete("/<game_id>/seats/me", parameters=[GAME_ID])
+@blueprint.operation(
+    "leaveGame", "game_not_found", "busy", if_match=True, limits=(SEATS_DAILY, SEATS)
+)
+@blueprint.response(200, GameSchema, headers=SERVER_TIME)
+def leave_game(game_id: str) -> Response:
+    """Leave a game
+
+    Before the start this frees the seat for anybody; without one, it gives up the seat that is
+    reserved for me. Later the house plays on for me, and joining takes the seat back; when the
+    last person leaves, the game is cancelled. Leaving again answers with the present game.
+    """
+    return game(services().tables.leave(credentials(), game_id, if_match))
+
+
+@blueprint.post("/<game_id>/start", parameters=[GAME_ID])
+@blueprint.operation(
+    "startGame",
+    "game_not_found",
+    "not_host",
+    "no_players",
+    "game_over",
+    "busy",
+    if_match=True,
+    limits=(SEATS,),
+)
+@blueprint.response(200, GameSchema, headers=SERVER_TIME)
+def start_game(game_id: str) -> Response:
+    """Start a game; for its host
+
+    The house takes the empty seats. A game starts by itself when all seats are taken; starting it
+    again answers with the game.
+    """
+    return game(services().tables.start(credentials(), game_id, if_match))
+
+
+@blueprint.get("/<game_id>/record", parameters=[GAME_ID])
+@blueprint.operation(
+    "getRecord",
+    "game_not_found",
+    "game_not_over",
+    "record_not_found",
+    security=TOKEN_OPTIONAL,
+    parameters=[IF_NONE_MATCH],
+)
+@blueprint.response(200, GameRecordSchema, headers=CONDITIONAL)
+@blueprint.alt_response(304, description="You have it already.", headers=CONDITIONAL)
+def get_record(game_id: str) -> Response:
+    """Get the record of a game that has ended
+
+    The deal and all moves: replayed, they give the result again. `analyse` takes it as it is.
+    """
+    found = visit(game_id)
+    services().reader.check_record(found)
+    return unless_known(found, "record", lambda: services().reader.record(found))
+
+
+@blueprint.post("/<game_id>/rematch", parameters=[GAME_ID])
+@blueprint.operation(
+    "rematchGame",
+    "game_not_found",
+    "not_seated",
+    "game_not_over",
+    "game_full",
+    "game_over",
+    "too_many_games",
+    "busy",
+    limits=(GAMES_DAILY, GAMES_HERE, GAMES),
+)
+@blueprint.response(201, GameSchema, description="The new table.", headers=LOCATION)
+@blueprint.alt_response(
+    200, schema=GameSchema, description="The table that was set before.", headers=LOCATION
+)
+def rematch_game(game_id: str) -> Response:
+    """Play again at the same table
+
+    For the players of a game that has ended. The first call sets the table, with each seat
+    reserved for whom it was, and sits down; later calls sit down. The others find it among their
+    games, and in the old game's `rematch`.
+    """
+    found, is_new = services().tables.rematch(credentials(), game_id)
+    location = url_for("games.get_game", game_id=found.game.id)
+    return game(found, 201 if is_new else 200, {"Location": location})
+
+
+@blueprint.get("/<game_id>/presence", parameters=[GAME_ID])
+@blueprint.operation("getPresence", "game_not_found", security=TOKEN_OPTIONAL)
+@blueprint.response(200, PresenceSchema, headers=SERVER_TIME)
+def get_presence(game_id: str) -> Response:
+    """See who is there
+
+    When each seat's player was last heard of, to half a minute; null for the house and an empty
+    seat.
+    """
+    return answer(services().reader.presence(visit(game_id)))
+
+
+def _wait_for_change(found: Visit, seconds: int) -> Response:
+    """The game when it is no more what the caller has; 304 when the time is up."""
+    polled = services().polls.until_changed(found, seconds)
+    note_time(polled.visit.now)
+    response = unless_known(polled.visit, GAME, lambda: shown(polled.visit))
+    response.headers["Preference-Applied"] = f"wait={seconds}"
+    return retry_later(response) if polled.is_over_cap else response
+
+
+def _idempotency_key() -> str | None:
+    key = request.headers.get("Idempotency-Key")
+    if key is not None and not re.fullmatch(r"[ -~]{1,100}", key):
+        at = FieldError("1 to 100 printable ASCII characters.", parameter="Idempotency-Key")
+        raise Problem("invalid_request", f"Idempotency-Key: {at.detail}", errors=(at,))
+    return key

@@ -1,0 +1,35 @@
+"""The interactive reference, and the files that pages load. No part of the API's document."""
+
+from __future__ import annotations
+
+from flask import Blueprint, Response, request
+
+from api.problems.problem import Problem
+from api.web.headers import REFERENCE_POLICY
+from api.web.pages import assets
+from api.web.pages.rendering import page
+from api.web.responses import unless_had
+
+blueprint = Blueprint("pages", __name__)
+
+
+@blueprint.get("/docs")
+def docs() -> Response:
+    """The reference, from which requests can be sent."""
+    return page("docs.html", REFERENCE_POLICY)
+
+
+@blueprint.get("/assets/<name>")
+def asset(name: str) -> Response:
+    """A style sheet, a script or an icon."""
+    found = assets.find(name)
+    if found is None:
+        raise Problem("not_found")
+    gzipped = request.accept_encodings["gzip"] > 0
+    response = Response(found.gzipped if gzipped else found.plain, content_type=found.content_type)
+    if gzipped:
+        response.headers["Content-Encoding"] = "gzip"
+    response.headers["Vary"] = "Accept-Encoding"
+    response.headers["Cache-Control"] = "public, no-cache"
+    response.set_etag(f"{found.tag}-gzip" if gzipped else found.tag)
+    return unless_had(response)

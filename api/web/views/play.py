@@ -1,0 +1,195 @@
+"""Playing: legal moves, checking and making a move, and what happened."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from flask import Response, request
+
+from api.config.rate_policies import MOVES, POLLS, TICKETS, TICKETS_HERE
+from api.observability.context import note_time
+from api.storage.games import asking_items
+from api.web.openapi.blueprint import TOKEN_OPTIONAL, Blueprint
+from api.web.openapi.components import (
+    CONDITIONAL,
+    GAME_ID,
+    IF_NONE_MATCH,
+    MAY_BE_CROWDED,
+    SERVER_TIME,
+    parameter,
+)
+from api.web.rate_limits import count_as_repeated
+from api.web.responses import (
+    Empty,
+    answer,
+    credentials,
+    if_match,
+    retry_later,
+    services,
+    unless_known,
+    visit,
+)
+from api.web.schemas.games import (
+    CheckSchema,
+    EventPageSchema,
+    EventsQuerySchema,
+    LegalMovesQuerySchema,
+    LegalMovesSchema,
+    MoveBodySchema,
+    PlayedSchema,
+    StreamQuerySchema,
+    TicketSchema,
+)
+
+blueprint = Blueprint("play", __name__, url_prefix="/v1/games/<game_id>")
+
+LAST_EVENT_ID = parameter(
+    "Last-Event-ID",
+    "header",
+    "The last id that you got: what came after it is sent, and no snapshot.",
+)
+# The last one keeps proxies from holding events back.
+STREAM_HEADERS = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
+
+
+@blueprint.get("/legal-moves", parameters=[GAME_ID])
+@blueprint.operation(
+    "listLegalMoves",
+    "game_not_found",
+    "not_seated",
+    "invalid_request",
+    parameters=[IF_NONE_MATCH],
+)
+@blueprint.arguments(LegalMovesQuerySchema, location="query")
+@blueprint.response(200, LegalMovesSchema, headers=CONDITIONAL)
+@blueprint.alt_response(304, description="You have it already.", headers=CONDITIONAL)
+def list_legal_moves(query: dict[str, Any], game_id: str) -> Response:
+    """List my legal moves
+
+    With `previews=true`, with what I can already know of each one's outcome.
+    """
+    found = visit(game_id, anonymous=False)
+    moves, previews = services().moves, query["previews"]
+    moves.seat(found)
+    what = "previews" if previews else "moves"
+    return unless_known(found, what, lambda: moves.listed(found, previews))
+
+
+@blueprint.post("/moves/check", parameters=[GAME_ID])
+@blueprint.operation("checkMove", "game_not_found", "not_seated", body=True)
+@blueprint.arguments(MoveBodySchema)
+@blueprint.response(200, CheckSchema)
+def check_move(body: dict[str, Any], game_id: str) -> Response:
+    """Ask whether a move would be legal
+
+    As a new one, now. Changes nothing. What would be a problem for playMove is the answer here;
+    for a legal move `preview` tells what you can already know of its outcome.
+    """
+    return answer(services().moves.check(credentials(), game_id, body["turn"], body["move"]))
+
+
+@blueprint.post("/moves", parameters=[GAME_ID])
+@blueprint.operation(
+    "playMove",
+    "game_not_found",
+    "not_seated",
+    "game_not_started",
+    "game_over",
+    "stale_turn",
+    "already_moved",
+    "not_your_turn",
+    "countdown_running",
+    "illegal_move",
+    "busy",
+    body=True,
+    if_match=True,
+    limits=(MOVES,),
+)
+@blueprint.arguments(MoveBodySchema)
+@blueprint.response(200, PlayedSchema, headers=SERVER_TIME)
+def play_move(body: dict[str, Any], game_id: str) -> Response:
+    """Play a move
+
+    Safe to send again: the same seat, turn and move have the same outcome. A move that is refused
+    changes nothing.
+    """
+    now, played, is_new = services().moves.play(
+        credentials(), game_id, body["turn"], body["move"], if_match
+    )
+    note_time(now)
+    if not is_new:
+        count_as_repeated()
+    return answer(played)
+
+
+@blueprint.post("/stream-tickets", parameters=[GAME_ID])
+@blueprint.operation("createStreamTicket", "game_not_found", limits=(TICKETS_HERE, TICKETS))
+@blueprint.response(201, TicketSchema, headers=SERVER_TIME)
+def create_stream_ticket(game_id: str) -> Response:
+    """Get a ticket for a game's stream
+
+    For browsers, whose EventSource sends no headers: a ticket opens the stream of this game, as I
+    see it now, and nothing else, as often as need be, for some hours. It ends earlier when I
+    leave the game or my token ends.
+    """
+    now, ticket = services().streams.create_ticket(credentials(), game_id)
+    note_time(now)
+    return answer(ticket, 201)
+
+
+@blueprint.get("/stream", parameters=[GAME_ID])
+@blueprint.operation(
+    "streamEvents",
+    "game_not_found",
+    "invalid_request",
+    "invalid_ticket",
+    "too_many_waiting",
+    security=TOKEN_OPTIONAL,
+    parameters=[LAST_EVENT_ID],
+    limits=(POLLS,),
+)
+@blueprint.arguments(StreamQuerySchema, location="query")
+@blueprint.response(
+    200,
+    {"type": "string"},
+    content_type="text/event-stream",
+    description="Server-Sent Events.",
+    headers=SERVER_TIME,
+)
+@blueprint.alt_response(
+    204, description="The game has ended, and you have everything.", headers=SERVER_TIME
+)
+def stream_events(query: dict[str, Any], game_id: str) -> Response:
+    """Be told what happens in a game, as it happens
+
+    Server-Sent Events, with JSON in `data`: `snapshot`, the game, if the stream opens without
+    Last-Event-ID; `update`, `{game, items}`, whose id is the game's version; `end`, `{id, status,
+    result}`, after which the stream closes. It also closes when my place at the table changes or
+    my token ends: open it again then, with Last-Event-ID.
+    """
+    last_id = request.headers.get("Last-Event-ID")
+    stream = services().streams.open(credentials(), query.get("ticket"), game_id, last_id)
+    note_time(stream.now)
+    if stream.is_done:
+        return Empty(status=204)
+    response = Response(stream.parts(), headers=STREAM_HEADERS, content_type="text/event-stream")
+    response.call_on_close(stream.close)
+    return response
+
+
+@blueprint.get("/events", parameters=[GAME_ID])
+@blueprint.operation("listEvents", "game_not_found", "invalid_request", security=TOKEN_OPTIONAL)
+@blueprint.arguments(EventsQuerySchema, location="query")
+@blueprint.response(200, EventPageSchema, headers=MAY_BE_CROWDED)
+def list_events(query: dict[str, Any], game_id: str) -> Response:
+    """List what happened in a game
+
+    After version `since`, as the caller is told it. With `wait` the answer comes when there is
+    something, or nothing more can come; with Retry-After, if too many wait, at once.
+    """
+    since, limit = query["since"], query["limit"]
+    found = visit(game_id, along=[asking_items(game_id, since + 1, since + limit)])
+    polled = services().polls.events(found, since, limit, query["wait"])
+    note_time(polled.now)
+    response = answer(polled.page)
+    return retry_later(response) if polled.is_over_cap else response

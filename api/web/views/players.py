@@ -1,0 +1,27 @@
+"""Players."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from flask import Response
+
+from api.config.rate_policies import PLAYERS
+from api.web.openapi.blueprint import NO_TOKEN, Blueprint
+from api.web.responses import answer, services
+from api.web.schemas.players import NewPlayerBodySchema, PlayerWithTokenSchema
+
+blueprint = Blueprint("players", __name__, url_prefix="/v1/players")
+
+
+@blueprint.post("")
+@blueprint.operation("createPlayer", security=NO_TOKEN, body=True, limits=(PLAYERS,))
+@blueprint.arguments(NewPlayerBodySchema)
+@blueprint.response(201, PlayerWithTokenSchema)
+def create_player(body: dict[str, Any]) -> Response:
+    """Create a player
+
+    The token is shown this once: keep it. A player who is in no game within the hour is forgotten.
+    """
+    player = services().accounts.create(body["name"], body["kind"])
+    return answer(player, 201)

@@ -1,0 +1,108 @@
+"""The catalogue of games."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from flask import Response, request
+from msgspec import Raw
+
+from api.config.rate_policies import READS
+from api.games.representations import RulesetAnswer, RulesetPage, SeatCounts
+from api.games.rulesets import find_ruleset, unknown_ruleset
+from api.model.game import raw
+from api.problems.problem import Problem
+from api.web.openapi.blueprint import NO_TOKEN, Blueprint
+from api.web.openapi.components import ACCEPT_LANGUAGE, IN_A_LANGUAGE, parameter
+from api.web.responses import answer
+from api.web.schemas.rulesets import RulesetPageSchema, RulesetSchema
+from engine.house import HOUSE_LEVELS
+from engine.registry import RULESETS
+from engine.texts import LANGUAGES, rules_text
+
+blueprint = Blueprint("rulesets", __name__, url_prefix="/v1/rulesets")
+
+DEFAULT_LANGUAGE = LANGUAGES[0]
+RULESET = parameter(
+    "ruleset", "path", "The ruleset's id, of listRulesets.", required=True, examples=["parade"]
+)
+
+
+@blueprint.get("")
+@blueprint.operation(
+    "listRulesets", security=NO_TOKEN, store=False, parameters=[ACCEPT_LANGUAGE], limits=(READS,)
+)
+@blueprint.response(200, RulesetPageSchema, headers=IN_A_LANGUAGE)
+def list_rulesets() -> Response:
+    """List the games that there are
+
+    Each with its cards, options, types of moves, and the rules as text. The same for all.
+    """
+    language = best_language()
+    return answer(rendered_catalogue(language), headers=headers_in(language))
+
+
+@blueprint.get("/<ruleset>", parameters=[RULESET])
+@blueprint.operation(
+    "getRuleset",
+    "ruleset_not_found",
+    security=NO_TOKEN,
+    store=False,
+    parameters=[ACCEPT_LANGUAGE],
+    limits=(READS,),
+)
+@blueprint.response(200, RulesetSchema, headers=IN_A_LANGUAGE)
+def get_ruleset(ruleset: str) -> Response:
+    """Get a game's rules, cards and options
+
+    All that there is to know of a game before it is played. The same for all.
+    """
+    if find_ruleset(ruleset) is None:
+        raise Problem("ruleset_not_found", unknown_ruleset())
+    language = best_language()
+    return answer(rendered(ruleset, language), headers=headers_in(language))
+
+
+def best_language() -> str:
+    """The language that the caller prefers among those that there are, whatever the region."""
+    for tag, quality in request.accept_languages:
+        language = tag.partition("-")[0].lower()
+        if quality > 0 and language in LANGUAGES:
+            return language
+    return DEFAULT_LANGUAGE
+
+
+def headers_in(language: str) -> dict[str, str]:
+    """The headers of an answer in this language, which is the same for all for a while."""
+    return {
+        "Cache-Control": "public, max-age=300",
+        "Content-Language": language,
+        "Vary": "Accept-Language",
+    }
+
+
+@cache
+def rendered_catalogue(language: str) -> Raw:
+    """All games of the catalogue, as they are sent."""
+    return raw(RulesetPage(tuple(describe(name, language) for name in RULESETS)))
+
+
+@cache
+def rendered(name: str, language: str) -> Raw:
+    """A game of the catalogue, as it is sent."""
+    return raw(describe(name, language))
+
+
+def describe(name: str, language: str) -> RulesetAnswer:
+    """A game of the catalogue."""
+    ruleset = RULESETS[name]
+    return RulesetAnswer(
+        ruleset=ruleset.id,
+        title=ruleset.title,
+        seat_counts=SeatCounts(ruleset.min_seats, ruleset.max_seats),
+        options=ruleset.options,
+        components=ruleset.components,
+        move_types=ruleset.move_types,
+        house_levels=HOUSE_LEVELS,
+        rules=rules_text(name, language),
+    )

@@ -1,0 +1,193 @@
+"""The service itself: what it is, is it alive and ready, its document, what its problems mean.
+
+Whoever prefers HTML is answered with a page by `getHome`, `listProblems` and `getProblem`. The
+document says nothing of that type: a client that is made from it would have to tell them apart.
+"""
+
+from __future__ import annotations
+
+from hashlib import sha256
+from http import HTTPStatus
+from typing import NamedTuple
+
+from flask import Response, current_app, request
+
+from api.games.representations import HealthAnswer, HomeAnswer, ProblemAnswer, ProblemPage
+from api.model.game import raw
+from api.observability import lifecycle
+from api.problems.catalogue import KINDS
+from api.problems.problem import Problem
+from api.web.openapi.blueprint import NO_TOKEN, Blueprint
+from api.web.openapi.components import CONDITIONAL, IF_NONE_MATCH, header
+from api.web.pages.rendering import BY_ACCEPT, page, wants_page
+from api.web.responses import answer, services, unless_had
+from api.web.schemas.service import (
+    ApiDocumentSchema,
+    HealthSchema,
+    HomeSchema,
+    ProblemKindPageSchema,
+    ProblemKindSchema,
+)
+from engine.registry import RULESETS
+
+blueprint = Blueprint("service", __name__)
+
+CODE = {
+    "name": "code",
+    "in": "path",
+    "required": True,
+    "description": "The `code` of a problem.",
+    "schema": {"type": "string", "examples": ["stale_turn"]},
+}
+
+KEEPS_EVERYTHING = "noeviction"
+TAGGED = {"ETag": CONDITIONAL["ETag"], "Cache-Control": CONDITIONAL["Cache-Control"]}
+KEPT = {
+    "Cache-Control": header("How long it may be kept."),
+    "Vary": header("`Accept`: a browser gets a page."),
+}
+PROBLEMS = tuple(ProblemAnswer(code, *kind) for code, kind in KINDS.items())
+PROBLEM_PAGE = raw(ProblemPage(PROBLEMS))
+PHRASES = {status.value: status.phrase for status in HTTPStatus}
+
+
+class Document(NamedTuple):
+    """The document in one form, as it is sent, with its tag."""
+
+    content: bytes
+    tag: str
+
+    @classmethod
+    def of(cls, text: str) -> Document:
+        """Encode a document once, for all requests to come."""
+        content = text.encode()
+        return cls(content, sha256(content).hexdigest()[:32])
+
+
+@blueprint.get("/")
+@blueprint.operation("getHome", security=NO_TOKEN, store=False)
+@blueprint.response(200, HomeSchema, headers=KEPT)
+def home() -> Response:
+    """What this service is, and where its parts are
+
+    A browser gets a page.
+    """
+    version = current_app.config["API_VERSION"]
+    if wants_page():
+        return page("home.html", rulesets=RULESETS.values(), version=version)
+    places = ("docs", "openapi.yaml", "openapi.json", "v1/rulesets", "problems")
+    root = request.script_root
+    home = HomeAnswer("Ludothèque", version, *(f"{root}/{place}" for place in places))
+    return answer(home, headers=BY_ACCEPT)
+
+
+@blueprint.get("/livez")
+@blueprint.operation("getLiveness", security=NO_TOKEN, store=False)
+@blueprint.response(200, HealthSchema)
+def livez() -> Response:
+    """Is the service alive
+
+    Whether the process answers at all; it asks nobody else.
+    """
+    return answer(HealthAnswer("alive", None))
+
+
+@blueprint.get("/readyz")
+@blueprint.operation(
+    "getReadiness", "store_evicts", "store_read_only", "stopping", security=NO_TOKEN, limits=()
+)
+@blueprint.response(200, HealthSchema)
+def readyz() -> Response:
+    """Can the service do its work
+
+    503 while the store cannot be reached or is a replica, if it may drop games when its memory is
+    full, and from the moment that the service was told to stop. While the memory or the disk of
+    the store is full, the answer is 200 and `detail` says so: games can be read, changes are 503.
+    """
+    if lifecycle.is_announced():
+        raise Problem("stopping")
+    refusal = None
+    for condition in services().store.conditions():
+        policy = condition.eviction_policy
+        if policy not in (None, KEEPS_EVERYTHING):
+            raise Problem("store_evicts", f"maxmemory-policy is {policy}, not {KEEPS_EVERYTHING}.")
+        if not condition.is_master:
+            raise Problem("store_read_only")
+        refusal = refusal or condition.refusal
+    return answer(HealthAnswer("ready", refusal))
+
+
+@blueprint.get("/problems")
+@blueprint.operation("listProblems", security=NO_TOKEN, store=False)
+@blueprint.response(200, ProblemKindPageSchema, headers=KEPT)
+def list_problems() -> Response:
+    """List why requests fail, and what to do about it
+
+    A browser gets a page.
+    """
+    if wants_page():
+        return page("problems.html", problems=PROBLEMS, phrases=PHRASES)
+    return answer(PROBLEM_PAGE, headers=BY_ACCEPT)
+
+
+@blueprint.get("/problems/<code>", parameters=[CODE])
+@blueprint.operation("getProblem", "problem_not_found", security=NO_TOKEN, store=False)
+@blueprint.response(200, ProblemKindSchema, headers=KEPT)
+def get_problem(code: str) -> Response:
+    """What a problem code means, and what to do about it
+
+    The `type` of a problem is this operation's address. A browser gets a page.
+    """
+    if code not in KINDS:
+        raise Problem("problem_not_found")
+    problem = ProblemAnswer(code, *KINDS[code])
+    if wants_page():
+        return page("problem.html", about=code, problem=problem, phrases=PHRASES)
+    return answer(problem, headers=BY_ACCEPT)
+
+
+@blueprint.get("/openapi.json")
+@blueprint.operation(
+    "getDocumentAsJson", security=NO_TOKEN, store=False, parameters=[IF_NONE_MATCH]
+)
+@blueprint.response(
+    200,
+    ApiDocumentSchema,
+    description="This document.",
+    headers=TAGGED,
+)
+@blueprint.alt_response(304, description="You have it already.", headers=TAGGED)
+def openapi_json() -> Response:
+    """This document, as JSON
+
+    The same as /openapi.yaml, for programs.
+    """
+    return _document("json", "application/json")
+
+
+@blueprint.get("/openapi.yaml")
+@blueprint.operation(
+    "getDocumentAsYaml", security=NO_TOKEN, store=False, parameters=[IF_NONE_MATCH]
+)
+@blueprint.response(
+    200,
+    {"type": "string"},
+    content_type="application/yaml",
+    description="This document.",
+    headers=TAGGED,
+)
+@blueprint.alt_response(304, description="You have it already.", headers=TAGGED)
+def openapi_yaml() -> Response:
+    """This document, as YAML
+
+    The whole contract: clients can be generated from it.
+    """
+    return _document("yaml", "application/yaml")
+
+
+def _document(form: str, content_type: str) -> Response:
+    document: Document = current_app.extensions["document"][form]
+    response = Response(document.content, content_type=content_type)
+    response.set_etag(document.tag)
+    response.headers["Cache-Control"] = "no-cache"
+    return unless_had(response)
