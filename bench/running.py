@@ -89,7 +89,7 @@ def service(workers: int = 2, **settings: str) -> Iterator[Running]:
         environment = _environment(WEB_CONCURRENCY=str(workers), PORT="0")
         environment |= {"DATA_DIR": f"{directory}/data", "APPEND_FSYNC": "everysec"}
         environment |= settings
-        command = [sys.executable, "-P", "-m", "api.commands", "serve"]
+        command = [sys.executable, "-P", "-m", "api.server.cli", "serve"]
         with _process(command, environment, " serves on ") as (process, line):
             port = int(line.split("http://")[1].split()[0].rpartition(":")[2])
             store = f"{directory}/data/valkey/valkey.sock"
@@ -110,7 +110,7 @@ def bare_service(beside: Running) -> Iterator[Running]:
     environment["REDIS_URL"] = f"unix://{beside.store}"
     command = [
         *(sys.executable, "-P", "-m", "gunicorn", "bench.bare:create_app()"),
-        *("--config", "python:api.gunicorn_config"),
+        *("--config", "python:api.server.gunicorn_config"),
     ]
     with _process(command, environment) as (process, _):
         _await(port)

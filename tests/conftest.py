@@ -20,7 +20,7 @@ def start_service(directory: str, **settings: str) -> Service:
     environment = clean_environment()
     environment |= {"PORT": "0", "DATA_DIR": f"{directory}/data", "PYTHONPATH": str(ROOT)}
     environment |= settings
-    command = [sys.executable, "-P", "-m", "api.commands", "serve"]
+    command = [sys.executable, "-P", "-m", "api.server.cli", "serve"]
     return Service(command, environment, ROOT)
 
 

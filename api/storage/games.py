@@ -30,9 +30,9 @@ from msgspec import Raw, Struct
 from redis import RedisError, ResponseError
 
 from api.concurrency.time_slices import long_work, pause
-from api.keeper import REFUSING_MAXMEMORY
 from api.model.game import FORMAT, Account, Audience, Game, Item, Place, Player, StoredDeal
 from api.observability import metrics
+from api.server.valkey_supervisor import REFUSING_MAXMEMORY
 from api.storage.client import Command, Link, Script, Unreadable, readable
 from api.storage.coalescing import Found
 from api.storage.codec import read_state

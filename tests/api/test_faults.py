@@ -42,7 +42,7 @@ def workers(service: Service) -> set[int]:
     return {
         int(pid)
         for pid in children.split()
-        if b"api.commands" in Path(f"/proc/{pid}/cmdline").read_bytes()
+        if b"api.server.cli" in Path(f"/proc/{pid}/cmdline").read_bytes()
     }
 
 

@@ -23,7 +23,7 @@ import yaml
 
 from api.config import capacity
 from api.config.settings import Settings, describe
-from api.embedded import server_binary
+from api.server.valkey import server_binary
 from tests.server.service import ROOT, Service, clean_environment, wait_until
 
 SETTINGS = {row.variable for row in describe()}

@@ -99,7 +99,7 @@ def workers(service: Service) -> set[int]:
     found = set()
     for pid in children.split():
         with contextlib.suppress(OSError):
-            if b"api.commands" in Path(f"/proc/{pid}/cmdline").read_bytes():
+            if b"api.server.cli" in Path(f"/proc/{pid}/cmdline").read_bytes():
                 found.add(int(pid))
     return found
 

@@ -27,7 +27,7 @@ def start(tmp_path: Path) -> Iterator[Start]:
         environment = clean_environment()
         environment |= {"PORT": "0", "DATA_DIR": str(tmp_path / "data"), "PYTHONPATH": str(ROOT)}
         environment |= {name: str(value) for name, value in settings.items()}
-        program = ["-P", "-m", "api.commands", "serve"] if own else [str(PROBE)]
+        program = ["-P", "-m", "api.server.cli", "serve"] if own else [str(PROBE)]
         service = Service([sys.executable, *program], environment, tmp_path)
         services.append(service)
         return service.await_ready() if ready else service

@@ -12,7 +12,7 @@ from typing import Any
 from urllib.parse import parse_qs
 
 import api
-from api.commands import main
+from api.server.cli import main
 
 Application = Callable[[dict[str, Any], Callable[..., Any]], Iterable[bytes]]
 

@@ -15,9 +15,9 @@ from typing import Any
 import redis
 import requests
 
-from api import embedded, keeper
 from api.config.settings import describe
 from api.observability.exposition import SECONDS_KEPT
+from api.server.run import valkey, valkey_supervisor
 
 ROOT = Path(__file__).resolve().parents[2]
 PATIENCE = 30.0
@@ -52,7 +52,7 @@ class Store:
 
     @property
     def address(self) -> str:
-        return embedded._socket_address(self.directory.resolve())
+        return valkey._socket_address(self.directory.resolve())
 
     def client(self) -> redis.Redis:
         return redis.Redis(unix_socket_path=self.address, socket_timeout=5, retry=None)
@@ -67,7 +67,7 @@ class Store:
 
     @property
     def keeper(self) -> int:
-        lock = self.directory / keeper.KEEPER_LOCK
+        lock = self.directory / valkey_supervisor.KEEPER_LOCK
         # Empty for a moment, while a new keeper writes its own.
         return int(wait_until(lock.read_text, "the keeper has written its pid"))
 

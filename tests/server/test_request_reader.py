@@ -9,9 +9,9 @@ import time
 import pytest
 from gunicorn.http.errors import LimitRequestHeaders
 
-from api import request_reader
-from api.request_reader import END, MOST_BYTES, RequestReader
-from api.worker import DISCARDED_BYTES
+from api.server.request_reader import END, MOST_BYTES, RequestReader
+from api.server.run import request_reader
+from api.server.worker import DISCARDED_BYTES
 from tests.server.conftest import Start
 from tests.server.service import Service
 

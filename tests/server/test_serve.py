@@ -229,12 +229,12 @@ def test_gunicorn_itself_runs_the_service_as_the_procfile_says(
     finally:
         process.kill()
         process.wait()
-    assert "api.worker.Worker" in log.read_text()
+    assert "api.server.worker.Worker" in log.read_text()
 
 
 @pytest.mark.parametrize(("arguments", "code"), [(["--help"], 0), (["fly"], 2), ([], 2)])
 def test_the_command_explains_itself(arguments: list[str], code: int) -> None:
-    command = [sys.executable, "-P", "-m", "api.commands", *arguments]
+    command = [sys.executable, "-P", "-m", "api.server.cli", *arguments]
     environment = clean_environment() | {"PYTHONPATH": str(ROOT)}
     result = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     assert result.returncode == code

@@ -138,7 +138,7 @@ def test_liveness_asks_nothing_of_the_store(start: Start) -> None:
 
 def check(**settings: str) -> "subprocess.CompletedProcess[str]":
     return subprocess.run(
-        [sys.executable, "-P", "-m", "api.commands", "check"],
+        [sys.executable, "-P", "-m", "api.server.cli", "check"],
         env=clean_environment() | {"PYTHONPATH": str(ROOT)} | settings,
         capture_output=True,
         text=True,

@@ -6,8 +6,8 @@ import signal
 import pytest
 
 from api.problems.catalogue import KINDS
+from api.server.worker import FAILED, PROBLEMS, Problem
 from api.web.headers import DATA_POLICY, POLICY, SAFE_HEADERS
-from api.worker import FAILED, PROBLEMS, Problem
 from tests.server.conftest import Start
 from tests.server.service import Service
 

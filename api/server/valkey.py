@@ -1,7 +1,7 @@
 """The embedded Valkey: what the service runs on when nobody gave it a REDIS_URL.
 
 `EmbeddedValkey` is the service's side: it claims the data directory, so that two services never
-write to one, and starts the keeper (`api.keeper`), which runs the server and outlives the
+write to one, and starts the keeper (`api.server.valkey_supervisor`), which runs the server and outlives the
 service by just as long as its workers need. It knows nothing of what is stored.
 
 Three locks in the directory tell who is alive. The service's is held by its main process alone,
@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import IO, Self
 from urllib.parse import quote
 
-from api import keeper
+from api.server.run import valkey_supervisor
 
 SERVICE_LOCK = "service.lock"
 SOCKET = "valkey.sock"
@@ -35,7 +35,7 @@ LONGEST_ADDRESS = 100
 SHORT_PLACE = Path("/tmp")
 # Workers of a service that was killed finish their requests first.
 PREDECESSOR_SECONDS = 60.0
-STOP_SECONDS = 2 * keeper.STOP_SECONDS
+STOP_SECONDS = 2 * valkey_supervisor.STOP_SECONDS
 
 
 class EmbeddedError(Exception):
@@ -132,7 +132,7 @@ class EmbeddedValkey:
             self._keeper = subprocess.Popen(
                 # -P and a file's name: no `api` in the working directory is taken for ours.
                 [
-                    *(sys.executable, "-P", keeper.__file__),
+                    *(sys.executable, "-P", valkey_supervisor.__file__),
                     *(self._binary, str(self._directory), self._address, self._append_fsync),
                 ],
                 stdin=self._pipe[0],
@@ -228,7 +228,7 @@ def _claim(directory: Path) -> IO[str]:
             + (f" (process {holder})" if holder else "")
             + ": stop it first, or set DATA_DIR to another place"
         ) from None
-    keeper.note_pid(file)
+    valkey_supervisor.note_pid(file)
     return file
 
 
@@ -239,14 +239,14 @@ def _await_predecessor(directory: Path) -> None:
     """
     deadline = time.monotonic() + PREDECESSOR_SECONDS
     try:
-        with (directory / keeper.KEEPER_LOCK).open("ab") as lock:
-            (directory / keeper.KEEPER_LOCK).chmod(0o600)
+        with (directory / valkey_supervisor.KEEPER_LOCK).open("ab") as lock:
+            (directory / valkey_supervisor.KEEPER_LOCK).chmod(0o600)
             while not _try_lock(lock):
                 if time.monotonic() > deadline:
                     raise EmbeddedError(
                         f"processes of an earlier ludotheque serve still use {directory}"
                     )
-                time.sleep(keeper.POLL_SECONDS)
+                time.sleep(valkey_supervisor.POLL_SECONDS)
     except OSError as error:
         raise EmbeddedError(f"cannot write to {directory}: {error.strerror}") from None
 

@@ -1,7 +1,7 @@
 """The service as one program: gunicorn in this process, and the embedded Valkey if need be.
 
 `serve` does what `ludotheque serve` promises: one address taken, one server for all workers,
-started before them and ended after them. It decides nothing that `api.gunicorn_config` or
+started before them and ended after them. It decides nothing that `api.server.gunicorn_config` or
 `api.config.settings` decide.
 """
 
@@ -19,7 +19,7 @@ from gunicorn.app.base import BaseApplication
 from gunicorn.arbiter import Arbiter
 
 from api.config.settings import Settings
-from api.embedded import EmbeddedError, EmbeddedValkey
+from api.server.valkey import EmbeddedError, EmbeddedValkey
 
 BACKLOG = 2048
 # Workers of a service that was killed hear of it within a fraction of a second, and let go.
@@ -102,8 +102,8 @@ class Application(BaseApplication):  # type: ignore[misc]
         super().__init__()
 
     def load_config(self) -> None:
-        """What `api.gunicorn_config` says, with the address that is already taken."""
-        from api import gunicorn_config  # noqa: PLC0415 (it reads the environment)
+        """What `api.server.gunicorn_config` says, with the address that is already taken."""
+        from api.server.run import gunicorn_config  # noqa: PLC0415 (it reads the environment)
 
         for name, value in vars(gunicorn_config).items():
             if name in self.cfg.settings:
@@ -118,7 +118,7 @@ class Application(BaseApplication):  # type: ignore[misc]
         return create_app(self._settings)
 
     def _worker_is_ready(self, worker: Any) -> None:
-        from api import gunicorn_config  # noqa: PLC0415 (as above)
+        from api.server.run import gunicorn_config  # noqa: PLC0415 (as above)
 
         gunicorn_config.post_worker_init(worker)
         self._announce(worker)

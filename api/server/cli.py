@@ -1,7 +1,7 @@
 """The console command `ludotheque`: serves, asks whether it does, or writes the API document.
 
 It reads the arguments, turns what can go wrong into one line and an exit code, and leaves the
-work to `api.server` and the application. Exit codes: 0 done, ready, or stopped in order, 1 cannot
+work to `api.server.run` and the application. Exit codes: 0 done, ready, or stopped in order, 1 cannot
 start or not ready, 2 wrong arguments or settings, 3 the application does not load, 130
 interrupted while starting.
 """
@@ -75,7 +75,7 @@ def _parser() -> argparse.ArgumentParser:
 
 def _serve() -> int:
     # Imported here since the API document needs neither gunicorn nor gevent.
-    from api.server import ServeError, serve  # noqa: PLC0415
+    from api.server.run import ServeError, serve  # noqa: PLC0415
 
     try:
         serve(Settings.from_environment())

@@ -3,7 +3,7 @@
 It is the parent of valkey-server and does nothing else: it starts it, starts it again if it
 dies, and ends it in an orderly way once its own standard input closes. Every process of the
 service holds the other end of that pipe, so the end comes when the service and all its workers
-are gone, however they went. `api.embedded` starts this file as a script, in a session of its
+are gone, however they went. `api.server.valkey` starts this file as a script, in a session of its
 own; it imports nothing but the standard library, so that it is small and starts at once.
 
 On its standard output it says "ready", or in one line why there will be no server. After "ready"

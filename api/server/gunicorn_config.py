@@ -1,6 +1,6 @@
 """How gunicorn runs the service: for `ludotheque serve` and for the gunicorn command alike.
 
-Used as `gunicorn --config python:api.gunicorn_config 'api:create_app()'`. What can be chosen
+Used as `gunicorn --config python:api.server.gunicorn_config 'api:create_app()'`. What can be chosen
 comes from `api.config.settings`; the rest is decided here, with the reason.
 """
 
@@ -25,7 +25,7 @@ _host = f"[{_settings.host}]" if ":" in _settings.host else _settings.host
 
 bind = f"{_host}:{_settings.port}"
 workers = _settings.web_concurrency
-worker_class = "api.worker.Worker"
+worker_class = "api.server.worker.Worker"
 worker_connections = _capacity.connections
 loglevel = _settings.log_level
 # The service's own lines of the log, in the same form as gunicorn's.
@@ -72,7 +72,7 @@ def pre_fork(server: Any, worker: Any) -> None:
 
 
 def post_fork(server: Any, worker: Any) -> None:
-    """In a new worker: let it see what it was sent before it could listen (`api.worker`)."""
+    """In a new worker: let it see what it was sent before it could listen (`api.server.worker`)."""
     worker.heard = server.SIG_QUEUE
     worker.stop_delay = _settings.stop_delay_seconds
     worker.grace = _settings.grace_seconds

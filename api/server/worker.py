@@ -36,7 +36,7 @@ from gunicorn.workers.ggevent import GeventWorker
 from api.observability import addresses, lifecycle
 from api.observability.addresses import Proxies
 from api.problems.catalogue import KINDS
-from api.request_reader import RequestReader
+from api.server.request_reader import RequestReader
 from api.web.headers import DATA_POLICY, POLICY, SAFE_HEADERS
 
 SAFE = "".join(f"{name}: {value}\r\n" for name, value in ((POLICY, DATA_POLICY), *SAFE_HEADERS))
