@@ -176,7 +176,7 @@ def _workers(master: int, number: int) -> list[int]:
         found = [
             int(child)
             for child in children
-            if b"keeper.py" not in Path(f"/proc/{child}/cmdline").read_bytes()
+            if b"valkey_supervisor.py" not in Path(f"/proc/{child}/cmdline").read_bytes()
         ]
         if len(found) == number:
             return found

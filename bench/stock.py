@@ -1,9 +1,9 @@
 """Stores with many games in them, filled quickly.
 
-One game is played over HTTP. Copies of it, as it was at some moments, with ids and players of
-their own, are written by the service's own code (`api.games.transactions`, `api.storage.games`, `api.storage.indexes`):
-the same keys, entries and lives as if each had been played. Only the round trips are saved, as
-what it asks of the store goes out many commands at a time.
+One game is played over HTTP. Copies of it, as it was at some moments, with ids and players of their
+own, are written by the service's own code (`api.games.transactions`, `api.storage.games`,
+`api.storage.indexes`): the same keys, entries and lives as if each had been played. Only the round
+trips are saved, as what it asks of the store goes out many commands at a time.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
 """The log: one line for each thing that happened, as text for people or as JSON for programs.
 
-Every line within a request carries the request's id. Of an exception the log has its type and
-where it happened, never its message: that may quote what could not be read, which may be a hand,
-a token or a body. Of a path, a query, a header or a body no level logs anything except a game's id
-and the client's X-Request-ID (`api.observability.context`). The master loads this module, so it imports nothing
-that gevent has to patch.
+Every line within a request carries the request's id. Of an exception the log has its type and where
+it happened, never its message: that may quote what could not be read, which may be a hand, a token
+or a body. Of a path, a query, a header or a body no level logs anything except a game's id and the
+client's X-Request-ID (`api.observability.context`). The master loads this module, so it imports
+nothing that gevent has to patch.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ TOLD = (SettingsError, ImportError)
 FRAMES = 20
 """So many places an exception came through are logged, the innermost."""
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 
 
 def describe(error: BaseException) -> list[dict[str, Any]]:

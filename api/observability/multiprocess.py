@@ -1,9 +1,9 @@
 """Where the workers of one master keep their counts, so that any of them can tell the sum.
 
 The master makes a directory when it starts and removes it when it ends. Each worker has a number
-that no other living one has, and writes files of that number; one that follows a dead worker
-gets its number and counts on in its files, so there are never more files than workers, and no
-count goes back. What is in the files is the business of `api.observability.metrics`. This module imports
+that no other living one has, and writes files of that number; one that follows a dead worker gets
+its number and counts on in its files, so there are never more files than workers, and no count goes
+back. What is in the files is the business of `api.observability.metrics`. This module imports
 nothing of the service, as the master loads it.
 """
 

@@ -1,7 +1,7 @@
 """The one shape in which every request fails, whichever layer refuses it.
 
-A problem is RFC 9457 JSON with a machine `code` (of `api.problems.catalogue`) and, where a member of the
-request is at fault, a pointer to it. This module knows no route and no game.
+A problem is RFC 9457 JSON with a machine `code` (of `api.problems.catalogue`) and, where a member
+of the request is at fault, a pointer to it. This module knows no route and no game.
 """
 
 from __future__ import annotations

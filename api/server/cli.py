@@ -1,9 +1,9 @@
 """The console command `ludotheque`: serves, asks whether it does, or writes the API document.
 
-It reads the arguments, turns what can go wrong into one line and an exit code, and leaves the
-work to `api.server.run` and the application. Exit codes: 0 done, ready, or stopped in order, 1 cannot
-start or not ready, 2 wrong arguments or settings, 3 the application does not load, 130
-interrupted while starting.
+It reads the arguments, turns what can go wrong into one line and an exit code, and leaves the work
+to `api.server.run` and the application. Exit codes: 0 done, ready, or stopped in order, 1 cannot
+start or not ready, 2 wrong arguments or settings, 3 the application does not load, 130 interrupted
+while starting.
 """
 
 from __future__ import annotations

@@ -30,7 +30,8 @@ worker_connections = _capacity.connections
 loglevel = _settings.log_level
 # The service's own lines of the log, in the same form as gunicorn's.
 logger_class = logs.LOGS[_settings.log_format]
-# Nor does gunicorn write of requests: `api.web.middleware` does, without queries, which hold tickets.
+# Nor does gunicorn write of requests: `api.web.middleware` does, without queries, which hold
+# tickets.
 accesslog = None
 
 # Seconds that an idle connection is kept, and that a request's line and headers may take.

@@ -103,7 +103,7 @@ class Application(BaseApplication):  # type: ignore[misc]
 
     def load_config(self) -> None:
         """What `api.server.gunicorn_config` says, with the address that is already taken."""
-        from api.server.run import gunicorn_config  # noqa: PLC0415 (it reads the environment)
+        from api.server import gunicorn_config  # noqa: PLC0415 (it reads the environment)
 
         for name, value in vars(gunicorn_config).items():
             if name in self.cfg.settings:
@@ -118,7 +118,7 @@ class Application(BaseApplication):  # type: ignore[misc]
         return create_app(self._settings)
 
     def _worker_is_ready(self, worker: Any) -> None:
-        from api.server.run import gunicorn_config  # noqa: PLC0415 (as above)
+        from api.server import gunicorn_config  # noqa: PLC0415 (as above)
 
         gunicorn_config.post_worker_init(worker)
         self._announce(worker)

@@ -1,8 +1,8 @@
 """The embedded Valkey: what the service runs on when nobody gave it a REDIS_URL.
 
 `EmbeddedValkey` is the service's side: it claims the data directory, so that two services never
-write to one, and starts the keeper (`api.server.valkey_supervisor`), which runs the server and outlives the
-service by just as long as its workers need. It knows nothing of what is stored.
+write to one, and starts the keeper (`api.server.valkey_supervisor`), which runs the server and
+outlives the service by just as long as its workers need. It knows nothing of what is stored.
 
 Three locks in the directory tell who is alive. The service's is held by its main process alone,
 not by its workers: it decides who is refused. The keeper's and the server's show what a service
@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import IO, Self
 from urllib.parse import quote
 
-from api.server.run import valkey_supervisor
+from api.server import valkey_supervisor
 
 SERVICE_LOCK = "service.lock"
 SOCKET = "valkey.sock"

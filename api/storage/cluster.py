@@ -147,7 +147,10 @@ class Topology:
 
 
 class ClusterLink:
-    """The link to a cluster (see `api.storage.client.Link`); `server` makes that to one of its nodes."""
+    """The link to a cluster (see `api.storage.client.Link`).
+
+    `server` makes the link to one of its nodes.
+    """
 
     publish = "SPUBLISH"
 

@@ -62,7 +62,7 @@ def database(service: Service) -> Iterator[redis.Redis]:
 @pytest.fixture
 def short(monkeypatch: pytest.MonkeyPatch) -> None:
     """A commit is not under way for as long as it might be."""
-    monkeypatch.setattr(lives, "COMMIT_MS", 300)
+    monkeypatch.setattr(retention, "COMMIT_MS", 300)
 
 
 class Caller:
@@ -333,7 +333,7 @@ class Town:
         return replace(game, rematch="a rematch")
 
     def commit(self, before: Game | None, after: Game) -> None:
-        """As `api.games.transactions` does; now and then another was faster, or nobody comes back."""
+        """As `Desk.commit` does; now and then another was faster, or nobody comes back."""
         if self.indexes.are_to_be_renewed(before, after, self.now):
             after = replace(after, indexed_at=self.now)
         self.indexes.before_commit(before, after, self.now)

@@ -17,7 +17,7 @@ import requests
 
 from api.config.settings import describe
 from api.observability.exposition import SECONDS_KEPT
-from api.server.run import valkey, valkey_supervisor
+from api.server import valkey, valkey_supervisor
 
 ROOT = Path(__file__).resolve().parents[2]
 PATIENCE = 30.0

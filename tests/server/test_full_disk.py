@@ -20,7 +20,7 @@ import pytest
 import redis
 import requests
 
-from api.server.run import valkey_supervisor
+from api.server import valkey_supervisor
 from api.server.valkey import EmbeddedValkey
 from tests.api.client import Client, seated
 from tests.api.conftest import new_player
@@ -314,7 +314,7 @@ BLIND_KEEPER = """
 import sys
 
 sys.path.insert(0, {place!r})
-import keeper
+import valkey_supervisor
 valkey_supervisor.DISTRUST_SECONDS = 1.0
 valkey_supervisor._allocate_behind = lambda file, size: None
 heed_disk = valkey_supervisor.Server.heed_disk
@@ -329,7 +329,7 @@ def test_a_valkey_that_ends_at_a_failed_write_is_started_again_to_be_read(
     """As where the file system reserves nothing, and another program is faster than the keeper."""
     script = tmp_path / "blind_keeper.py"
     script.write_text(BLIND_KEEPER.format(place=str(Path(valkey_supervisor.__file__).parent)))
-    monkeypatch.setattr(keeper, "__file__", str(script))
+    monkeypatch.setattr(valkey_supervisor, "__file__", str(script))
     with EmbeddedValkey(disk.path / "data", "always") as valkey:
         valkey.start()
         store = redis.Redis.from_url(valkey.url, retry=None)
@@ -436,7 +436,7 @@ def test_a_change_of_settings_that_valkey_answered_in_part_is_completed_by_the_n
         sent.append(command.decode().removeprefix("CONFIG SET "))
         return answers.pop(0)
 
-    monkeypatch.setattr(keeper, "_ask", ask)
+    monkeypatch.setattr(valkey_supervisor, "_ask", ask)
     server.heed_disk()
     assert sent == ["maxmemory 1", "appendfsync everysec"]
     # There is room again before the refusal was complete.

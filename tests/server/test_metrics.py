@@ -62,7 +62,7 @@ def worker_pids(service: Service) -> list[int]:
     return [
         int(pid)
         for pid in children.split()
-        if b"keeper" not in Path(f"/proc/{pid}/cmdline").read_bytes()
+        if b"valkey_supervisor" not in Path(f"/proc/{pid}/cmdline").read_bytes()
     ]
 
 

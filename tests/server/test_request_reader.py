@@ -9,8 +9,8 @@ import time
 import pytest
 from gunicorn.http.errors import LimitRequestHeaders
 
+from api.server import request_reader
 from api.server.request_reader import END, MOST_BYTES, RequestReader
-from api.server.run import request_reader
 from api.server.worker import DISCARDED_BYTES
 from tests.server.conftest import Start
 from tests.server.service import Service

@@ -1,4 +1,4 @@
-"""What is shared (`api.storage.coalescing`): who goes with whom, who waits for whom, what comes back."""
+"""What is shared: who goes with whom, who waits for whom, what comes back."""
 
 from __future__ import annotations
 

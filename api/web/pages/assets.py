@@ -39,7 +39,7 @@ def find(name: str) -> Asset | None:
 
 @cache
 def _load(name: str) -> Asset:
-    directory = files("api") / "pages" / "static" if name in OWN else swagger_ui()
+    directory = files("api.web.pages") / "static" if name in OWN else swagger_ui()
     plain = (directory / name).read_bytes()
     return Asset(
         content_type=TYPES[name.rpartition(".")[2]],

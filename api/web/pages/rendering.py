@@ -13,7 +13,7 @@ BY_ACCEPT = {"Cache-Control": "public, max-age=300", "Vary": "Accept"}
 """The headers of what is a page for some and JSON for others."""
 
 _templates = Environment(
-    loader=PackageLoader("api", "pages/templates"),
+    loader=PackageLoader("api.web.pages"),
     autoescape=True,
     undefined=StrictUndefined,
     trim_blocks=True,
