@@ -22,7 +22,7 @@ from bench.report import RESULTS
 from bench.running import ROOT
 
 
-class Look(NamedTuple):
+class Snapshot(NamedTuple):
     """The colours of a picture: what is behind, what is written, the lines."""
 
     ground: str
@@ -32,10 +32,10 @@ class Look(NamedTuple):
 
 
 LOOKS = {
-    "growth.svg": Look(
+    "growth.svg": Snapshot(
         "#ffffff", "#1f2328", "#d1d9e0", ("#0550ae", "#bc4c00", "#116329", "#8250df", "#a40e26")
     ),
-    "growth-dark.svg": Look(
+    "growth-dark.svg": Snapshot(
         "#0d1117", "#e6edf3", "#30363d", ("#79c0ff", "#ffa657", "#7ee787", "#d2a8ff", "#ff7b72")
     ),
 }
@@ -60,7 +60,7 @@ def draw(measured: dict[str, Any], directory: Path) -> None:
             )
 
 
-def _figure(growth: list[dict[str, Any]], look: Look) -> Figure:
+def _figure(growth: list[dict[str, Any]], look: Snapshot) -> Figure:
     figure = Figure(figsize=(9, 6.5), layout="constrained")
     panels = figure.subplots(2, 2, sharey=True).flat
     for at, (axes, each) in enumerate(zip(panels, growth, strict=True)):
@@ -77,7 +77,7 @@ def _figure(growth: list[dict[str, Any]], look: Look) -> Figure:
     return figure
 
 
-def _panel(axes: Axes, each: dict[str, Any], look: Look) -> None:
+def _panel(axes: Axes, each: dict[str, Any], look: Snapshot) -> None:
     sizes = each["sizes"]
     for name, colour, marker in zip(OPERATIONS, look.lines, MARKERS, strict=True):
         medians, lowest, highest = zip(*each["ms"][name], strict=True)

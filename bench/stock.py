@@ -16,12 +16,12 @@ import msgspec
 from msgspec.structs import replace
 
 from api.config.settings import Settings
-from api.games.players import Accounts, new_id
-from api.games.transactions import Desk
+from api.games.players import Players, new_id
+from api.games.transactions import Transactions
 from api.model.events import BY_PLAYER, SeatLeft, SeatTaken
 from api.model.game import Game, Item, Player, StoredDeal, public_item
-from api.model.retention import Lives
-from api.storage.client import Command, Link
+from api.model.retention import Retention
+from api.storage.client import Command, StoreClient
 from api.storage.games import Change, Store
 from api.storage.indexes import Indexes
 from api.web.wiring import Services, make_services
@@ -117,8 +117,8 @@ class Batch:
     publish = "PUBLISH"
     waits_for_replicas = False
 
-    def __init__(self, link: Link) -> None:
-        self._link = link
+    def __init__(self, client: StoreClient) -> None:
+        self._link = client
         self._commands: list[Command] = []
 
     def ask(
@@ -147,11 +147,11 @@ class Stock:
         self.template = template
         self._now = services.store.read(None).now
         self._created_at = self._now - HOUR_MS
-        self._batch = Batch(services.store.link)
+        self._batch = Batch(services.store.client)
         store = Store(self._batch)
-        lives = Lives.of(Settings())
-        self._accounts = Accounts(store, lives)
-        self._desk = Desk(store, Indexes(self._batch, store, lives), self._accounts, lives)
+        lives = Retention.of(Settings())
+        self._accounts = Players(store, lives)
+        self._desk = Transactions(store, Indexes(self._batch, store, lives), self._accounts, lives)
 
     def players(self) -> list[Seated]:
         """New players, as many as the game has."""

@@ -25,14 +25,14 @@ class SettingsError(ValueError):
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class Kind:
+class SettingType:
     """How the text of a variable becomes a value: `parse` raises ValueError, saying why not."""
 
     parse: Callable[[str], Any]
     bounds: str
 
 
-def _integer(minimum: int, maximum: int) -> Kind:
+def _integer(minimum: int, maximum: int) -> SettingType:
     bounds = f"a whole number from {minimum} to {maximum}"
 
     def parse(text: str) -> int:
@@ -41,10 +41,10 @@ def _integer(minimum: int, maximum: int) -> Kind:
             raise ValueError(f"must be {bounds}")
         return int(text)
 
-    return Kind(parse, bounds)
+    return SettingType(parse, bounds)
 
 
-def _number(minimum: float, maximum: float) -> Kind:
+def _number(minimum: float, maximum: float) -> SettingType:
     bounds = f"a number from {minimum:g} to {maximum:g}"
 
     def parse(text: str) -> float:
@@ -56,10 +56,10 @@ def _number(minimum: float, maximum: float) -> Kind:
             raise ValueError(f"must be {bounds}")
         return number
 
-    return Kind(parse, bounds)
+    return SettingType(parse, bounds)
 
 
-def _choice(*choices: str) -> Kind:
+def _choice(*choices: str) -> SettingType:
     bounds = "one of " + ", ".join(choices)
 
     def parse(text: str) -> str:
@@ -67,10 +67,10 @@ def _choice(*choices: str) -> Kind:
             raise ValueError(f"must be {bounds}")
         return text.lower()
 
-    return Kind(parse, bounds)
+    return SettingType(parse, bounds)
 
 
-def _host() -> Kind:
+def _host() -> SettingType:
     bounds = "a host name or an IP address"
 
     def parse(text: str) -> str:
@@ -78,10 +78,10 @@ def _host() -> Kind:
             raise ValueError(f"must be {bounds}, without brackets, port or scheme")
         return text
 
-    return Kind(parse, bounds)
+    return SettingType(parse, bounds)
 
 
-def _redis_url() -> Kind:
+def _redis_url() -> SettingType:
     schemes = ("redis", "rediss", "unix")
     several = tuple(f"{each}+{kind}" for each in schemes[:2] for kind in ("sentinel", "cluster"))
     bounds = "a redis://, rediss://, unix://, redis+sentinel:// or redis+cluster:// address"
@@ -102,10 +102,10 @@ def _redis_url() -> Kind:
             raise ValueError("must be an address that ends with /NAME, the name of a master")
         return text
 
-    return Kind(parse, bounds)
+    return SettingType(parse, bounds)
 
 
-def _directory() -> Kind:
+def _directory() -> SettingType:
     bounds = "the path of a directory"
 
     def parse(text: str) -> Path:
@@ -113,10 +113,10 @@ def _directory() -> Kind:
             raise ValueError(f"must be {bounds}")
         return Path(text).expanduser()
 
-    return Kind(parse, bounds)
+    return SettingType(parse, bounds)
 
 
-def _token() -> Kind:
+def _token() -> SettingType:
     bounds = "16 to 200 printable ASCII characters without spaces"
 
     def parse(text: str) -> str:
@@ -124,14 +124,14 @@ def _token() -> Kind:
             raise ValueError(f"must be {bounds}")
         return text
 
-    return Kind(parse, bounds)
+    return SettingType(parse, bounds)
 
 
-def _limits() -> Kind:
-    return Kind(read_policies, BOUNDS)
+def _limits() -> SettingType:
+    return SettingType(read_policies, BOUNDS)
 
 
-def _networks() -> Kind:
+def _networks() -> SettingType:
     bounds = "IP addresses and networks (10.0.0.0/8) with commas between them"
 
     def parse(text: str) -> tuple[Network, ...]:
@@ -140,10 +140,10 @@ def _networks() -> Kind:
         except ValueError:
             raise ValueError(f"must be {bounds}") from None
 
-    return Kind(parse, bounds)
+    return SettingType(parse, bounds)
 
 
-def _setting(default: Any, kind: Kind, meaning: str, *, secret: bool = False) -> Any:
+def _setting(default: Any, kind: SettingType, meaning: str, *, secret: bool = False) -> Any:
     metadata = {"kind": kind, "meaning": meaning, "secret": secret}
     return dataclasses.field(default=default, metadata=metadata, repr=not secret)
 

@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 
 from api.games.players import Credentials
-from api.games.progress import Course
+from api.games.progress import Progress
 from api.games.representations import (
     CheckAnswer,
     LegalMovesAnswer,
@@ -22,7 +22,7 @@ from api.games.representations import (
     item_answers,
     legal_moves,
 )
-from api.games.transactions import Desk, Visit
+from api.games.transactions import LoadedGame, Transactions
 from api.model.game import ENDED, OPEN
 from api.problems.problem import FieldError, Problem
 from api.storage.games import Change
@@ -33,11 +33,11 @@ from engine.ruleset import COUNTDOWN_RUNNING, NOT_YOUR_TURN, IllegalMove, Move, 
 class Moves:
     """Lists, checks and makes moves."""
 
-    def __init__(self, desk: Desk) -> None:
-        self.desk = desk
-        self.store = desk.store
+    def __init__(self, transactions: Transactions) -> None:
+        self.transactions = transactions
+        self.store = transactions.store
 
-    def listed(self, visit: Visit, previews: bool) -> LegalMovesAnswer:
+    def listed(self, visit: LoadedGame, previews: bool) -> LegalMovesAnswer:
         """The legal moves of the caller's seat, with what it can know of each if asked.
 
         Raises `Problem` (``not_seated``).
@@ -52,7 +52,7 @@ class Moves:
             shown = tuple(ruleset.preview(table, seat, move) for move in moves)
         return LegalMovesAnswer(visit.game.turn, seat, moves, shown)
 
-    def seat(self, visit: Visit) -> Seat:
+    def seat(self, visit: LoadedGame) -> Seat:
         """The caller's seat. Raises `Problem` (``not_seated``)."""
         if visit.seat is None:
             raise Problem("not_seated")
@@ -62,7 +62,7 @@ class Moves:
         self, credentials: Credentials | None, game_id: str, turn: int, move: Move
     ) -> CheckAnswer:
         """Whether this move would be accepted now, and what the seat can know of its outcome."""
-        visit = self.desk.visit(credentials, game_id)
+        visit = self.transactions.visit(credentials, game_id)
         seat = self.seat(visit)
         try:
             state, _ = _try(visit, seat, turn, move)
@@ -89,17 +89,19 @@ class Moves:
         """
         key = None if credentials is None else _played_key(credentials.player_id, turn, move)
 
-        def decide(visit: Visit) -> Change | None:
+        def decide(visit: LoadedGame) -> Change | None:
             if visit.played is not None or key is None:
                 return None
             seat = self.seat(visit)
             state, outcome = _try(visit, seat, turn, move)
-            course = Course(visit.game, state, visit.now, self.desk.rng)
+            course = Progress(visit.game, state, visit.now, self.transactions.rng)
             course.move(seat, move, outcome)
             course.let_house_move()
             return course.change(played=(key, msgspec.json.encode(course.versions).decode()))
 
-        visit, items = self.desk.change(credentials, game_id, decide, if_match=if_match, played=key)
+        visit, items = self.transactions.change(
+            credentials, game_id, decide, if_match=if_match, played=key
+        )
         is_new = visit.played is None
         if visit.played is not None:
             first, last = msgspec.json.decode(visit.played, type=tuple[int, int])
@@ -109,7 +111,7 @@ class Moves:
                 raise Problem("busy")
             if visit.game.version < last:
                 # The commit fell between the reads of the game and of what was played in it.
-                visit = self.desk.visit(credentials, game_id)
+                visit = self.transactions.visit(credentials, game_id)
         game = game_answer(visit.found, visit.audience)
         return visit.now, PlayedAnswer(game, item_answers(items, visit.seat)), is_new
 
@@ -118,7 +120,7 @@ def _played_key(player_id: str, turn: int, move: Move) -> str:
     return f"{player_id}:{turn}:{msgspec.json.encode(move).decode()}"
 
 
-def _try(visit: Visit, seat: Seat, turn: int, move: Move) -> tuple[Any, Outcome[Any]]:
+def _try(visit: LoadedGame, seat: Seat, turn: int, move: Move) -> tuple[Any, Outcome[Any]]:
     """The position and the outcome of a move in it. Raises `Problem` in the contract's order."""
     game = visit.game
     if game.status == OPEN:

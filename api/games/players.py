@@ -20,7 +20,7 @@ from redis import ResponseError
 
 from api.games.representations import PlayerAnswer, TokenAnswer
 from api.model.game import Account, Player, digest
-from api.model.retention import OLD_TOKEN_MS, SEEN_MS, Lives
+from api.model.retention import OLD_TOKEN_MS, SEEN_MS, Retention
 from api.observability import metrics
 from api.observability.context import note_player
 from api.problems.problem import Problem
@@ -66,18 +66,18 @@ def read_credentials(header: str | None) -> Credentials | None:
     return Credentials(match[1], match[2], digest(match[2]))
 
 
-class Accounts:
+class Players:
     """Creates players and tells who is calling."""
 
-    def __init__(self, store: Store, lives: Lives) -> None:
+    def __init__(self, store: Store, retention: Retention) -> None:
         self.store = store
-        self.lives = lives
+        self.retention = retention
 
     def create(self, name: str, kind: str) -> PlayerAnswer:
         """A new player with its token."""
         player = Player(new_id(), name, kind)
         secret = secrets.token_urlsafe(32)
-        self.store.add_player(player, digest(secret), self.lives.unused_player)
+        self.store.add_player(player, digest(secret), self.retention.unused_player)
         return PlayerAnswer(player.id, name, kind, f"{player.id}.{secret}")
 
     def rotate_token(self, credentials: Credentials | None) -> TokenAnswer:
@@ -135,8 +135,8 @@ class Accounts:
         # Often enough, and it saves writes on every request.
         if now - account.seen_at >= SEEN_MS:
             self.store.see_player(account.player.id, now)
-        if account.kept_at and now - account.kept_at > self.lives.renewal:
-            self.store.keep_player(account.player.id, now, self.lives.player)
+        if account.kept_at and now - account.kept_at > self.retention.renewal:
+            self.store.keep_player(account.player.id, now, self.retention.player)
 
 
 def _next_secret(credentials: Credentials, nonce: bytes) -> str:

@@ -50,7 +50,7 @@ def is_due(game: Game, now: int) -> bool:
     return any(game.seats[seat].house is not None for seat in game.to_move)
 
 
-class Course:
+class Progress:
     """A game as it goes on from what was read, item by item, to what will be committed."""
 
     def __init__(self, game: Game, state: Any, now: int, rng: Random) -> None:
@@ -62,7 +62,7 @@ class Course:
         self.items: list[Item] = []
 
     @classmethod
-    def of(cls, found: StoredGame, now: int, rng: Random) -> Course:
+    def of(cls, found: StoredGame, now: int, rng: Random) -> Progress:
         """The course of a stored game from here on."""
         return cls(found.game, found.position, now, rng)
 

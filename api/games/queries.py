@@ -14,7 +14,7 @@ from msgspec import Raw
 from redis import RedisError
 
 from api.concurrency.time_slices import long_work, pause
-from api.games.players import Accounts, Credentials
+from api.games.players import Credentials, Players
 from api.games.progress import is_due
 from api.games.representations import (
     EndedGame,
@@ -32,7 +32,7 @@ from api.games.representations import (
     item_answers,
 )
 from api.games.rulesets import find_ruleset, unknown_ruleset
-from api.games.transactions import Desk, Visit
+from api.games.transactions import LoadedGame, Transactions
 from api.model.events import BY_CLOCK
 from api.model.game import ENDED, NOT_A_MOVE, PLAYING, Game, Item, Version, digest, raw, timestamp
 from api.model.retention import COMMIT_MS
@@ -51,7 +51,7 @@ from api.storage.indexes import (
     read_entries,
 )
 
-Found = TypeVar("Found")
+Looked = TypeVar("Looked")
 Made = TypeVar("Made")
 
 MAX_TURNS = 100
@@ -96,14 +96,16 @@ class Turns:
         return _waits_for(game, self.caller) and _turn_mark(game) not in self.seen
 
 
-class Reader:
+class Queries:
     """Answers questions."""
 
-    def __init__(self, desk: Desk, store: Store, indexes: Indexes, accounts: Accounts) -> None:
-        self.desk = desk
+    def __init__(
+        self, transactions: Transactions, store: Store, indexes: Indexes, players: Players
+    ) -> None:
+        self.transactions = transactions
         self.store = store
         self.indexes = indexes
-        self.accounts = accounts
+        self.players = players
 
     # --- Lists of games ----------------------------------------------------------------
 
@@ -142,7 +144,7 @@ class Reader:
         reader = None if credentials is None else credentials.player_id
         reading = self.store.read(reader, along=[wanted.beginning])
         if credentials is not None:
-            self.accounts.authenticate(reading, credentials)
+            self.players.authenticate(reading, credentials)
         games, following = self.indexes.page(wanted, reading.now, reading.along[0])
 
         def summary(game: Game) -> GameSummary:
@@ -155,7 +157,7 @@ class Reader:
 
     # --- One game ----------------------------------------------------------------------
 
-    def events(self, visit: Visit, since: int, limit: int) -> EventPage:
+    def events(self, visit: LoadedGame, since: int, limit: int) -> EventPage:
         """What happened in a game after a version, as the caller is told it.
 
         The items may have been asked for along with the game.
@@ -167,7 +169,7 @@ class Reader:
         items = self._items(game, since, min(since + limit, game.version), known)
         return self._event_page(visit, items, since + len(items))
 
-    def events_after(self, visit: Visit, seen: Version, limit: int) -> EventPage | None:
+    def events_after(self, visit: LoadedGame, seen: Version, limit: int) -> EventPage | None:
         """What happened after a version, None if that version is not what it was."""
         game = visit.game
         if seen.number > game.version:
@@ -204,7 +206,7 @@ class Reader:
             return []
         return items
 
-    def _event_page(self, visit: Visit, items: Sequence[Item], last: int) -> EventPage:
+    def _event_page(self, visit: LoadedGame, items: Sequence[Item], last: int) -> EventPage:
         """A part of what happened, up to a version, as the caller is told it."""
         game = visit.game
         return EventPage(
@@ -216,7 +218,7 @@ class Reader:
         for first in range(1, game.version + 1, ITEMS_AT_ONCE):
             yield from self.store.items(game.id, first, first + ITEMS_AT_ONCE - 1)
 
-    def presence(self, visit: Visit) -> PresenceAnswer:
+    def presence(self, visit: LoadedGame) -> PresenceAnswer:
         """When each seat's player was last heard of."""
         playing = [
             record.player.id if record.player is not None and record.house is None else None
@@ -231,14 +233,14 @@ class Reader:
             )
         )
 
-    def check_record(self, visit: Visit) -> None:
+    def check_record(self, visit: LoadedGame) -> None:
         """Raise `Problem` unless this game was started and has ended."""
         if visit.game.status not in ENDED:
             raise Problem("game_not_over")
         if visit.game.started_at is None:
             raise Problem("record_not_found")
 
-    def record(self, visit: Visit) -> RecordAnswer:
+    def record(self, visit: LoadedGame) -> RecordAnswer:
         """A whole game that was started and has ended. Raises `Problem` for any other."""
         self.check_record(visit)
         game = visit.game
@@ -273,13 +275,13 @@ class Reader:
         if given is not None:
             along.append(_asking_ended(caller, given))
         reading = self.store.read(caller, along=along)
-        self.accounts.authenticate(reading, credentials)
+        self.players.authenticate(reading, credentials)
         seen = _to_tell(given, reading.now)
         waiting = self._waiting(caller, playing, reading)
         answers = reading.along[1:]
         if seen is not given or reading.along[0]:
             # After the games: of what has ended meanwhile, no answer says neither.
-            answers = self.store.link.ask([_asking_ended(caller, seen)])
+            answers = self.store.client.ask([_asking_ended(caller, seen)])
         entries = read_entries(answers[0])
         marks = [_turn_mark(game) for game, _ in waiting]
         ended, since_then, told = self._ended(caller, seen, entries, reading.now)
@@ -311,7 +313,7 @@ class Reader:
         games, _ = self.indexes.page(playing, now, reading.along[0])
         due = [game.id for game in games if is_due(game, now)]
         ids = [game.id for game in games if _waits_for(game, caller) and not is_due(game, now)]
-        ids += self.desk.rng.sample(due, min(len(due), MAX_SETTLED))
+        ids += self.transactions.rng.sample(due, min(len(due), MAX_SETTLED))
         found = [each for each in self.store.games_with_state(ids).values() if each is not None]
         settled = _of_each(found, _game_id, lambda each: self._settled(each, now))
         waiting = [each for each in settled if each is not None and _waits_for(each.game, caller)]
@@ -323,7 +325,7 @@ class Reader:
         """A game after what the clock and the house had to do, whoever did it."""
         if not is_due(found.game, now):
             return found
-        settled = self.desk.settle_if_possible(found, now)
+        settled = self.transactions.settle_if_possible(found, now)
         return settled or self.store.read(None, found.game.id).found
 
     def _ended(
@@ -354,7 +356,9 @@ class Reader:
 
 
 def _of_each(
-    games: Iterable[Found], game_id: Callable[[Found], str], make: Callable[[Found], Made]
+    games: Iterable[Looked],
+    game_id: Callable[[Looked], str],
+    make: Callable[[Looked], Made],
 ) -> Iterator[Made]:
     """What is made of each of some games; one that fails is left out, so that it hides no other."""
     for game in games:

@@ -14,7 +14,7 @@ from api.ratelimit.limiter import Limiter
 from api.web.rate_limits import refuse, show
 
 
-class Sittings:
+class SeatLimits:
     """Counts who sits down."""
 
     def __init__(self, limiter: Limiter) -> None:

@@ -12,10 +12,10 @@ import msgspec
 from msgspec.structs import replace
 
 from api.games.players import Credentials, new_id
-from api.games.progress import Course
+from api.games.progress import Progress
 from api.games.rulesets import read_setup
-from api.games.seat_limits import Sittings
-from api.games.transactions import ATTEMPTS, Desk, Visit, whatever_it_is
+from api.games.seat_limits import SeatLimits
+from api.games.transactions import ATTEMPTS, LoadedGame, Transactions, whatever_it_is
 from api.model.events import (
     BY_PLAYER,
     GameCancelled,
@@ -72,21 +72,21 @@ class NewGame(TypedDict, total=False):
 class Tables:
     """Opens, fills, starts and closes tables."""
 
-    def __init__(self, desk: Desk, sittings: Sittings) -> None:
-        self.desk = desk
+    def __init__(self, transactions: Transactions, sittings: SeatLimits) -> None:
+        self.transactions = transactions
         self.sittings = sittings
-        self.store = desk.store
+        self.store = transactions.store
 
     # --- Creating ----------------------------------------------------------------------
 
     def create(
         self, credentials: Credentials | None, body: NewGame, request_key: str | None
-    ) -> tuple[Visit, bool]:
+    ) -> tuple[LoadedGame, bool]:
         """A new game, and whether it is new: the same request key gives the same game again.
 
         Raises `Problem` for what this server or the ruleset does not allow.
         """
-        host = self.desk.accounts.caller(credentials)
+        host = self.transactions.players.caller(credentials)
         key = None if request_key is None else digest(request_key)
         asked = digest(msgspec.json.encode(body, order="deterministic").decode())
         if key is not None and (known := self.store.creation(host.id, key)) is not None:
@@ -97,27 +97,29 @@ class Tables:
         new_game = self._new_game(host, body)
         if key is not None:
             mine = Creation(new_game.id, asked)
-            first = self.store.remember_creation(host.id, key, mine, self.desk.lives.request)
+            first = self.store.remember_creation(
+                host.id, key, mine, self.transactions.retention.request
+            )
             found = self._created(host, first, asked)
             if found is not None:
                 return found, False
             new_game = replace(new_game, id=first.game_id)
         return self._open(host, new_game)
 
-    def _created(self, host: Player, creation: Creation, asked: str) -> Visit | None:
+    def _created(self, host: Player, creation: Creation, asked: str) -> LoadedGame | None:
         """The game of an earlier request with the same key, None if it got no further."""
         if creation.digest != asked:
             raise Problem("idempotency_key_reused")
         return self._found(host, creation.game_id)
 
-    def _found(self, host: Player, game_id: str) -> Visit | None:
+    def _found(self, host: Player, game_id: str) -> LoadedGame | None:
         """A game of the host's that may be there already, and then is not lost."""
         for _ in range(ATTEMPTS):
             reading = self.store.read(None, game_id)
             if reading.found is None:
                 return None
             if self.store.confirm(reading.found.game):
-                return Visit(reading.now, host, reading.found)
+                return LoadedGame(reading.now, host, reading.found)
         raise Problem("busy")
 
     def _new_game(self, host: Player, body: NewGame) -> Game:
@@ -138,17 +140,19 @@ class Tables:
             updated_at=0,
         )
 
-    def _open(self, host: Player, new_game: Game) -> tuple[Visit, bool]:
+    def _open(self, host: Player, new_game: Game) -> tuple[LoadedGame, bool]:
         now = self.store.read(None, new_game.id).now
         self._check_room(host.id, now)
         game = replace(new_game, created_at=now)
-        course = Course(game, None, now, self.desk.rng)
+        course = Progress(game, None, now, self.transactions.rng)
         seat = game.seat_of(host.id)
         if seat is not None:
             course.tell(BY_PLAYER, seat, SeatTaken(seat, host))
-        change = self.desk.commit(None, self._start_if_full(course), now)
+        change = self.transactions.commit(None, self._start_if_full(course), now)
         if change is not None:
-            return Visit(now, host, StoredGame(change.game, change.state, change.position)), True
+            return LoadedGame(
+                now, host, StoredGame(change.game, change.state, change.position)
+            ), True
         # The same request at the same time, on another connection, came first.
         found = self._found(host, game.id)
         if found is None:
@@ -174,21 +178,21 @@ class Tables:
         return tuple(seats)
 
     def _check_room(self, player_id: str, now: int) -> None:
-        if self.desk.indexes.has_places(player_id, MAX_UNFINISHED_GAMES, now):
+        if self.transactions.indexes.has_places(player_id, MAX_UNFINISHED_GAMES, now):
             raise Problem(
                 "too_many_games", f"You are in {MAX_UNFINISHED_GAMES} games that have not ended."
             )
 
     # --- The same table again ----------------------------------------------------------
 
-    def rematch(self, credentials: Credentials | None, game_id: str) -> tuple[Visit, bool]:
+    def rematch(self, credentials: Credentials | None, game_id: str) -> tuple[LoadedGame, bool]:
         """The game that follows one that ended, with the same seats; and whether it is new.
 
         The old game is told the new one's id first: whoever comes later, or tries again, finds
         it there, and creates the game if the first caller did not get so far.
         """
 
-        def decide(visit: Visit) -> Change | None:
+        def decide(visit: LoadedGame) -> Change | None:
             if visit.caller is None or visit.caller.id not in visit.game.players():
                 raise Problem("not_seated")
             if visit.game.status not in ENDED or visit.game.started_at is None:
@@ -198,7 +202,7 @@ class Tables:
             self._check_room(visit.caller.id, visit.now)
             return Change(game=replace(visit.game, rematch=new_id()))
 
-        visit, _ = self.desk.change(credentials, game_id, decide)
+        visit, _ = self.transactions.change(credentials, game_id, decide)
         caller, old = visit.caller, visit.game
         assert caller is not None
         assert old.rematch is not None
@@ -221,7 +225,7 @@ class Tables:
         seat: Seat | None,
         invite: str | None,
         if_match: Callable[[str], bool] = whatever_it_is,
-    ) -> Visit:
+    ) -> LoadedGame:
         """Take this seat or, if None, any. The last one starts the game."""
 
         def invited(game: Game, caller: Player) -> bool:
@@ -229,7 +233,7 @@ class Tables:
                 game.invite.encode(), (invite or "").encode()
             )
 
-        def decide(visit: Visit) -> Change | None:
+        def decide(visit: LoadedGame) -> Change | None:
             caller, game = visit.caller, visit.game
             assert caller is not None
             own = _seat_to_take_back(visit, seat)
@@ -243,7 +247,7 @@ class Tables:
             self._check_room(caller.id, visit.now)
             return self._sit_down(game, _choose_seat(game, caller, seat), caller, visit.now)
 
-        visit, items = self.desk.change(
+        visit, items = self.transactions.change(
             credentials, game_id, decide, if_match=if_match, admit=invited
         )
         if items and visit.caller is not None:
@@ -256,28 +260,28 @@ class Tables:
             seats=replaced(game.seats, seat, replace(game.seats[seat], player=player)),
             left=tuple(left for left in game.left if left != player.id),
         )
-        course = Course(taken, None, now, self.desk.rng)
+        course = Progress(taken, None, now, self.transactions.rng)
         course.tell(BY_PLAYER, seat, SeatTaken(seat, player))
         return self._start_if_full(course)
 
     def _take_back(self, found: StoredGame, seat: Seat, player: Player, now: int) -> Change:
-        course = Course.of(found, now, self.desk.rng)
+        course = Progress.of(found, now, self.transactions.rng)
         course.tell(BY_PLAYER, seat, SeatTakenBack(seat, player))
         record = replace(course.game.seats[seat], house=None)
         course.game = replace(course.game, seats=replaced(course.game.seats, seat, record))
         return course.change()
 
-    def _start_if_full(self, course: Course) -> Change:
+    def _start_if_full(self, course: Progress) -> Change:
         if any(record.is_free for record in course.game.seats):
             return course.change()
         return self._start(course)
 
-    def _start(self, course: Course) -> Change:
+    def _start(self, course: Progress) -> Change:
         """Deal, and let the house make the moves that come before a person's."""
         game = course.game
         ruleset = RULESETS[game.ruleset]
         options = msgspec.json.decode(game.options, type=ruleset.options_type)
-        deal = ruleset.deal(game.seat_count, options, self.desk.rng)
+        deal = ruleset.deal(game.seat_count, options, self.transactions.rng)
         stored_deal = _seal(deal)
         course.game = replace(game, left=(), deal_sha256=digest(stored_deal.deal_text))
         outcome = ruleset.start(game.seat_count, options, deal)
@@ -289,13 +293,13 @@ class Tables:
 
     def leave(
         self, credentials: Credentials | None, game_id: str, if_match: Callable[[str], bool]
-    ) -> Visit:
+    ) -> LoadedGame:
         """Free the caller's seat before the start, or the one that is reserved for it."""
 
         def has_left(game: Game, caller: Player) -> bool:
             return caller.id in game.left
 
-        def decide(visit: Visit) -> Change | None:
+        def decide(visit: LoadedGame) -> Change | None:
             game, caller = visit.game, visit.caller
             assert caller is not None
             if game.status in ENDED:
@@ -314,15 +318,17 @@ class Tables:
             left = public_item(game.version + 1, visit.now, BY_PLAYER, seat, event)
             return Change(game=stood_up, items=(left,))
 
-        visit, _ = self.desk.change(credentials, game_id, decide, if_match=if_match, admit=has_left)
+        visit, _ = self.transactions.change(
+            credentials, game_id, decide, if_match=if_match, admit=has_left
+        )
         return visit
 
-    def _hand_over(self, visit: Visit) -> Change | None:
+    def _hand_over(self, visit: LoadedGame) -> Change | None:
         """The house plays on for the caller; without any person left the game is called off."""
         game, seat = visit.game, visit.seat
         if seat is None:
             return None
-        course = Course.of(visit.found, visit.now, self.desk.rng)
+        course = Progress.of(visit.found, visit.now, self.transactions.rng)
         course.tell(BY_PLAYER, seat, SeatHandedOver(seat, CAREFUL))
         record = game.seats[seat]
         record = replace(record, house=CAREFUL, times_left=record.times_left + 1)
@@ -335,10 +341,10 @@ class Tables:
 
     def start(
         self, credentials: Credentials | None, game_id: str, if_match: Callable[[str], bool]
-    ) -> Visit:
+    ) -> LoadedGame:
         """Start a game before all seats are taken: the house takes the empty ones."""
 
-        def decide(visit: Visit) -> Change | None:
+        def decide(visit: LoadedGame) -> Change | None:
             _only_host(visit)
             if visit.game.started_at is not None:
                 return None
@@ -346,7 +352,7 @@ class Tables:
                 raise Problem("game_over")
             if not visit.game.persons():
                 raise Problem("no_players")
-            course = Course(visit.game, None, visit.now, self.desk.rng)
+            course = Progress(visit.game, None, visit.now, self.transactions.rng)
             for seat, record in enumerate(visit.game.seats):
                 if record.is_free:
                     course.tell(BY_PLAYER, seat, SeatHandedOver(seat, CAREFUL))
@@ -357,15 +363,15 @@ class Tables:
             course.game = replace(course.game, seats=tuple(seats))
             return self._start(course)
 
-        visit, _ = self.desk.change(credentials, game_id, decide, if_match=if_match)
+        visit, _ = self.transactions.change(credentials, game_id, decide, if_match=if_match)
         return visit
 
     def cancel(
         self, credentials: Credentials | None, game_id: str, if_match: Callable[[str], bool]
-    ) -> Visit:
+    ) -> LoadedGame:
         """Call a game off before its start."""
 
-        def decide(visit: Visit) -> Change | None:
+        def decide(visit: LoadedGame) -> Change | None:
             game = visit.game
             _only_host(visit)
             if game.status == CANCELLED:
@@ -376,7 +382,7 @@ class Tables:
             event = public_item(game.version + 1, visit.now, BY_PLAYER, visit.seat, GameCancelled())
             return Change(game=called_off, items=(event,))
 
-        visit, _ = self.desk.change(credentials, game_id, decide, if_match=if_match)
+        visit, _ = self.transactions.change(credentials, game_id, decide, if_match=if_match)
         return visit
 
 
@@ -438,7 +444,7 @@ def _seat_host(
     return replaced(seats, seat, replace(seats[seat], player=host))
 
 
-def _seat_to_take_back(visit: Visit, seat: Seat | None) -> Seat | None:
+def _seat_to_take_back(visit: LoadedGame, seat: Seat | None) -> Seat | None:
     """The caller's own seat that the house has, if that is what it asks for."""
     if visit.game.status != PLAYING or visit.caller is None:
         return None
@@ -446,7 +452,7 @@ def _seat_to_take_back(visit: Visit, seat: Seat | None) -> Seat | None:
     return own if seat in (None, own) else None
 
 
-def _wants_to_sit(visit: Visit, seat: Seat | None) -> bool:
+def _wants_to_sit(visit: LoadedGame, seat: Seat | None) -> bool:
     """False if the caller already has what it asks for. Raises `Problem` if it cannot have it."""
     game = visit.game
     if seat is not None and seat >= game.seat_count:
@@ -493,7 +499,7 @@ def _own_place(game: Game, player: Player) -> Seat | None:
     return own[0] if own else None
 
 
-def _only_host(visit: Visit) -> None:
+def _only_host(visit: LoadedGame) -> None:
     if visit.reader != visit.game.host.id:
         raise Problem("not_host")
 

@@ -17,10 +17,10 @@ from gevent.event import AsyncResult
 from msgspec.structs import replace
 from redis import RedisError
 
-from api.games.players import Accounts, Credentials, Remembered
-from api.games.progress import Course, is_due
+from api.games.players import Credentials, Players, Remembered
+from api.games.progress import Progress, is_due
 from api.model.game import PRIVATE, Audience, Game, Item, Player
-from api.model.retention import Lives
+from api.model.retention import Retention
 from api.observability import metrics
 from api.problems.problem import Problem
 from api.storage.client import Command, is_full
@@ -36,7 +36,7 @@ FULL_SECONDS = 1.0
 
 
 @dataclass(frozen=True, slots=True)
-class Visit:
+class LoadedGame:
     """A caller before a game: the time (ms), who, the game with its position, a move found.
 
     And the answers to what was asked along, if the game still is as it was read.
@@ -84,14 +84,16 @@ def whatever_it_is(tag: str) -> bool:
     return True
 
 
-class Desk:
+class Transactions:
     """Loads games for callers, and commits what was decided."""
 
-    def __init__(self, store: Store, indexes: Indexes, accounts: Accounts, lives: Lives) -> None:
+    def __init__(
+        self, store: Store, indexes: Indexes, players: Players, retention: Retention
+    ) -> None:
         self.store = store
         self.indexes = indexes
-        self.accounts = accounts
-        self.lives = lives
+        self.players = players
+        self.retention = retention
         self.rng = SystemRandom()
         self._full_until = 0.0
         # The games that this worker settles now, as they were read.
@@ -107,7 +109,7 @@ class Desk:
         along: Sequence[Command] = (),
         admit: Callable[[Game, Player], bool] = nobody_else,
         to_change: bool = False,
-    ) -> Visit:
+    ) -> LoadedGame:
         """A caller, if it may be `anonymous` perhaps without a token, before a game.
 
         The game exists for the caller; a private one also for whom `admit` lets in. What the
@@ -124,7 +126,7 @@ class Desk:
             reading = self.store.read(player_id, game_id, played, along)
             caller = None
             if credentials is not None:
-                caller = self.accounts.authenticate(reading, credentials)
+                caller = self.players.authenticate(reading, credentials)
             found = reading.found
             if found is None or not exists_for(found.game, caller, admit):
                 raise Problem("game_not_found")
@@ -134,7 +136,7 @@ class Desk:
             if found is not None:
                 is_as_read = found is reading.found
                 also = reading.along if is_as_read else ()
-                return Visit(reading.now, caller, found, reading.played, also)
+                return LoadedGame(reading.now, caller, found, reading.played, also)
             # Another request was faster, perhaps with the very move that is asked about: all
             # that was read belongs together and is read again.
         raise Problem("busy")
@@ -163,7 +165,7 @@ class Desk:
             self._settling.pop(key).set(failure)
 
     def _settle(self, found: StoredGame, now: int) -> StoredGame | None:
-        course = Course.of(found, now, self.rng)
+        course = Progress.of(found, now, self.rng)
         if found.game.deadline is not None and found.game.deadline <= now:
             course.clock()
         course.let_house_move()
@@ -188,12 +190,12 @@ class Desk:
         self,
         credentials: Credentials | None,
         game_id: str,
-        decide: Callable[[Visit], Change | None],
+        decide: Callable[[LoadedGame], Change | None],
         *,
         if_match: Callable[[str], bool] = whatever_it_is,
         played: str | None = None,
         admit: Callable[[Game, Player], bool] = nobody_else,
-    ) -> tuple[Visit, tuple[Item, ...]]:
+    ) -> tuple[LoadedGame, tuple[Item, ...]]:
         """Commit what `decide` makes of the game, and the game as it then is.
 
         `decide` returns None if there is nothing to change, and raises `Problem` to refuse. It
@@ -215,7 +217,7 @@ class Desk:
             change = self.commit(visit.game, decided, visit.now)
             if change is not None:
                 now_it_is = after(visit.found, change)
-                return Visit(visit.now, visit.caller, now_it_is), change.items
+                return LoadedGame(visit.now, visit.caller, now_it_is), change.items
         raise Problem("busy")
 
     def commit(self, before: Game | None, change: Change, now: int) -> Change | None:
@@ -230,7 +232,7 @@ class Desk:
             game = replace(game, indexed_at=now)
         change = replace(change, game=game)
         self.indexes.before_commit(before, game, now)
-        if not self.store.commit(before, change, self.lives.of_game(game, now)):
+        if not self.store.commit(before, change, self.retention.of_game(game, now)):
             metrics.commit_conflicted()
             return None
         metrics.committed(before, game, change.items)

@@ -19,16 +19,16 @@ import msgspec
 from redis import RedisError
 
 from api.games.players import Credentials, Remembered
-from api.games.queries import Reader
+from api.games.queries import Queries
 from api.games.representations import StreamEnd, StreamUpdate, TicketAnswer, game_answer
-from api.games.transactions import Visit, exists_for
+from api.games.transactions import LoadedGame, exists_for
 from api.live.hub import PAUSE_SECONDS, Hub, Shared, Waiter
 from api.live.long_polls import is_over
-from api.live.quota import Place, Places
+from api.live.quota import Quota, Slot
 from api.model.game import Game, Version, digest, timestamp
 from api.observability import metrics
 from api.problems.problem import Problem
-from api.storage.games import Look, Ticket, log_unreadable
+from api.storage.games import Snapshot, Ticket, log_unreadable
 
 log = logging.getLogger("ludotheque")
 
@@ -50,14 +50,14 @@ PING = b": ping\n\n"
 _ID = re.compile(r"([0-9]{1,15})(-end)?")
 
 
-class Streams:
+class EventStreams:
     """Opens streams, and makes the tickets for them."""
 
-    def __init__(self, hub: Hub, places: Places, reader: Reader) -> None:
+    def __init__(self, hub: Hub, quota: Quota, reader: Queries) -> None:
         self.hub = hub
-        self.places = places
-        self.reader = reader
-        self.desk = reader.desk
+        self.quota = quota
+        self.queries = reader
+        self.transactions = reader.transactions
         self.store = reader.store
 
     def create_ticket(
@@ -67,12 +67,12 @@ class Streams:
 
         Raises `Problem` (``missing_token``, ``invalid_token``, ``game_not_found``).
         """
-        visit = self.desk.visit(credentials, game_id)
+        visit = self.transactions.visit(credentials, game_id)
         assert credentials is not None
         ticket = secrets.token_urlsafe(32)
         place = visit.game.place_of(visit.reader)
         holder = Ticket(game_id, credentials.player_id, credentials.secret_hash, place)
-        life_ms = self.desk.lives.ticket
+        life_ms = self.transactions.retention.ticket
         self.store.add_ticket(digest(ticket), holder, life_ms)
         return visit.now, TicketAnswer(ticket, timestamp(visit.now + life_ms))
 
@@ -82,7 +82,7 @@ class Streams:
         ticket: str | None,
         game_id: str,
         last_id: str | None,
-    ) -> Stream:
+    ) -> EventStream:
         """The stream of a game for a caller, or the holder of a ticket, who has seen `last_id`.
 
         Raises `Problem` (``invalid_token``, ``invalid_ticket``, ``game_not_found``,
@@ -90,22 +90,22 @@ class Streams:
         """
         shown: Credentials | Remembered | None = credentials
         if ticket is None:
-            visit = self.desk.visit(credentials, game_id, anonymous=True)
+            visit = self.transactions.visit(credentials, game_id, anonymous=True)
         else:
             visit, shown = self._admit(ticket, game_id)
-        stream = Stream(self, visit, shown, last_id)
+        stream = EventStream(self, visit, shown, last_id)
         if not stream.is_done:
             stream.take_place()
         return stream
 
-    def _admit(self, ticket: str, game_id: str) -> tuple[Visit, Remembered]:
+    def _admit(self, ticket: str, game_id: str) -> tuple[LoadedGame, Remembered]:
         """Who holds a ticket, before its game. Raises `Problem`."""
         holder = self.store.ticket(digest(ticket))
         if holder is None or holder.game_id != game_id:
             raise Problem("invalid_ticket")
         shown = Remembered(holder.player_id, holder.secret_hash)
         try:
-            visit = self.desk.visit(shown, game_id)
+            visit = self.transactions.visit(shown, game_id)
         except Problem as problem:
             if problem.code == "invalid_token":
                 raise Problem("invalid_ticket") from None
@@ -115,28 +115,28 @@ class Streams:
         return visit, shown
 
 
-class Stream:
+class EventStream:
     """One open stream. It holds a place until it is closed."""
 
     def __init__(
         self,
-        streams: Streams,
-        visit: Visit,
+        streams: EventStreams,
+        visit: LoadedGame,
         shown: Credentials | Remembered | None,
         last_id: str | None,
     ) -> None:
         self.now = visit.now
         self.hub = streams.hub
-        self.reader = streams.reader
-        self._places = streams.places
-        self._taken: Place | None = None
+        self.queries = streams.queries
+        self._places = streams.quota
+        self._taken: Slot | None = None
         self._game_id = visit.game.id
         self._caller = visit.caller
         self._player_id = visit.reader
         self._place = visit.game.place_of(visit.reader)
         self._shown = shown
         self._is_doubted = False
-        self._first: Shared | None = Shared(Look(visit.now, visit.found))
+        self._first: Shared | None = Shared(Snapshot(visit.now, visit.found))
         self._seen, has_end = _read_id(last_id)
         is_same = self._seen is not None and self._seen.number == visit.game.version
         self.is_done = has_end and is_over(visit.game) and is_same
@@ -244,9 +244,9 @@ class Stream:
                 self._seen, told = update
                 yield told
 
-    def _visit(self, shared: Shared) -> Visit:
+    def _visit(self, shared: Shared) -> LoadedGame:
         assert shared.found is not None
-        return Visit(shared.now, self._caller, shared.found)
+        return LoadedGame(shared.now, self._caller, shared.found)
 
     def _snapshot(self, shared: Shared, game: Game) -> bytes:
         return _event("snapshot", str(game.version), self._game(shared))
@@ -259,7 +259,7 @@ class Stream:
         visit = self._visit(shared)
 
         def make() -> tuple[Version, bytes] | None:
-            page = self.reader.events_after(visit, seen, ITEMS_AT_ONCE)
+            page = self.queries.events_after(visit, seen, ITEMS_AT_ONCE)
             if page is None:
                 return None
             update = StreamUpdate(self._game(shared), page.items)
@@ -288,8 +288,8 @@ class Stream:
         if self._shown is None:
             return True
         try:
-            reading = self.reader.store.read(self._shown.player_id)
-            self.reader.accounts.authenticate(reading, self._shown)
+            reading = self.queries.store.read(self._shown.player_id)
+            self.queries.players.authenticate(reading, self._shown)
         except Problem:
             return False
         except RedisError:

@@ -22,12 +22,19 @@ from gevent.lock import Semaphore
 from redis import RedisError
 
 from api.games.progress import is_due
-from api.games.transactions import FULL_SECONDS, Desk
+from api.games.transactions import FULL_SECONDS, Transactions
 from api.model.game import Game
 from api.observability import metrics
 from api.observability.context import note_wait
 from api.storage.client import Unreadable, is_full
-from api.storage.games import GameMark, Look, Store, game_channel, log_unreadable, player_channel
+from api.storage.games import (
+    GameMark,
+    Snapshot,
+    Store,
+    game_channel,
+    log_unreadable,
+    player_channel,
+)
 from api.storage.indexes import Indexes
 from api.storage.pubsub import Places, Subscriptions
 
@@ -78,7 +85,7 @@ class Shared:
 
     __slots__ = ("_made", "found", "now")
 
-    def __init__(self, look: Look) -> None:
+    def __init__(self, look: Snapshot) -> None:
         self.now, self.found = look
         self._made: dict[Hashable, AsyncResult] = {}
 
@@ -224,10 +231,12 @@ class Waiter:
 class Hub:
     """Wakes who waits. Its greenlets start with the first who does."""
 
-    def __init__(self, store: Store, indexes: Indexes, desk: Desk, places: Places) -> None:
+    def __init__(
+        self, store: Store, indexes: Indexes, transactions: Transactions, places: Places
+    ) -> None:
         self.store = store
         self.indexes = indexes
-        self.desk = desk
+        self.transactions = transactions
         self.waiters: set[Waiter] = set()
         self.is_stopping = False
         self._subscriptions = Subscriptions(places, self._heard, self._lost)
@@ -366,7 +375,7 @@ class Hub:
                 # Whatever it is, it is this game's, and nobody else is to wait for it.
                 self._set_aside(topic, error)
 
-    def _take(self, topic: GameTopic, look: Look | Unreadable) -> None:
+    def _take(self, topic: GameTopic, look: Snapshot | Unreadable) -> None:
         if isinstance(look, Unreadable):
             raise look
         self.see_clock(look.now)
@@ -389,7 +398,7 @@ class Hub:
         self._set_timer(topic, None)
         self._wake_all(topic)
 
-    def _settle(self, topic: GameTopic, look: Look) -> None:
+    def _settle(self, topic: GameTopic, look: Snapshot) -> None:
         try:
             with self._settling:
                 self._settle_now(topic, look)
@@ -402,18 +411,18 @@ class Hub:
         finally:
             topic.is_settling = False
 
-    def _settle_now(self, topic: GameTopic, look: Look) -> None:
+    def _settle_now(self, topic: GameTopic, look: Snapshot) -> None:
         assert look.found is not None
-        settled = self.desk.settle(look.found, look.now)
+        settled = self.transactions.settle(look.found, look.now)
         if settled is not None and (
             topic.look is None or topic.look.mark.version == look.found.game.version
         ):
-            self._show(topic, Look(look.now, settled))
+            self._show(topic, Snapshot(look.now, settled))
         else:
             # Somebody else has settled it, or has looked meanwhile and may have seen more.
             self._mark_stale(topic)
 
-    def _show(self, topic: GameTopic, look: Look) -> None:
+    def _show(self, topic: GameTopic, look: Snapshot) -> None:
         """Let those who wait for a game have what was found."""
         topic.look = Shared(look)
         game = topic.look.game

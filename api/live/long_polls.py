@@ -18,15 +18,15 @@ from msgspec import Raw
 from redis import RedisError
 
 from api.games.players import Credentials
-from api.games.queries import Reader, Turns
+from api.games.queries import Queries, Turns
 from api.games.representations import EventPage
-from api.games.transactions import Visit, exists_for
+from api.games.transactions import LoadedGame, exists_for
 from api.live.hub import PAUSE_SECONDS, RECHECK_SECONDS, Hub, PlayerTopic, Shared, Waiter
-from api.live.quota import Places
+from api.live.quota import Quota
 from api.model.game import ENDED, Game
 from api.problems.problem import Problem
 from api.storage.client import Unreadable
-from api.storage.coalescing import Found
+from api.storage.coalescing import SingleFlight
 from api.storage.games import StoredGame
 
 Answer = TypeVar("Answer")
@@ -36,11 +36,11 @@ Enough = Callable[[Game], bool]
 class Polled(NamedTuple):
     """What a poll ended with: the game as it is then, and the look that others share."""
 
-    visit: Visit
+    visit: LoadedGame
     look: Shared | None = None
     is_over_cap: bool = False
 
-    def once(self, what: Hashable, make: Callable[[Visit], Answer]) -> Answer:
+    def once(self, what: Hashable, make: Callable[[LoadedGame], Answer]) -> Answer:
         """What `make` makes of it, made once for all of the same audience."""
         if self.look is None:
             return make(self.visit)
@@ -68,19 +68,19 @@ def is_over(game: Game) -> bool:
     return game.status in ENDED
 
 
-class Polls:
+class LongPolls:
     """Waits for those who ask."""
 
-    def __init__(self, hub: Hub, places: Places, reader: Reader) -> None:
+    def __init__(self, hub: Hub, quota: Quota, reader: Queries) -> None:
         self.hub = hub
-        self.places = places
-        self.reader = reader
+        self.quota = quota
+        self.queries = reader
         # By caller and what it has seen, as long as anybody asks.
-        self._looks: WeakValueDictionary[Hashable, Found[Turns]] = WeakValueDictionary()
+        self._looks: WeakValueDictionary[Hashable, SingleFlight[Turns]] = WeakValueDictionary()
 
     # --- One game ----------------------------------------------------------------------------
 
-    def game(self, visit: Visit, seconds: int, enough: Enough) -> Polled:
+    def game(self, visit: LoadedGame, seconds: int, enough: Enough) -> Polled:
         """The game once it is `enough`, or when the time is up.
 
         Raises `Problem` (``game_not_found``) if it is gone, or exists for the caller no more, and
@@ -93,7 +93,7 @@ class Polls:
                 return Polled(visit, is_over_cap=True)
             return self._wait(visit, time.monotonic() + seconds, enough)
 
-    def _wait(self, visit: Visit, until: float, enough: Enough) -> Polled:
+    def _wait(self, visit: LoadedGame, until: float, enough: Enough) -> Polled:
         def wants(game: Game | None) -> bool:
             return game is None or is_over(game) or enough(game)
 
@@ -112,7 +112,7 @@ class Polls:
                 waiter.wait(left)
             return Polled(self._finally(visit))
 
-    def _finally(self, visit: Visit) -> Visit:
+    def _finally(self, visit: LoadedGame) -> LoadedGame:
         """What is there when the time is up: nobody leaves without having looked."""
         try:
             (look,) = self.hub.store.look([visit.game.id])
@@ -123,16 +123,16 @@ class Polls:
         self.hub.see_clock(look.now)
         return self._seen(visit, look.found)
 
-    def _seen(self, visit: Visit, found: StoredGame | None) -> Visit:
+    def _seen(self, visit: LoadedGame, found: StoredGame | None) -> LoadedGame:
         if found is None or not exists_for(found.game, visit.caller):
             raise Problem("game_not_found")
-        return Visit(self.hub.now(), visit.caller, found)
+        return LoadedGame(self.hub.now(), visit.caller, found)
 
-    def _later(self, visit: Visit) -> Visit:
+    def _later(self, visit: LoadedGame) -> LoadedGame:
         """What was there at the beginning, and is there now that the time is up."""
-        return Visit(max(self.hub.now(), visit.now), visit.caller, visit.found)
+        return LoadedGame(max(self.hub.now(), visit.now), visit.caller, visit.found)
 
-    def until_changed(self, visit: Visit, seconds: int) -> Polled:
+    def until_changed(self, visit: LoadedGame, seconds: int) -> Polled:
         """The game once it is not what it is, or when the time is up."""
 
         def enough(game: Game) -> bool:
@@ -140,14 +140,14 @@ class Polls:
 
         return self.game(visit, seconds, enough)
 
-    def events(self, visit: Visit, since: int, limit: int, seconds: int) -> PolledEvents:
+    def events(self, visit: LoadedGame, since: int, limit: int, seconds: int) -> PolledEvents:
         """What happened in a game after a version, once there is something."""
 
         def enough(game: Game) -> bool:
             return game.version != since
 
-        def page(of: Visit) -> EventPage:
-            return self.reader.events(of, since, limit)
+        def page(of: LoadedGame) -> EventPage:
+            return self.queries.events(of, since, limit)
 
         until = time.monotonic() + seconds
         polled = self.game(visit, seconds, enough)
@@ -204,11 +204,13 @@ class Polls:
     ) -> Callable[[], Turns]:
         """Looks for a caller's turns: many who ask the same when they are woken look once."""
         if credentials is None:
-            return lambda: self.reader.turns(credentials, since)
+            return lambda: self.queries.turns(credentials, since)
         asked = (credentials.player_id, credentials.secret_hash, since)
         looks = self._looks.get(asked)
         if looks is None:
-            looks = self._looks[asked] = Found(lambda: self.reader.turns(credentials, since))
+            looks = self._looks[asked] = SingleFlight(
+                lambda: self.queries.turns(credentials, since)
+            )
         return looks.get
 
     def _watch_games(
@@ -235,7 +237,7 @@ class Polls:
 
     @contextmanager
     def _place(self, player_id: str | None) -> Iterator[bool]:
-        place = self.places.take(player_id)
+        place = self.quota.take(player_id)
         try:
             yield place is not None
         finally:

@@ -7,11 +7,11 @@ from collections import Counter
 from api.observability import addresses, metrics
 
 
-class Place:
+class Slot:
     """A place that was taken. It can be given back as often as one likes."""
 
-    def __init__(self, places: Places, player_id: str | None, address: str) -> None:
-        self._places: Places | None = places
+    def __init__(self, quota: Quota, player_id: str | None, address: str) -> None:
+        self._places: Quota | None = quota
         self._player_id = player_id
         self._address = address
 
@@ -22,7 +22,7 @@ class Place:
             self._places = None
 
 
-class Places:
+class Quota:
     """Places to wait: so many in all, for each player, and for each address."""
 
     def __init__(self, in_all: int, for_each: int, for_address: int) -> None:
@@ -34,7 +34,7 @@ class Places:
         self._taken_by: Counter[str | None] = Counter()
         self._taken_from: Counter[str] = Counter()
 
-    def take(self, player_id: str | None) -> Place | None:
+    def take(self, player_id: str | None) -> Slot | None:
         """A place for this player, or a stranger (None), who is calling now, if one is free."""
         address = addresses.present()
         taken = self._all_taken(player_id, address)
@@ -45,7 +45,7 @@ class Places:
         self._taken_from[address] += 1
         self._taken += 1
         metrics.wait_began()
-        return Place(self, player_id, address)
+        return Slot(self, player_id, address)
 
     def _all_taken(self, player_id: str | None, address: str) -> str | None:
         """Whose places are all taken, so that there is none for this caller."""

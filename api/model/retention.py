@@ -26,7 +26,7 @@ COMMIT_MS = 60_000
 
 
 @dataclass(frozen=True, slots=True)
-class Lives:
+class Retention:
     """What the settings say: players from their last use on, games from their last change on.
 
     `unused_player` is for one who was never in a game, `request` for an Idempotency-Key, `ticket`
@@ -43,7 +43,7 @@ class Lives:
     ticket: int
 
     @classmethod
-    def of(cls, settings: Settings) -> Lives:
+    def of(cls, settings: Settings) -> Retention:
         """The lives that these settings give."""
         return cls(
             player=int(settings.player_days * DAY_MS),

@@ -15,7 +15,7 @@ from redis import RedisError
 
 from api.observability import metrics
 from api.storage.client import Unreadable
-from api.storage.coalescing import Found
+from api.storage.coalescing import SingleFlight
 
 SECONDS_KEPT = 1.0
 
@@ -32,7 +32,7 @@ class Exposition:
         self._is_full = is_full
         self._text = b""
         self._kept_until = 0.0
-        self._rendering = Found(self._render)
+        self._rendering = SingleFlight(self._render)
 
     def get(self) -> bytes:
         """Return the text."""

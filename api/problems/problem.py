@@ -17,7 +17,7 @@ from msgspec import UNSET, Struct, UnsetType
 from werkzeug.exceptions import HTTPException
 
 from api.observability.context import note_problem
-from api.problems.catalogue import KINDS
+from api.problems.catalogue import CATALOGUE
 
 PROBLEM_TYPE = "application/problem+json"
 
@@ -63,7 +63,7 @@ class Problem(Exception):
         rule: str | None = None,
         headers: Mapping[str, str] | None = None,
     ) -> None:
-        kind = KINDS[code]
+        kind = CATALOGUE[code]
         self.code = code
         self.status = kind.status
         self.title = kind.title

@@ -13,7 +13,7 @@ from redis import RedisError
 
 from api.config.rate_policies import Policy
 from api.observability import metrics
-from api.storage.client import Link, Unreadable
+from api.storage.client import StoreClient, Unreadable
 from api.storage.counters import SharedCounts, WorkerCounts
 
 AWAY_SECONDS = 1.0
@@ -32,11 +32,11 @@ class Standing(NamedTuple):
 class Limiter:
     """Counts by the policies, each for whoever it is about; those that are off count nothing."""
 
-    def __init__(self, link: Link, policies: Iterable[Policy]) -> None:
+    def __init__(self, client: StoreClient, policies: Iterable[Policy]) -> None:
         self._policies = {each.name: each for each in policies}
         self._items = {each.name: _item(each) for each in self._policies.values()}
         self._own = _Counting(WorkerCounts())
-        self._shared = _Counting(SharedCounts(link))
+        self._shared = _Counting(SharedCounts(client))
         self._away_until = 0.0
 
     def policy(self, name: str) -> Policy | None:

@@ -35,7 +35,7 @@ from gunicorn.workers.ggevent import GeventWorker
 
 from api.observability import addresses, lifecycle
 from api.observability.addresses import Proxies
-from api.problems.catalogue import KINDS
+from api.problems.catalogue import CATALOGUE
 from api.server.request_reader import RequestReader
 from api.web.headers import DATA_POLICY, POLICY, SAFE_HEADERS
 
@@ -123,7 +123,7 @@ def problem_for(error: BaseException) -> Problem:
 
 def response(problem: Problem) -> bytes:
     """`problem` as a whole HTTP/1.1 response, after which the connection closes."""
-    kind = KINDS[problem.code]
+    kind = CATALOGUE[problem.code]
     body = json.dumps(
         {
             "type": f"/problems/{problem.code}",
@@ -380,7 +380,7 @@ class Worker(GeventWorker):  # type: ignore[misc]
         problem = problem_for(exc)
         if req is None or problem is not FAILED:
             # What the application let through was its to count.
-            self.count_unreadable(KINDS[problem.code].status)
+            self.count_unreadable(CATALOGUE[problem.code].status)
         if problem is FAILED:
             # Without the address: it may hold a ticket, or what was put there by mistake.
             self.log.error("Error handling a request", exc_info=exc)

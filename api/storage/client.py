@@ -88,7 +88,7 @@ class Replicas(NamedTuple):
         return Command(key, ("WAIT", self.number, self.timeout_ms))
 
 
-class Link(Protocol):
+class StoreClient(Protocol):
     """Asks the store. Any call may raise `redis.RedisError`, or `Unreadable` of a key."""
 
     publish: str
@@ -111,7 +111,7 @@ class Link(Protocol):
         """The answer of every server that has keys."""
 
 
-class NoneIsFree(RedisConnectionError):
+class PoolExhausted(RedisConnectionError):
     """All connections to a server were in use for too long. It says nothing of the server."""
 
 
@@ -130,7 +130,7 @@ class Connections(BlockingConnectionPool):
         try:
             connection: Connection | None = self.pool.get(timeout=self.timeout)
         except Empty:
-            raise NoneIsFree("no connection is free") from None
+            raise PoolExhausted("no connection is free") from None
         if connection is None:
             connection = cast("Connection", self.make_connection())  # type: ignore[no-untyped-call]
         try:
@@ -149,7 +149,7 @@ class Connections(BlockingConnectionPool):
             super().release(own)  # type: ignore[no-untyped-call]
 
 
-class FairLink:
+class FairClient:
     """A link to one server of which every caller has a share.
 
     Who asks for much keeps nobody else waiting.
@@ -158,13 +158,13 @@ class FairLink:
     AT_ONCE = 16
     """So many questions of one address are under way at once."""
 
-    def __init__(self, link: SingleLink) -> None:
-        self._link = link
+    def __init__(self, client: ServerClient) -> None:
+        self._link = client
         self._shares = Shares(self.AT_ONCE)
         self._failed_at = -math.inf
-        self._failure: Exception = NoneIsFree()
-        self.publish = link.publish
-        self.waits_for_replicas = link.waits_for_replicas
+        self._failure: Exception = PoolExhausted()
+        self.publish = client.publish
+        self.waits_for_replicas = client.waits_for_replicas
 
     def ask(
         self, commands: Sequence[Command], *, durable: bool = False, apart: bool = False
@@ -195,7 +195,7 @@ class FairLink:
                 raise
 
 
-class SingleLink:
+class ServerClient:
     """The link to one server, or to whichever is the master of several.
 
     `shared` has the connections for trips that are shared, `pool` those for the others, which

@@ -31,7 +31,7 @@ from redis.exceptions import (
 from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import TimeoutError as RedisTimeoutError
 
-from api.storage.client import UNREACHABLE, Command, FairLink, NoneIsFree, refuse_errors
+from api.storage.client import UNREACHABLE, Command, FairClient, PoolExhausted, refuse_errors
 
 Answer = TypeVar("Answer")
 
@@ -146,7 +146,7 @@ class Topology:
         )
 
 
-class ClusterLink:
+class ClusterClient:
     """The link to a cluster (see `api.storage.client.Link`).
 
     `server` makes the link to one of its nodes.
@@ -157,7 +157,7 @@ class ClusterLink:
     def __init__(
         self,
         topology: Topology,
-        server: Callable[[str, int], FairLink],
+        server: Callable[[str, int], FairClient],
         timeout: float,
         *,
         waits_for_replicas: bool,
@@ -165,7 +165,7 @@ class ClusterLink:
         self._topology = topology
         self._server = server
         self._timeout = timeout
-        self._links: dict[str, FairLink] = {}
+        self._links: dict[str, FairClient] = {}
         self.waits_for_replicas = waits_for_replicas
 
     def ask(
@@ -249,7 +249,7 @@ class ClusterLink:
         for node, answers in zip(nodes, found, strict=True):
             for answer in answers:
                 # A connection that is not free says nothing of the node.
-                if isinstance(answer, PASSING) and not isinstance(answer, NoneIsFree):
+                if isinstance(answer, PASSING) and not isinstance(answer, PoolExhausted):
                     is_wrong = True
                     failed = node if isinstance(answer, UNREACHABLE) else failed
         if is_wrong:
@@ -275,13 +275,13 @@ class ClusterLink:
         except (RedisError, OSError) as error:
             return [_as_redis_error(error)] * len(commands)
 
-    def _link(self, node: ClusterNode) -> FairLink:
-        link = self._links.get(node.name)
-        if link is None:
+    def _link(self, node: ClusterNode) -> FairClient:
+        client = self._links.get(node.name)
+        if client is None:
             # Those to nodes that have gone for good are not kept.
             self._links = {name: of for name, of in self._links.items() if self._topology.has(name)}
-            link = self._links[node.name] = self._server(node.host, node.port)
-        return link
+            client = self._links[node.name] = self._server(node.host, node.port)
+        return client
 
     def _refresh(self, failed: ClusterNode | None, until: float) -> None:
         # It may be that no node answers: then the next attempt says so.

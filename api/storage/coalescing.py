@@ -125,7 +125,7 @@ class Shares:
             }
 
 
-class Found(Generic[Answer]):
+class SingleFlight(Generic[Answer]):
     """Something to look for, with one look for all who ask at the same time.
 
     Never with one that began before they asked.

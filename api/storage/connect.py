@@ -31,8 +31,8 @@ from redis.retry import Retry
 from redis.sentinel import Sentinel, SentinelConnectionPool
 
 from api.config.settings import Settings, SettingsError
-from api.storage.client import Connections, FairLink, Link, Replicas, SingleLink
-from api.storage.cluster import ClusterLink, Topology
+from api.storage.client import Connections, FairClient, Replicas, ServerClient, StoreClient
+from api.storage.cluster import ClusterClient, Topology
 from api.storage.pubsub import Places
 
 SENTINEL_PORT = 26379
@@ -140,7 +140,7 @@ def _many_at_once(command: str, channels: Sequence[str]) -> list[tuple[str, ...]
     ]
 
 
-def connect(settings: Settings) -> tuple[Link, Places]:
+def connect(settings: Settings) -> tuple[StoreClient, Places]:
     """The link to the store, and where news are heard; nothing is opened before it is needed."""
     if settings.redis_url is None:
         raise SettingsError(
@@ -163,16 +163,16 @@ def connect(settings: Settings) -> tuple[Link, Places]:
     url = urlsplit(settings.redis_url)
     kind = url.scheme.partition("+")[2]
 
-    def single(make: Callable[[dict[str, Any]], ConnectionPool]) -> FairLink:
+    def single(make: Callable[[dict[str, Any]], ConnectionPool]) -> FairClient:
         # One trip is made at a time; a second connection is for what is sent anew.
         shared = make({**asking, "max_connections": 2})
-        return FairLink(SingleLink(shared, make(waiting), replicas, timeout))
+        return FairClient(ServerClient(shared, make(waiting), replicas, timeout))
 
     if kind == "cluster":
         named = addresses(url, CLUSTER_PORT)
         topology = Topology(partial(_nodes, url, named, asking), named, timeout)
         node = partial(_node_pool, _options(url))
-        cluster = ClusterLink(
+        cluster = ClusterClient(
             topology,
             lambda host, port: single(partial(node, host=host, port=port)),
             timeout,

@@ -14,7 +14,7 @@ import time
 
 from limits.storage import Storage
 
-from api.storage.client import Link, Script
+from api.storage.client import Script, StoreClient
 
 MOST_KEYS = 50_000
 """About ten megabytes. Beyond, the oldest are forgotten: whose count was lost starts again."""
@@ -106,9 +106,9 @@ class SharedCounts(WorkerCounts):
 
     STORAGE_SCHEME = None
 
-    def __init__(self, link: Link) -> None:
+    def __init__(self, client: StoreClient) -> None:
         super().__init__()
-        self._link = link
+        self._link = client
 
     def incr(self, key: str, expiry: int, amount: int = 1) -> int:
         """Count on, in one round trip."""

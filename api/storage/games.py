@@ -33,8 +33,8 @@ from api.concurrency.time_slices import long_work, pause
 from api.model.game import FORMAT, Account, Audience, Game, Item, Place, Player, StoredDeal
 from api.observability import metrics
 from api.server.valkey_supervisor import REFUSING_MAXMEMORY
-from api.storage.client import Command, Link, Script, Unreadable, readable
-from api.storage.coalescing import Found
+from api.storage.client import Command, Script, StoreClient, Unreadable, readable
+from api.storage.coalescing import SingleFlight
 from api.storage.codec import read_state
 from api.storage.validation import (
     UNDECODABLE,
@@ -276,7 +276,7 @@ _ticket_decoder = msgspec.json.Decoder(Ticket)
 _encode = msgspec.json.Encoder().encode
 
 
-class Look(NamedTuple):
+class Snapshot(NamedTuple):
     """What one look at a game found: the time (ms), and the game unless it has expired."""
 
     now: int
@@ -310,9 +310,9 @@ class Store:
     itself.
     """
 
-    def __init__(self, link: Link) -> None:
-        self.link = link
-        self._conditions = Found(self._look_at_servers)
+    def __init__(self, client: StoreClient) -> None:
+        self.client = client
+        self._conditions = SingleFlight(self._look_at_servers)
 
     # --- Games -------------------------------------------------------------------------
 
@@ -341,7 +341,7 @@ class Store:
             key = _played_key(game_id)
             commands.append(Command(key, ("HGET", key, played)))
         own = len(commands)
-        asked = self.link.ask([*commands, *along], apart=True)
+        asked = self.client.ask([*commands, *along], apart=True)
         answers = iter(map(readable, asked[:own]))
         now = _milliseconds(next(answers))
         found = _stored_game(game_id, next(answers)) if game_id is not None else None
@@ -367,7 +367,7 @@ class Store:
     def _games(self, ids: Sequence[str], fields: Sequence[str]) -> dict[str, StoredGame | None]:
         if not ids:
             return {}
-        answers = self.link.ask([_hmget(_game_key(each), fields) for each in ids], apart=True)
+        answers = self.client.ask([_hmget(_game_key(each), fields) for each in ids], apart=True)
         found = {}
         with long_work():
             for game_id, values in zip(ids, answers, strict=True):
@@ -392,7 +392,7 @@ class Store:
         items = [_encode(each) for each in change.items]
         played = list(change.played or ())
         args: list[Any] = [
-            self.link.publish,
+            self.client.publish,
             "" if before is None else before.version,
             "" if before is None else before.commit,
             game.commit,
@@ -412,13 +412,13 @@ class Store:
         An earlier answer may have been that it was not replicated. False if it is another by now:
         it may have been read where the master was until then.
         """
-        if not self.link.waits_for_replicas:
+        if not self.client.waits_for_replicas:
             return True
         return bool(self._durably(TOUCH.on(_game_key(game.id), args=(game.commit,))))
 
     def items(self, game_id: str, first: int, last: int) -> list[Item]:
         """What happened, from one version to another, both included."""
-        (found,) = self.link.ask([asking_items(game_id, first, last)])
+        (found,) = self.client.ask([asking_items(game_id, first, last)])
         return read_items(found)
 
     def deal(self, game_id: str) -> StoredDeal | None:
@@ -429,11 +429,11 @@ class Store:
 
     # --- Waiting -----------------------------------------------------------------------
 
-    def look(self, ids: Sequence[str]) -> list[Look | Unreadable]:
+    def look(self, ids: Sequence[str]) -> list[Snapshot | Unreadable]:
         """What some games are now, or why that cannot be told of one."""
         keys = [_game_key(each) for each in ids]
         commands = [each for key in keys for each in (_time(key), _hmget(key, GAME_FIELDS))]
-        answers = self.link.ask(commands, apart=True)
+        answers = self.client.ask(commands, apart=True)
         looks = []
         with long_work():
             for game_id, time, values in zip(ids, answers[::2], answers[1::2], strict=True):
@@ -444,7 +444,7 @@ class Store:
     def marks(self, ids: Sequence[str]) -> list[GameMark | None]:
         """Which version and commit some games are at, None for each that cannot be read."""
         keys = [_game_key(each) for each in ids]
-        answers = self.link.ask([_hmget(key, ("version", "commit")) for key in keys], apart=True)
+        answers = self.client.ask([_hmget(key, ("version", "commit")) for key in keys], apart=True)
         return [_game_mark(values) for values in answers]
 
     def announce(self, player_ids: Iterable[str]) -> None:
@@ -459,10 +459,10 @@ class Store:
 
     def _announce(self, channels: list[str]) -> None:
         try:
-            self.link.ask([Command(each, (self.link.publish, each, "")) for each in channels])
+            self.client.ask([Command(each, (self.client.publish, each, "")) for each in channels])
         except ResponseError:
             # A cluster of before version 7.
-            self.link.ask([Command(each, ("PUBLISH", each, "")) for each in channels])
+            self.client.ask([Command(each, ("PUBLISH", each, "")) for each in channels])
 
     def add_ticket(self, ticket: str, holder: Ticket, life_ms: int) -> None:
         """Keep a ticket (its hash) and what it is for."""
@@ -486,17 +486,17 @@ class Store:
         """The players of these ids, None for each that there is not."""
         if not ids:
             return []
-        answers = self.link.ask([_hmget(_player_key(each), ACCOUNT_FIELDS) for each in ids])
-        accounts = [_account(i, values) for i, values in zip(ids, answers, strict=True)]
-        return [None if account is None else account.player for account in accounts]
+        answers = self.client.ask([_hmget(_player_key(each), ACCOUNT_FIELDS) for each in ids])
+        players = [_account(i, values) for i, values in zip(ids, answers, strict=True)]
+        return [None if account is None else account.player for account in players]
 
     def keep_player(self, player_id: str, now: int, life_ms: int) -> None:
         """Renew a player's life: it is at least this long from now on."""
-        self.link.ask([keeping(player_id, now, life_ms)])
+        self.client.ask([keeping(player_id, now, life_ms)])
 
     def see_player(self, player_id: str, now: int) -> None:
         """Note that a player was heard of."""
-        self.link.ask([SEE.on(_player_key(player_id), args=(now,))])
+        self.client.ask([SEE.on(_player_key(player_id), args=(now,))])
 
     def last_seen(self, ids: Sequence[str]) -> list[int | None]:
         """When (ms) each of these players was last heard of, None for one who never was.
@@ -507,7 +507,7 @@ class Store:
             return []
         keys = [_player_key(each) for each in ids]
         commands = [Command(key, ("HGET", key, "seen_at")) for key in keys]
-        return [_seen_at(answer) for answer in self.link.ask(commands, apart=True)]
+        return [_seen_at(answer) for answer in self.client.ask(commands, apart=True)]
 
     def offer_token(self, player_id: str, token: str, offer: TokenOffer) -> str | None:
         """Note a new token beside the present one, unless one is noted; the nonce of what is.
@@ -520,7 +520,7 @@ class Store:
 
     def promote_token(self, player_id: str, token: str) -> None:
         """A new token was used: from now on it is the only one."""
-        args = (token, self.link.publish)
+        args = (token, self.client.publish)
         self._durably(PROMOTE.on(_player_key(player_id), args=args))
 
     def creation(self, player_id: str, key: str) -> Creation | None:
@@ -545,7 +545,7 @@ class Store:
 
     def _look_at_servers(self) -> list[Condition]:
         found = []
-        for answer in self.link.everywhere("INFO"):
+        for answer in self.client.everywhere("INFO"):
             facts = dict(line.split(":", 1) for line in answer.decode().splitlines() if ":" in line)
             found.append(_condition(facts))
         return found
@@ -557,11 +557,11 @@ class Store:
     # --- Asking ------------------------------------------------------------------------
 
     def _ask(self, key: str, *words: Any) -> Any:
-        (answer,) = self.link.ask([Command(key, words)])
+        (answer,) = self.client.ask([Command(key, words)])
         return answer
 
     def _durably(self, command: Command) -> Any:
-        (answer,) = self.link.ask([command], durable=True)
+        (answer,) = self.client.ask([command], durable=True)
         return answer
 
 
@@ -690,9 +690,9 @@ def _game_mark(values: list[bytes | None] | Unreadable) -> GameMark | None:
         return None
 
 
-def _look(game_id: str, now: int, values: list[bytes | None] | Unreadable) -> Look | Unreadable:
+def _look(game_id: str, now: int, values: list[bytes | None] | Unreadable) -> Snapshot | Unreadable:
     try:
-        return Look(now, _stored_game(game_id, values))
+        return Snapshot(now, _stored_game(game_id, values))
     except Unreadable as error:
         return error
 

@@ -28,9 +28,9 @@ from itertools import chain
 from typing import Any, NamedTuple
 
 from api.model.game import CANCELLED, ENDED, FINISHED, OPEN, PLAYING, PUBLIC, UNFINISHED, Game
-from api.model.retention import COMMIT_MS, Lives
+from api.model.retention import COMMIT_MS, Retention
 from api.observability import metrics
-from api.storage.client import Command, Link, Script, Unreadable, readable
+from api.storage.client import Command, Script, StoreClient, Unreadable, readable
 from api.storage.games import Store, keeping
 
 log = logging.getLogger("ludotheque")
@@ -192,15 +192,15 @@ class Indexes:
     Whoever reads one that is not what it should be is told `Unreadable`; who writes is not.
     """
 
-    def __init__(self, link: Link, store: Store, lives: Lives) -> None:
-        self.link = link
+    def __init__(self, client: StoreClient, store: Store, retention: Retention) -> None:
+        self.client = client
         self.store = store
-        self.lives = lives
+        self.retention = retention
 
     def are_to_be_renewed(self, before: Game | None, after: Game, now: int) -> bool:
         """Whether all of a game's entries are to be written: at each stage, and now and then."""
         is_new = before is None or before.status != after.status
-        return is_new or now - after.indexed_at > self.lives.renewal
+        return is_new or now - after.indexed_at > self.retention.renewal
 
     def before_commit(self, before: Game | None, after: Game, now: int) -> None:
         """Write the entries that a commit is about to make true; all of them if it is time.
@@ -216,7 +216,7 @@ class Indexes:
             self._adding(entry, after, now, LONGER)
             for entry in sorted(entries(after) - entries(old))
         ]
-        life_ms = max(self.lives.player, self.lives.of_entries(after))
+        life_ms = max(self.retention.player, self.retention.of_entries(after))
         commands += [
             keeping(player_id, now, life_ms)
             for player_id in sorted(_company(after) - _company(old))
@@ -229,18 +229,18 @@ class Indexes:
 
     def _write(self, commands: list[Command]) -> None:
         """Change some indexes. One that cannot be read fails no commit: it is but a hint."""
-        answers = self.link.ask(commands, apart=True) if commands else []
+        answers = self.client.ask(commands, apart=True) if commands else []
         for command, answer in zip(commands, answers, strict=True):
             if isinstance(answer, Unreadable):
                 _note_unreadable(command.key, answer)
 
     def _adding(self, entry: Entry, game: Game, now: int, how: str) -> Command:
-        life_ms = self.lives.of_entries(game)
+        life_ms = self.retention.of_entries(game)
         args = (game.id, game.created_at, now, life_ms, how, REMOVED_AT_ONCE)
         return ADD.on(*_keys(entry), args=args)
 
     def _adding_ended(self, player_id: str, game: Game, now: int) -> Command:
-        args = (game.id, now, self.lives.ended, REMOVED_AT_ONCE)
+        args = (game.id, now, self.retention.ended, REMOVED_AT_ONCE)
         return ADD_ENDED.on(_ended_key(player_id), args=args)
 
     def after_commit(self, before: Game | None, after: Game, now: int) -> None:
@@ -270,7 +270,7 @@ class Indexes:
         """
         indexes = [Entry(places(player_id), status) for status in UNFINISHED]
         try:
-            if sum(self.link.ask([_command("ZCARD", _key(entry)) for entry in indexes])) < most:
+            if sum(self.client.ask([_command("ZCARD", _key(entry)) for entry in indexes])) < most:
                 return False
             taken = {
                 game.id for entry in indexes for game in self.page(Page(entry, None, most), now)[0]
@@ -284,7 +284,7 @@ class Indexes:
     def lobby_sizes(self) -> dict[str, int]:
         """How many public games there are, by status, as far as counting entries can tell."""
         keys = [_key(Entry(lobby(), status)) for status in UNFINISHED]
-        sizes = self.link.ask([_command("ZCARD", key) for key in keys])
+        sizes = self.client.ask([_command("ZCARD", key) for key in keys])
         return dict(zip(UNFINISHED, sizes, strict=True))
 
     def page(
@@ -324,7 +324,7 @@ class Indexes:
 
         None of an index that cannot be read: who asks for it is told so.
         """
-        answers = self.link.ask(
+        answers = self.client.ask(
             [
                 _command("ZRANGE", _key(entry), 0, most - 1, "REV")
                 for player_id in player_ids
@@ -347,7 +347,7 @@ class Indexes:
         after, offset = page.after, 0
         while True:
             if beginning is None:
-                (beginning,) = self.link.ask([page.part(after, offset)])
+                (beginning,) = self.client.ask([page.part(after, offset)])
             found, beginning = read_entries(beginning), None
             positions = [Position(score, member) for member, score in found]
             batch = [each for each in positions if after is None or each < after]

@@ -22,10 +22,10 @@ from api.problems.problem import Problem
 from api.storage.client import NotReplicated, is_full
 from api.storage.games import log_unreadable
 from api.storage.validation import NewerFormat, UnsupportedFormat
-from api.web.middleware import Access, note_route
+from api.web.middleware import RequestMiddleware, note_route
 from api.web.openapi.blueprint import Api, as_yaml, make_api, make_document
-from api.web.rate_limits import Gate
-from api.web.request import Request, asked
+from api.web.rate_limits import RateLimits
+from api.web.request import Request, current_request
 from api.web.views import BLUEPRINTS, pages
 from api.web.views.service import Document
 from api.web.wiring import make_services
@@ -56,7 +56,7 @@ class Application(Flask):
 
     session_interface = NoSessions()
     request_class = Request
-    gate: Gate
+    rate_limits: RateLimits
 
     def create_url_adapter(self, request: flask.Request | None) -> MapAdapter | None:
         """Where routes are looked up: they depend on the path alone, not on host or scheme."""
@@ -76,13 +76,13 @@ class Application(Flask):
 
     def preprocess_request(self) -> None:
         """Before every view the same, and of no blueprint more."""
-        request = asked()
+        request = current_request()
         note_route(request)
-        self.gate.enter(request)
+        self.rate_limits.enter(request)
 
     def process_response(self, response: Response) -> Response:
         """After every view the same."""
-        return self.gate.leave(response)
+        return self.rate_limits.leave(response)
 
     def log_exception(self, exc_info: Any) -> None:
         """Log what failed after the view, as `internal_error` does: Flask would log the path."""
@@ -106,14 +106,14 @@ def create_app(settings: Settings | None = None) -> Flask:
     app.config["METRICS_TOKEN"] = settings.metrics_token
     services = make_services(settings)
     app.extensions["ludotheque"] = services
-    app.wsgi_app = Access(app.wsgi_app)  # type: ignore[method-assign]
+    app.wsgi_app = RequestMiddleware(app.wsgi_app)  # type: ignore[method-assign]
     app.register_error_handler(Problem, lambda problem: problem.response())
     app.register_error_handler(RedisError, store_unavailable)
     app.register_error_handler(NewerFormat, newer_format)
     app.register_error_handler(UnsupportedFormat, unsupported_format)
     app.register_error_handler(Exception, internal_error)
     proxies = Proxies(settings.trusted_proxies or ())
-    app.gate = Gate(services.limiter, proxies, services.accounts)
+    app.rate_limits = RateLimits(services.limiter, proxies, services.players)
     app.register_blueprint(pages.blueprint)
     document = make_document(publish(app))
     app.extensions["document"] = {

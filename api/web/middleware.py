@@ -39,7 +39,7 @@ _ALWAYS = (*SAFE_HEADERS, *SHARED)
 _GAME_ID = re.compile(r"[0-9a-f]{32}")
 
 
-class Access:
+class RequestMiddleware:
     """A WSGI application around another one."""
 
     def __init__(self, application: WSGIApplication) -> None:

@@ -16,14 +16,14 @@ from typing import NoReturn
 from flask import Response, current_app
 
 from api.config.rate_policies import FAILURES, MOVES, POLLS, REQUESTS, Policy
-from api.games.players import Accounts
+from api.games.players import Players
 from api.model.game import digest
 from api.observability import addresses, context, metrics
 from api.observability.addresses import Proxies
 from api.problems.problem import FieldError, Problem
 from api.ratelimit.limiter import Limiter, Standing
 from api.web.headers import CACHING
-from api.web.request import Request, asked
+from api.web.request import Request, current_request
 
 GUESSES = frozenset({"invalid_token", "invalid_ticket", "game_not_found"})
 """Problems of who tries what may be right."""
@@ -118,13 +118,13 @@ def refuse(standing: Standing) -> NoReturn:
     raise _too_many(standing)
 
 
-class Gate:
+class RateLimits:
     """Asks of each request before it is answered, and says in the answer how its sender stands."""
 
-    def __init__(self, limiter: Limiter, proxies: Proxies, accounts: Accounts) -> None:
+    def __init__(self, limiter: Limiter, proxies: Proxies, players: Players) -> None:
         self._limiter = limiter
         self._proxies = proxies
-        self._accounts = accounts
+        self._accounts = players
         self._warned = False
         self._names: dict[str, Sequence[str]] = {}
 
@@ -204,7 +204,7 @@ class Gate:
             return
         if policy.shared and not policy.by_address and self._has_failed_too_often(passage):
             # Else tokens that somebody makes up would fill the store.
-            self._accounts.caller(asked().credentials)
+            self._accounts.caller(current_request().credentials)
         whose = passage.address if policy.by_address else passage.counted_for
         standing = self._limiter.count(name, whose)
         if standing is not None:
@@ -229,7 +229,7 @@ class Gate:
         standing = None
         is_move = MOVES in passage.names
         if is_move:
-            game_id = (asked().view_args or {}).get("game_id")
+            game_id = (current_request().view_args or {}).get("game_id")
             whose = f"{passage.counted_for}:{game_id}"
             if code in REFUSED_MOVES or passage.is_repeated:
                 standing = self._limiter.note(MOVES, whose)

@@ -36,7 +36,7 @@ class Request(flask.Request):
         return self.environ.get("HTTP_IF_NONE_MATCH")
 
 
-def asked() -> Request:
+def current_request() -> Request:
     """The request that is being answered here and now."""
     trace = context.current()
     # Much shorter than by way of Flask's proxies, for what every request asks several times.

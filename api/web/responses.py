@@ -12,12 +12,12 @@ from msgspec import Raw, Struct
 
 from api.games.players import Credentials
 from api.games.representations import game_answer
-from api.games.transactions import Visit
+from api.games.transactions import LoadedGame
 from api.live import MAX_WAIT_SECONDS
 from api.observability.context import note_time
 from api.problems.problem import RETRY_AFTER_SECONDS
 from api.storage.client import Command
-from api.web.request import asked
+from api.web.request import current_request
 from api.web.wiring import Services
 
 if TYPE_CHECKING:
@@ -52,21 +52,21 @@ def services() -> Services:
 
 def credentials() -> Credentials | None:
     """What the caller shows, None if nothing. Raises `Problem` (``invalid_token``)."""
-    return asked().credentials
+    return current_request().credentials
 
 
 def if_match(tag: str) -> bool:
     """Whether the caller's If-Match, if it sent one, is the tag of getGame's answer."""
-    required = asked().required_tags
+    required = current_request().required_tags
     return not required or _names(required, f'"{GAME}-{tag}"')
 
 
-def visit(game_id: str, *, anonymous: bool = True, along: Sequence[Command] = ()) -> Visit:
+def visit(game_id: str, *, anonymous: bool = True, along: Sequence[Command] = ()) -> LoadedGame:
     """The caller, perhaps without a token, before a game; and what is asked `along`.
 
     Raises `Problem` (``missing_token``, ``invalid_token``, ``game_not_found``).
     """
-    found = services().desk.visit(credentials(), game_id, anonymous=anonymous, along=along)
+    found = services().transactions.visit(credentials(), game_id, anonymous=anonymous, along=along)
     note_time(found.now)
     return found
 
@@ -77,13 +77,13 @@ def answer(body: Any, status: int = 200, headers: dict[str, str] | None = None) 
     return Whole(_encode(body), status=status, headers=headers)
 
 
-def game(found: Visit, status: int = 200, headers: dict[str, str] | None = None) -> Response:
+def game(found: LoadedGame, status: int = 200, headers: dict[str, str] | None = None) -> Response:
     """A game as the caller sees it."""
     note_time(found.now)
     return answer(shown(found), status, headers)
 
 
-def unless_known(found: Visit, what: str, body: Callable[[], Struct | Raw]) -> Response:
+def unless_known(found: LoadedGame, what: str, body: Callable[[], Struct | Raw]) -> Response:
     """The answer that `body` makes, or 304 if the caller has it already.
 
     `what` tells apart the answers that there are about one game.
@@ -108,14 +108,14 @@ def unless_had(response: Response) -> Response:
     return Empty(status=304, headers=headers)
 
 
-def is_known(found: Visit, what: str) -> bool:
+def is_known(found: LoadedGame, what: str) -> bool:
     """Whether the caller has this answer already."""
     return _has(f'"{what}-{found.tag}"')
 
 
 def _has(tag: str) -> bool:
     """Whether the caller says that it has the answer with this tag."""
-    said = asked().known_tags
+    said = current_request().known_tags
     return said is not None and _names(said, tag, is_weak=True)
 
 
@@ -130,14 +130,14 @@ def _names(tags: str, tag: str, *, is_weak: bool = False) -> bool:
     return tags.strip() == "*" or tag in listed
 
 
-def shown(found: Visit) -> Raw:
+def shown(found: LoadedGame) -> Raw:
     """A game as the caller sees it, rendered."""
     return game_answer(found.found, found.audience)
 
 
 def preferred_wait() -> int | None:
     """How many seconds the caller would wait for a change (RFC 7240), None if it would not."""
-    preferred = asked().preferred
+    preferred = current_request().preferred
     if preferred is None:
         return None
     found = re.search(r"(?:^|[,;\s])wait\s*=\s*\"?([0-9]{1,9})", preferred)

@@ -9,16 +9,16 @@ from api.config.capacity import Capacity
 from api.config.rate_policies import POLICIES
 from api.config.settings import Settings
 from api.games.moves import Moves
-from api.games.players import Accounts
-from api.games.queries import Reader
-from api.games.seat_limits import Sittings
+from api.games.players import Players
+from api.games.queries import Queries
+from api.games.seat_limits import SeatLimits
 from api.games.tables import Tables
-from api.games.transactions import Desk
-from api.live.event_streams import Streams
+from api.games.transactions import Transactions
+from api.live.event_streams import EventStreams
 from api.live.hub import Hub
-from api.live.long_polls import Polls
-from api.live.quota import Places
-from api.model.retention import Lives
+from api.live.long_polls import LongPolls
+from api.live.quota import Quota
+from api.model.retention import Retention
 from api.observability.exposition import Exposition
 from api.observability.lifecycle import when_stopping
 from api.ratelimit.limiter import Limiter
@@ -32,41 +32,41 @@ class Services:
     """What the views call."""
 
     store: Store
-    accounts: Accounts
-    desk: Desk
+    players: Players
+    transactions: Transactions
     tables: Tables
     moves: Moves
-    reader: Reader
-    polls: Polls
-    streams: Streams
+    queries: Queries
+    long_polls: LongPolls
+    event_streams: EventStreams
     limiter: Limiter
     exposition: Exposition
 
 
 def make_services(settings: Settings) -> Services:
     """The services with these settings; nothing is connected to before it is needed."""
-    link, news = connect(settings)
-    lives = Lives.of(settings)
-    store = Store(link)
-    accounts = Accounts(store, lives)
-    indexes = Indexes(link, store, lives)
-    desk = Desk(store, indexes, accounts, lives)
-    reader = Reader(desk, store, indexes, accounts)
-    hub = Hub(store, indexes, desk, news)
+    client, news = connect(settings)
+    retention = Retention.of(settings)
+    store = Store(client)
+    players = Players(store, retention)
+    indexes = Indexes(client, store, retention)
+    transactions = Transactions(store, indexes, players, retention)
+    queries = Queries(transactions, store, indexes, players)
+    hub = Hub(store, indexes, transactions, news)
     when_stopping(hub.stop)
     room = Capacity.of(settings, capacity.available())
-    places = Places(room.waiters, settings.waiters_per_player, room.waiters_per_address)
+    quota = Quota(room.waiters, settings.waiters_per_player, room.waiters_per_address)
     policies = POLICIES if settings.rate_limits is None else settings.rate_limits
-    limiter = Limiter(link, policies)
+    limiter = Limiter(client, policies)
     return Services(
         store=store,
-        accounts=accounts,
-        desk=desk,
-        tables=Tables(desk, Sittings(limiter)),
-        moves=Moves(desk),
-        reader=reader,
-        polls=Polls(hub, places, reader),
-        streams=Streams(hub, places, reader),
+        players=players,
+        transactions=transactions,
+        tables=Tables(transactions, SeatLimits(limiter)),
+        moves=Moves(transactions),
+        queries=queries,
+        long_polls=LongPolls(hub, quota, queries),
+        event_streams=EventStreams(hub, quota, queries),
         limiter=limiter,
         exposition=Exposition(indexes.lobby_sizes, store.is_full),
     )

@@ -15,7 +15,7 @@ import pytest
 import redis
 import requests
 
-from api.problems.catalogue import KINDS as PROBLEMS
+from api.problems.catalogue import CATALOGUE as PROBLEMS
 from tests.api.client import Client, seated
 from tests.api.test_streams import Stream
 from tests.conftest import UNLIMITED, start_service, stop_service
@@ -96,7 +96,7 @@ def nothing_left(store: redis.Redis, key: str) -> None:
     store.hdel(key, "state")
 
 
-KINDS = {
+CATALOGUE = {
     "a string": Kind(make_a_string),
     "no text": Kind(field("game", lambda old: old.replace(b'"name":"', b'"name":"\xff'))),
     "options that are no text": Kind(
@@ -135,12 +135,12 @@ KINDS = {
 }
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", CATALOGUE)
 def test_a_game_that_cannot_be_read_is_a_problem_for_itself_alone(
     service: Service, store: redis.Redis, ada: Client, bob: Client, eve: Client, kind: str
 ) -> None:
     good, bad = seated([ada, bob])["id"], seated([ada, bob])["id"]
-    spoil, code, is_listed = KINDS[kind]
+    spoil, code, is_listed = CATALOGUE[kind]
     spoil(store, game_key(bad))
 
     assert ada.refused(code, "GET", f"/v1/games/{bad}")["status"] == PROBLEMS[code].status
@@ -187,9 +187,9 @@ def due_and_cut_off(store: redis.Redis, key: str) -> None:
 
 WAITED_FOR = {
     "a string": make_a_string,
-    "no text": KINDS["no text"].spoil,
-    "a seat that there is not": KINDS["a seat that there is not"].spoil,
-    "a version that is none": KINDS["a version that is none"].spoil,
+    "no text": CATALOGUE["no text"].spoil,
+    "a seat that there is not": CATALOGUE["a seat that there is not"].spoil,
+    "a version that is none": CATALOGUE["a version that is none"].spoil,
     "no position to go on from": due_and_cut_off,
 }
 

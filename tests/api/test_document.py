@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from api import openapi_document
-from api.problems.catalogue import KINDS
+from api.problems.catalogue import CATALOGUE
 from api.web.schemas.unions import EVENTS, MOVES, PREVIEWS, TABLES
 from engine.registry import MOVE_TYPES, RULESETS
 from tests.api.client import Client
@@ -250,7 +250,7 @@ def test_every_status_is_documented_with_its_problem_codes() -> None:
                 assert list(response["content"]) == ["application/problem+json"]
                 codes = re.findall(r"^- `([a-z_]+)`: ", response["description"], re.MULTILINE)
                 assert codes
-                assert {KINDS[code].status for code in codes} == {int(status)}
+                assert {CATALOGUE[code].status for code in codes} == {int(status)}
 
 
 def test_every_operation_that_a_caller_can_get_wrong_says_with_what_it_refuses() -> None:

@@ -33,8 +33,8 @@ from api.model.game import (
     public_item,
     raw,
 )
-from api.model.retention import DAY_MS, HOUR_MS, Lives
-from api.storage.client import Command, SingleLink
+from api.model.retention import DAY_MS, HOUR_MS, Retention
+from api.storage.client import Command, ServerClient
 from api.storage.connect import connect
 from api.storage.games import Change, Store
 from api.storage.indexes import REMOVED_AT_ONCE, Entry, Indexes, Page, entries, lobby
@@ -280,11 +280,11 @@ class Town:
     """Games as the service writes them, in a time of our own."""
 
     def __init__(self, address: str, rng: Random, settings: Settings) -> None:
-        link, _ = connect(settings)
+        client, _ = connect(settings)
         self.rng = rng
-        self.lives = Lives.of(settings)
-        self.store = Store(link)
-        self.indexes = Indexes(link, self.store, self.lives)
+        self.lives = Retention.of(settings)
+        self.store = Store(client)
+        self.indexes = Indexes(client, self.store, self.lives)
         self.now = 1_700_000_000_000
         self.games: dict[str, tuple[Game, int]] = {}
         self.players = [Player(f"{n:032x}", "Ada", "bot") for n in range(6)]
@@ -424,14 +424,14 @@ def test_of_the_ends_that_were_long_ago_each_new_one_removes_only_some(
 def asked(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, int]]:
     """Every round trip to the store: how many commands, and how much came back."""
     trips: list[tuple[int, int]] = []
-    ask = SingleLink.ask
+    ask = ServerClient.ask
 
-    def watched(self: SingleLink, commands: Sequence[Command], **how: bool) -> list[Any]:
+    def watched(self: ServerClient, commands: Sequence[Command], **how: bool) -> list[Any]:
         answers = ask(self, commands, **how)
         trips.append((len(commands), sum(len(a) for a in answers if isinstance(a, list))))
         return answers
 
-    monkeypatch.setattr(SingleLink, "ask", watched)
+    monkeypatch.setattr(ServerClient, "ask", watched)
     return trips
 
 

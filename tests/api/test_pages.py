@@ -10,7 +10,7 @@ import pytest
 import requests
 
 from api.games.representations import ProblemAnswer
-from api.problems.catalogue import KINDS
+from api.problems.catalogue import CATALOGUE
 from api.web.pages import assets, rendering
 from tests.api.client import Client, seated
 
@@ -85,22 +85,22 @@ def test_the_service_says_where_its_parts_are(stranger: Client) -> None:
 
 def test_all_problems_are_listed_as_each_is_explained(stranger: Client) -> None:
     items = stranger.get("/problems")["items"]
-    assert [item["code"] for item in items] == list(KINDS)
+    assert [item["code"] for item in items] == list(CATALOGUE)
     for item in items:
         assert item == stranger.get(f"/problems/{item['code']}")
 
 
-@pytest.mark.parametrize("code", KINDS)
+@pytest.mark.parametrize("code", CATALOGUE)
 def test_a_problem_has_a_page_that_explains_it(stranger: Client, code: str) -> None:
     page = html.unescape(see(stranger, f"/problems/{code}").text)
-    kind = KINDS[code]
+    kind = CATALOGUE[code]
     for part in (code, kind.title, kind.meaning, kind.advice, HTTPStatus(kind.status).phrase):
         assert part in page
     assert f'"./problems/{code}"' in see(stranger, "/problems").text
 
 
 def test_problems_are_explained_in_sentences() -> None:
-    for code, kind in KINDS.items():
+    for code, kind in CATALOGUE.items():
         assert not kind.title.endswith("."), code
         for text in (kind.meaning, kind.advice):
             assert re.fullmatch(r"[A-Z].*\.", text), code

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from api.problems.catalogue import KINDS
+from api.problems.catalogue import CATALOGUE
 from tests.api.client import Client, play_out, seated
 from tests.api.conftest import NewPlayers
 
@@ -492,7 +492,7 @@ def test_a_request_that_is_no_http_is_answered_in_the_one_problem_shape(stranger
 
 
 def test_every_problem_code_is_explained(stranger: Client) -> None:
-    for code, kind in KINDS.items():
+    for code, kind in CATALOGUE.items():
         explained = stranger.get(f"/problems/{code}")
         assert explained["status"] == kind.status
         assert (explained["title"], explained["meaning"]) == (kind.title, kind.meaning)

@@ -7,7 +7,7 @@ import gevent
 import pytest
 
 from api.games.queries import MAX_SETTLED
-from api.games.transactions import Desk
+from api.games.transactions import Transactions
 from tests.api.client import Client, seated
 from tests.api.test_house import make_late
 from tests.server.service import Service, wait_until
@@ -80,9 +80,9 @@ def test_a_poll_hears_of_all_due_games_that_come_to_wait_for_it(ada: Client, bob
 
 
 @pytest.fixture
-def desk(monkeypatch: pytest.MonkeyPatch) -> Desk:
+def transactions(monkeypatch: pytest.MonkeyPatch) -> Transactions:
     """A desk that settles slowly, and counts how often."""
-    desk = Desk(*[None] * 4)  # type: ignore[list-item]
+    transactions = Transactions(*[None] * 4)  # type: ignore[list-item]
     settled: list[Any] = []
 
     def settle(found: Any, now: int) -> Any:
@@ -92,31 +92,33 @@ def desk(monkeypatch: pytest.MonkeyPatch) -> Desk:
             raise ZeroDivisionError
         return found
 
-    monkeypatch.setattr(desk, "_settle", settle)
-    monkeypatch.setattr(desk, "settled", settled, raising=False)
-    return desk
+    monkeypatch.setattr(transactions, "_settle", settle)
+    monkeypatch.setattr(transactions, "settled", settled, raising=False)
+    return transactions
 
 
 def stored(game_id: str, commit: str = "1") -> Any:
     return SimpleNamespace(game=SimpleNamespace(id=game_id, commit=commit))
 
 
-def test_a_due_game_is_settled_once_for_all_requests_that_find_it(desk: Any) -> None:
+def test_a_due_game_is_settled_once_for_all_requests_that_find_it(transactions: Any) -> None:
     first, second = stored("a"), stored("b")
-    asked = [gevent.spawn(desk.settle, each, 0) for each in (first, second) for _ in range(10)]
+    asked = [
+        gevent.spawn(transactions.settle, each, 0) for each in (first, second) for _ in range(10)
+    ]
     gevent.joinall(asked, raise_error=True)
-    assert desk.settled == [first, second]
+    assert transactions.settled == [first, second]
     # The others are told to read the game again.
     assert [each.value for each in asked].count(None) == 18
-    desk.settle(first, 0)
-    assert len(desk.settled) == 3
+    transactions.settle(first, 0)
+    assert len(transactions.settled) == 3
 
 
-def test_a_settlement_that_fails_fails_for_all_requests_that_wait_for_it(desk: Any) -> None:
+def test_a_settlement_that_fails_fails_for_all_requests_that_wait_for_it(transactions: Any) -> None:
     broken = stored("broken")
-    asked = [gevent.spawn(desk.settle, broken, 0) for _ in range(3)]
+    asked = [gevent.spawn(transactions.settle, broken, 0) for _ in range(3)]
     gevent.joinall(asked)
     assert [type(each.exception) for each in asked] == [ZeroDivisionError] * 3
-    assert desk.settled == [broken]
+    assert transactions.settled == [broken]
     with pytest.raises(ZeroDivisionError):
-        desk.settle(broken, 0)
+        transactions.settle(broken, 0)

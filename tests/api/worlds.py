@@ -23,10 +23,10 @@ from msgspec import Raw
 from msgspec.structs import replace
 
 from api.config.settings import Settings
-from api.games.progress import Course
+from api.games.progress import Progress
 from api.model.events import GameStarted
 from api.model.game import PRIVATE, PUBLIC, Game, Item, Player, SeatRecord, StoredDeal, digest, raw
-from api.model.retention import DAY_MS, HOUR_MS, Lives
+from api.model.retention import DAY_MS, HOUR_MS, Retention
 from api.storage.connect import connect
 from api.storage.games import Change, Store
 from api.storage.indexes import Indexes
@@ -101,11 +101,11 @@ def history(case: Case, seed: int, now: int) -> History:
         updated_at=now,
     )
     text = encode(dealt).decode()
-    course = Course(replace(game, deal_sha256=digest(text)), None, now, rng)
+    course = Progress(replace(game, deal_sha256=digest(text)), None, now, rng)
     course.begin(case.start(dealt), GameStarted(case.seats))
     changes = [_committed(course.change(deal=StoredDeal(raw(dealt), text)), rng)]
     for step in steps:
-        course = Course(changes[-1].game, step.before, now, rng)
+        course = Progress(changes[-1].game, step.before, now, rng)
         played = None
         if step.seat is None or step.move is None:
             course.clock()
@@ -132,7 +132,7 @@ def _type(move: Move) -> Any:
     return move.__struct_config__.tag
 
 
-def _played(seat: SeatRecord, before: Game, move: Move, course: Course) -> tuple[str, str]:
+def _played(seat: SeatRecord, before: Game, move: Move, course: Progress) -> tuple[str, str]:
     assert seat.player is not None
     return (
         f"{seat.player.id}:{before.turn}:{encode(move).decode()}",
@@ -217,7 +217,7 @@ class World:
         settings = Settings(redis_url=f"unix://{service.store.address}")
         link, _ = connect(settings)
         self.store = Store(link)
-        self.indexes = Indexes(link, self.store, Lives.of(settings))
+        self.indexes = Indexes(link, self.store, Retention.of(settings))
         self._link = link
 
     def plant(self, past: History, now: int) -> None:

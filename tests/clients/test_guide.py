@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from api.problems.catalogue import KINDS
+from api.problems.catalogue import CATALOGUE
 from tests.clients.conftest import Make
 from tests.clients.generators import GENERATORS
 from tests.clients.test_typescript import PROGRAMS, compile_
@@ -140,13 +140,13 @@ def test_the_switch_compiles(client: Make, tools: Toolbox) -> None:
 def test_the_table_of_problems_has_every_status() -> None:
     rows = re.findall(r"^\| ([\d, ]+) \| (.*?) \|", GUIDE, re.MULTILINE)
     statuses = [int(status) for row, _ in rows for status in row.split(", ")]
-    assert sorted(statuses) == sorted({kind.status for kind in KINDS.values()})
+    assert sorted(statuses) == sorted({kind.status for kind in CATALOGUE.values()})
 
 
 def test_every_code_in_the_table_belongs_to_its_status() -> None:
     for row, meaning in re.findall(r"^\| ([\d, ]+) \| (.*?) \|", GUIDE, re.MULTILINE):
         for code in re.findall(r"`(\w+_\w+)`", meaning):
-            assert str(KINDS[code].status) in row.split(", "), code
+            assert str(CATALOGUE[code].status) in row.split(", "), code
 
 
 def test_every_operation_and_type_that_is_named_is_in_the_document() -> None:

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import requests
 
-from api.problems.catalogue import KINDS
+from api.problems.catalogue import CATALOGUE
 from tests.api.document import document, find_operation
 
 PATIENCE = 30.0
@@ -171,4 +171,4 @@ def _body(response: requests.Response) -> Any:
 
 
 def _title(code: str) -> str:
-    return f"{KINDS[code].title}."
+    return f"{CATALOGUE[code].title}."

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from api.problems.catalogue import KINDS
+from api.problems.catalogue import CATALOGUE
 from api.web.openapi.components import codes_of
 from api.web.openapi.examples import RECORDED
 from api.web.schemas.unions import EVENTS, MOVES, TABLES
@@ -94,7 +94,7 @@ def test_every_problem_code_of_every_operation_has_an_example() -> None:
                 codes = {problem["code"] for problem in shown}
                 assert codes == set(codes_of(response)) - NOT_RECORDED, operation["operationId"]
                 assert {problem["status"] for problem in shown} <= {int(status)}
-    assert set(KINDS) >= NOT_RECORDED
+    assert set(CATALOGUE) >= NOT_RECORDED
 
 
 def test_a_refusal_is_shown_as_an_operation_of_this_kind_has_it() -> None:

@@ -8,7 +8,7 @@ import socket
 from dataclasses import dataclass
 from typing import Any
 
-from api.problems.catalogue import KINDS
+from api.problems.catalogue import CATALOGUE
 
 PATIENCE = 30.0
 PROBLEM = "application/problem+json"
@@ -96,7 +96,7 @@ def _fault_of_problem(answer: Answer) -> str | None:
         problem: Any = json.loads(answer.body)
     except ValueError:
         return "a problem that is no JSON"
-    kind = KINDS.get(problem.get("code"))
+    kind = CATALOGUE.get(problem.get("code"))
     if kind is None or kind.status != answer.status or problem.get("status") != answer.status:
         return f"a problem with code {problem.get('code')} and status {answer.status}"
     return None

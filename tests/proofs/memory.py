@@ -45,7 +45,7 @@ ONE_IN = 50
 
 LIMITS = ",".join(f"{each.name}=1000000000/minute" for each in POLICIES)
 
-KINDS = {"game", "player", "creation", "ticket", "index", "limit"}
+CATALOGUE = {"game", "player", "creation", "ticket", "index", "limit"}
 """All kinds of keys that there are."""
 
 DAYS_BETWEEN = 16
@@ -160,7 +160,7 @@ class Watch:
     def tell(self, report: Report, emptied: float) -> None:
         """All that was found, and what there is now."""
         left = sorted(self._client.scan_iter(count=1000))
-        missing, unknown = KINDS - self._kinds, self._kinds - KINDS
+        missing, unknown = CATALOGUE - self._kinds, self._kinds - CATALOGUE
         report.none("kinds of keys that were never there", len(missing), missing)
         report.none("kinds of keys that nobody thought of", len(unknown), unknown)
         report.none("keys that are kept for ever", len(self._for_ever), self._for_ever[:3])

@@ -141,7 +141,7 @@ class Table:
                 assert told[player.id, game_id].get(item["version"]) == item
 
 
-class Reader:
+class Queries:
     """Reads a game, the lobby and what happened, all the time, in a thread."""
 
     def __init__(self, player: Client, game_id: str) -> None:
@@ -151,7 +151,7 @@ class Reader:
         self._is_ending = threading.Event()
         self._thread = threading.Thread(target=self._read, daemon=True)
 
-    def __enter__(self) -> "Reader":
+    def __enter__(self) -> "Queries":
         self._thread.start()
         return self
 
@@ -204,7 +204,7 @@ def test_on_a_full_disk_reads_go_on_and_changes_are_refused_until_there_is_room(
     with contextlib.ExitStack() as playing:
         for table in tables:
             playing.enter_context(table)
-        with Reader(reading, game["id"]) as reader:
+        with Queries(reading, game["id"]) as reader:
             wait_until(lambda: all(len(each.acknowledged) > 20 for each in tables), "they play")
             disk.fill()
             wait_until(lambda: all(len(each.refusals) > 5 for each in tables), "it is full")

@@ -11,7 +11,7 @@ from gevent.event import Event
 from hypothesis import given
 from hypothesis import strategies as st
 
-from api.storage.coalescing import MOST_AT_ONCE, Found, SharedTrips, Shares
+from api.storage.coalescing import MOST_AT_ONCE, SharedTrips, Shares, SingleFlight
 
 
 class Road:
@@ -151,7 +151,7 @@ def test_what_is_found_was_looked_for_after_it_was_asked_for() -> None:
         go_on.wait()
         return begun[-1]
 
-    found = Found(look)
+    found = SingleFlight(look)
     asking = [gevent.spawn(found.get) for _ in range(4)]
     gevent.sleep(0)
     go_on.set()

@@ -5,7 +5,7 @@ import signal
 
 import pytest
 
-from api.problems.catalogue import KINDS
+from api.problems.catalogue import CATALOGUE
 from api.server.worker import FAILED, PROBLEMS, Problem
 from api.web.headers import DATA_POLICY, POLICY, SAFE_HEADERS
 from tests.server.conftest import Start
@@ -102,4 +102,4 @@ def test_no_refusal_writes_what_was_sent_to_the_log(service: Service) -> None:
 
 @pytest.mark.parametrize("problem", sorted({FAILED, *(problem for _, problem in PROBLEMS)}))
 def test_every_refusal_is_in_the_table_of_problems(problem: Problem) -> None:
-    assert problem.code in KINDS
+    assert problem.code in CATALOGUE

@@ -22,7 +22,7 @@ from werkzeug import Response
 from werkzeug.exceptions import HTTPException
 
 from api.config.rate_policies import POLLS, READS
-from api.problems.catalogue import KINDS
+from api.problems.catalogue import CATALOGUE
 from api.problems.problem import PROBLEM_TYPE, from_http
 from api.web.bodies import Parser
 from api.web.openapi.components import HEADERS, IF_MATCH, OF_STATUS, STANDING, publish_once
@@ -218,12 +218,12 @@ def problem_responses(codes: list[str]) -> dict[str, Any]:
     """The responses for these problems, one for each status."""
     by_status: dict[int, list[str]] = defaultdict(list)
     for code in codes:
-        if code not in by_status[KINDS[code].status]:
-            by_status[KINDS[code].status].append(code)
+        if code not in by_status[CATALOGUE[code].status]:
+            by_status[CATALOGUE[code].status].append(code)
     return {
         str(status): {
             "description": "\n".join(
-                f"- `{code}`: {KINDS[code].title}." for code in sorted(of_status)
+                f"- `{code}`: {CATALOGUE[code].title}." for code in sorted(of_status)
             ),
             "content": {PROBLEM_TYPE: {"schema": ProblemSchema}},
             **({"headers": OF_STATUS[status]} if status in OF_STATUS else {}),

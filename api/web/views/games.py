@@ -9,7 +9,7 @@ from flask import Response, request, url_for
 
 from api.config.rate_policies import GAMES, GAMES_DAILY, GAMES_HERE, SEATS, SEATS_DAILY
 from api.games.tables import NewGame
-from api.games.transactions import Visit
+from api.games.transactions import LoadedGame
 from api.observability.context import note_time
 from api.problems.problem import FieldError, Problem
 from api.web.openapi.blueprint import TOKEN_OPTIONAL, Blueprint
@@ -112,7 +112,7 @@ def list_games(query: dict[str, Any]) -> Response:
     when somebody asks for the game itself.
     """
     return answer(
-        services().reader.public_games(
+        services().queries.public_games(
             credentials(),
             query.get("status"),
             query.get("ruleset"),
@@ -243,8 +243,8 @@ def get_record(game_id: str) -> Response:
     The deal and all moves: replayed, they give the result again. `analyse` takes it as it is.
     """
     found = visit(game_id)
-    services().reader.check_record(found)
-    return unless_known(found, "record", lambda: services().reader.record(found))
+    services().queries.check_record(found)
+    return unless_known(found, "record", lambda: services().queries.record(found))
 
 
 @blueprint.post("/<game_id>/rematch", parameters=[GAME_ID])
@@ -284,12 +284,12 @@ def get_presence(game_id: str) -> Response:
     When each seat's player was last heard of, to half a minute; null for the house and an empty
     seat.
     """
-    return answer(services().reader.presence(visit(game_id)))
+    return answer(services().queries.presence(visit(game_id)))
 
 
-def _wait_for_change(found: Visit, seconds: int) -> Response:
+def _wait_for_change(found: LoadedGame, seconds: int) -> Response:
     """The game when it is no more what the caller has; 304 when the time is up."""
-    polled = services().polls.until_changed(found, seconds)
+    polled = services().long_polls.until_changed(found, seconds)
     note_time(polled.visit.now)
     response = unless_known(polled.visit, GAME, lambda: shown(polled.visit))
     response.headers["Preference-Applied"] = f"wait={seconds}"

@@ -25,7 +25,7 @@ def get_me() -> Response:
 
     The player whose token is sent, as others see it.
     """
-    return answer(services().accounts.caller(credentials()))
+    return answer(services().players.caller(credentials()))
 
 
 @blueprint.post("/token")
@@ -37,7 +37,7 @@ def rotate_token() -> Response:
     The old token ends when the new one is first used, at the latest after ten minutes. If the
     answer is lost, ask again with the old one.
     """
-    token = services().accounts.rotate_token(credentials())
+    token = services().players.rotate_token(credentials())
     return answer(token)
 
 
@@ -51,7 +51,7 @@ def list_my_games(query: dict[str, Any]) -> Response:
     Those that the caller hosts, sits in, or has a seat reserved in, newest first.
     """
     return answer(
-        services().reader.own_games(
+        services().queries.own_games(
             credentials(), query.get("status"), query.get("cursor"), query["limit"]
         )
     )
@@ -68,7 +68,7 @@ def list_turns(query: dict[str, Any]) -> Response:
     waiting first. With `wait` the answer comes when there is one that `since` does not know of,
     or a game has ended; with Retry-After, if too many wait, at once.
     """
-    polled = services().polls.turns(credentials(), query.get("since"), query["wait"])
+    polled = services().long_polls.turns(credentials(), query.get("since"), query["wait"])
     note_time(polled.now)
     response = answer(polled.answer)
     return retry_later(response) if polled.is_over_cap else response

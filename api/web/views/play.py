@@ -132,7 +132,7 @@ def create_stream_ticket(game_id: str) -> Response:
     see it now, and nothing else, as often as need be, for some hours. It ends earlier when I
     leave the game or my token ends.
     """
-    now, ticket = services().streams.create_ticket(credentials(), game_id)
+    now, ticket = services().event_streams.create_ticket(credentials(), game_id)
     note_time(now)
     return answer(ticket, 201)
 
@@ -168,7 +168,7 @@ def stream_events(query: dict[str, Any], game_id: str) -> Response:
     my token ends: open it again then, with Last-Event-ID.
     """
     last_id = request.headers.get("Last-Event-ID")
-    stream = services().streams.open(credentials(), query.get("ticket"), game_id, last_id)
+    stream = services().event_streams.open(credentials(), query.get("ticket"), game_id, last_id)
     note_time(stream.now)
     if stream.is_done:
         return Empty(status=204)
@@ -189,7 +189,7 @@ def list_events(query: dict[str, Any], game_id: str) -> Response:
     """
     since, limit = query["since"], query["limit"]
     found = visit(game_id, along=[asking_items(game_id, since + 1, since + limit)])
-    polled = services().polls.events(found, since, limit, query["wait"])
+    polled = services().long_polls.events(found, since, limit, query["wait"])
     note_time(polled.now)
     response = answer(polled.page)
     return retry_later(response) if polled.is_over_cap else response

@@ -23,5 +23,5 @@ def create_player(body: dict[str, Any]) -> Response:
 
     The token is shown this once: keep it. A player who is in no game within the hour is forgotten.
     """
-    player = services().accounts.create(body["name"], body["kind"])
+    player = services().players.create(body["name"], body["kind"])
     return answer(player, 201)

@@ -15,7 +15,7 @@ from flask import Response, current_app, request
 from api.games.representations import HealthAnswer, HomeAnswer, ProblemAnswer, ProblemPage
 from api.model.game import raw
 from api.observability import lifecycle
-from api.problems.catalogue import KINDS
+from api.problems.catalogue import CATALOGUE
 from api.problems.problem import Problem
 from api.web.openapi.blueprint import NO_TOKEN, Blueprint
 from api.web.openapi.components import CONDITIONAL, IF_NONE_MATCH, header
@@ -46,7 +46,7 @@ KEPT = {
     "Cache-Control": header("How long it may be kept."),
     "Vary": header("`Accept`: a browser gets a page."),
 }
-PROBLEMS = tuple(ProblemAnswer(code, *kind) for code, kind in KINDS.items())
+PROBLEMS = tuple(ProblemAnswer(code, *kind) for code, kind in CATALOGUE.items())
 PROBLEM_PAGE = raw(ProblemPage(PROBLEMS))
 PHRASES = {status.value: status.phrase for status in HTTPStatus}
 
@@ -138,9 +138,9 @@ def get_problem(code: str) -> Response:
 
     The `type` of a problem is this operation's address. A browser gets a page.
     """
-    if code not in KINDS:
+    if code not in CATALOGUE:
         raise Problem("problem_not_found")
-    problem = ProblemAnswer(code, *KINDS[code])
+    problem = ProblemAnswer(code, *CATALOGUE[code])
     if wants_page():
         return page("problem.html", about=code, problem=problem, phrases=PHRASES)
     return answer(problem, headers=BY_ACCEPT)
