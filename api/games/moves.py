@@ -37,40 +37,40 @@ class Moves:
         self.transactions = transactions
         self.store = transactions.store
 
-    def listed(self, visit: LoadedGame, previews: bool) -> LegalMovesAnswer:
+    def listed(self, loaded: LoadedGame, previews: bool) -> LegalMovesAnswer:
         """The legal moves of the caller's seat, with what it can know of each if asked.
 
         Raises `Problem` (``not_seated``).
         """
-        seat = self.seat(visit)
-        state = visit.found.position
-        moves = legal_moves(visit.game, state, seat)
+        seat = self.seat(loaded)
+        state = loaded.found.position
+        moves = legal_moves(loaded.game, state, seat)
         shown = None
         if previews:
-            ruleset = RULESETS[visit.game.ruleset]
+            ruleset = RULESETS[loaded.game.ruleset]
             table = None if state is None else ruleset.view(state, seat)
             shown = tuple(ruleset.preview(table, seat, move) for move in moves)
-        return LegalMovesAnswer(visit.game.turn, seat, moves, shown)
+        return LegalMovesAnswer(loaded.game.turn, seat, moves, shown)
 
-    def seat(self, visit: LoadedGame) -> Seat:
+    def seat(self, loaded: LoadedGame) -> Seat:
         """The caller's seat. Raises `Problem` (``not_seated``)."""
-        if visit.seat is None:
+        if loaded.seat is None:
             raise Problem("not_seated")
-        return visit.seat
+        return loaded.seat
 
     def check(
         self, credentials: Credentials | None, game_id: str, turn: int, move: Move
     ) -> CheckAnswer:
         """Whether this move would be accepted now, and what the seat can know of its outcome."""
-        visit = self.transactions.visit(credentials, game_id)
-        seat = self.seat(visit)
+        loaded = self.transactions.load(credentials, game_id)
+        seat = self.seat(loaded)
         try:
-            state, _ = _try(visit, seat, turn, move)
+            state, _ = _try(loaded, seat, turn, move)
         except Problem as problem:
             return CheckAnswer(
                 legal=False, code=problem.code, rule=problem.rule, detail=problem.detail
             )
-        ruleset = RULESETS[visit.game.ruleset]
+        ruleset = RULESETS[loaded.game.ruleset]
         return CheckAnswer(
             legal=True, preview=ruleset.preview(ruleset.view(state, seat), seat, move)
         )
@@ -89,40 +89,40 @@ class Moves:
         """
         key = None if credentials is None else _played_key(credentials.player_id, turn, move)
 
-        def decide(visit: LoadedGame) -> Change | None:
-            if visit.played is not None or key is None:
+        def decide(loaded: LoadedGame) -> Change | None:
+            if loaded.played is not None or key is None:
                 return None
-            seat = self.seat(visit)
-            state, outcome = _try(visit, seat, turn, move)
-            course = Progress(visit.game, state, visit.now, self.transactions.rng)
-            course.move(seat, move, outcome)
-            course.let_house_move()
-            return course.change(played=(key, msgspec.json.encode(course.versions).decode()))
+            seat = self.seat(loaded)
+            state, outcome = _try(loaded, seat, turn, move)
+            progress = Progress(loaded.game, state, loaded.now, self.transactions.rng)
+            progress.move(seat, move, outcome)
+            progress.let_house_move()
+            return progress.change(played=(key, msgspec.json.encode(progress.versions).decode()))
 
-        visit, items = self.transactions.change(
+        loaded, items = self.transactions.update(
             credentials, game_id, decide, if_match=if_match, played=key
         )
-        is_new = visit.played is None
-        if visit.played is not None:
-            first, last = msgspec.json.decode(visit.played, type=tuple[int, int])
+        is_new = loaded.played is None
+        if loaded.played is not None:
+            first, last = msgspec.json.decode(loaded.played, type=tuple[int, int])
             items = tuple(self.store.items(game_id, first, last))
             if len(items) <= last - first:
                 # Between the two reads the store has lost it, with the master that it had.
                 raise Problem("busy")
-            if visit.game.version < last:
+            if loaded.game.version < last:
                 # The commit fell between the reads of the game and of what was played in it.
-                visit = self.transactions.visit(credentials, game_id)
-        game = game_answer(visit.found, visit.audience)
-        return visit.now, PlayedAnswer(game, item_answers(items, visit.seat)), is_new
+                loaded = self.transactions.load(credentials, game_id)
+        game = game_answer(loaded.found, loaded.audience)
+        return loaded.now, PlayedAnswer(game, item_answers(items, loaded.seat)), is_new
 
 
 def _played_key(player_id: str, turn: int, move: Move) -> str:
     return f"{player_id}:{turn}:{msgspec.json.encode(move).decode()}"
 
 
-def _try(visit: LoadedGame, seat: Seat, turn: int, move: Move) -> tuple[Any, Outcome[Any]]:
+def _try(loaded: LoadedGame, seat: Seat, turn: int, move: Move) -> tuple[Any, Outcome[Any]]:
     """The position and the outcome of a move in it. Raises `Problem` in the contract's order."""
-    game = visit.game
+    game = loaded.game
     if game.status == OPEN:
         raise Problem("game_not_started")
     if game.status in ENDED:
@@ -130,7 +130,7 @@ def _try(visit: LoadedGame, seat: Seat, turn: int, move: Move) -> tuple[Any, Out
     if turn != game.turn:
         raise Problem("stale_turn", f"The game is at turn {game.turn}, not {turn}.")
     ruleset = RULESETS[game.ruleset]
-    state = visit.found.position
+    state = loaded.found.position
     try:
         return state, ruleset.apply(state, seat, move)
     except IllegalMove as illegal:

@@ -157,21 +157,21 @@ class Queries:
 
     # --- One game ----------------------------------------------------------------------
 
-    def events(self, visit: LoadedGame, since: int, limit: int) -> EventPage:
+    def events(self, loaded: LoadedGame, since: int, limit: int) -> EventPage:
         """What happened in a game after a version, as the caller is told it.
 
         The items may have been asked for along with the game.
         """
-        game = visit.game
+        game = loaded.game
         if since > game.version:
             return EventPage((), game.version, False, game.status, True)
-        known = read_items(visit.along[0]) if visit.along else None
+        known = read_items(loaded.along[0]) if loaded.along else None
         items = self._items(game, since, min(since + limit, game.version), known)
-        return self._event_page(visit, items, since + len(items))
+        return self._event_page(loaded, items, since + len(items))
 
-    def events_after(self, visit: LoadedGame, seen: Version, limit: int) -> EventPage | None:
+    def events_after(self, loaded: LoadedGame, seen: Version, limit: int) -> EventPage | None:
         """What happened after a version, None if that version is not what it was."""
-        game = visit.game
+        game = loaded.game
         if seen.number > game.version:
             return None
         first = max(seen.number - 1, 0)
@@ -184,7 +184,7 @@ class Queries:
             # Without an id it is in the middle of a commit, and was not what was seen either.
             if seen.id and known.version_id != seen.id:
                 return None
-        return self._event_page(visit, items, last)
+        return self._event_page(loaded, items, last)
 
     def _items(
         self, game: Game, since: int, last: int, known: list[Item] | None = None
@@ -206,11 +206,11 @@ class Queries:
             return []
         return items
 
-    def _event_page(self, visit: LoadedGame, items: Sequence[Item], last: int) -> EventPage:
+    def _event_page(self, loaded: LoadedGame, items: Sequence[Item], last: int) -> EventPage:
         """A part of what happened, up to a version, as the caller is told it."""
-        game = visit.game
+        game = loaded.game
         return EventPage(
-            item_answers(items, visit.seat), last, last < game.version, game.status, False
+            item_answers(items, loaded.seat), last, last < game.version, game.status, False
         )
 
     def _all_items(self, game: Game) -> Iterator[Item]:
@@ -218,11 +218,11 @@ class Queries:
         for first in range(1, game.version + 1, ITEMS_AT_ONCE):
             yield from self.store.items(game.id, first, first + ITEMS_AT_ONCE - 1)
 
-    def presence(self, visit: LoadedGame) -> PresenceAnswer:
+    def presence(self, loaded: LoadedGame) -> PresenceAnswer:
         """When each seat's player was last heard of."""
         playing = [
             record.player.id if record.player is not None and record.house is None else None
-            for record in visit.game.seats
+            for record in loaded.game.seats
         ]
         ids = [player_id for player_id in playing if player_id is not None]
         seen = dict(zip(ids, self.store.last_seen(ids), strict=True))
@@ -233,17 +233,17 @@ class Queries:
             )
         )
 
-    def check_record(self, visit: LoadedGame) -> None:
+    def check_record(self, loaded: LoadedGame) -> None:
         """Raise `Problem` unless this game was started and has ended."""
-        if visit.game.status not in ENDED:
+        if loaded.game.status not in ENDED:
             raise Problem("game_not_over")
-        if visit.game.started_at is None:
+        if loaded.game.started_at is None:
             raise Problem("record_not_found")
 
-    def record(self, visit: LoadedGame) -> RecordAnswer:
+    def record(self, loaded: LoadedGame) -> RecordAnswer:
         """A whole game that was started and has ended. Raises `Problem` for any other."""
-        self.check_record(visit)
-        game = visit.game
+        self.check_record(loaded)
+        game = loaded.game
         deal = self.store.deal(game.id)
         if deal is None:
             raise Problem("game_not_found")  # it has expired just now

@@ -72,9 +72,9 @@ class NewGame(TypedDict, total=False):
 class Tables:
     """Opens, fills, starts and closes tables."""
 
-    def __init__(self, transactions: Transactions, sittings: SeatLimits) -> None:
+    def __init__(self, transactions: Transactions, seat_limits: SeatLimits) -> None:
         self.transactions = transactions
-        self.sittings = sittings
+        self.seat_limits = seat_limits
         self.store = transactions.store
 
     # --- Creating ----------------------------------------------------------------------
@@ -144,11 +144,11 @@ class Tables:
         now = self.store.read(None, new_game.id).now
         self._check_room(host.id, now)
         game = replace(new_game, created_at=now)
-        course = Progress(game, None, now, self.transactions.rng)
+        progress = Progress(game, None, now, self.transactions.rng)
         seat = game.seat_of(host.id)
         if seat is not None:
-            course.tell(BY_PLAYER, seat, SeatTaken(seat, host))
-        change = self.transactions.commit(None, self._start_if_full(course), now)
+            progress.tell(BY_PLAYER, seat, SeatTaken(seat, host))
+        change = self.transactions.commit(None, self._start_if_full(progress), now)
         if change is not None:
             return LoadedGame(
                 now, host, StoredGame(change.game, change.state, change.position)
@@ -192,18 +192,18 @@ class Tables:
         it there, and creates the game if the first caller did not get so far.
         """
 
-        def decide(visit: LoadedGame) -> Change | None:
-            if visit.caller is None or visit.caller.id not in visit.game.players():
+        def decide(loaded: LoadedGame) -> Change | None:
+            if loaded.caller is None or loaded.caller.id not in loaded.game.players():
                 raise Problem("not_seated")
-            if visit.game.status not in ENDED or visit.game.started_at is None:
+            if loaded.game.status not in ENDED or loaded.game.started_at is None:
                 raise Problem("game_not_over")
-            if visit.game.rematch is not None and not self._was_called_off(visit.game.rematch):
+            if loaded.game.rematch is not None and not self._was_called_off(loaded.game.rematch):
                 return None
-            self._check_room(visit.caller.id, visit.now)
-            return Change(game=replace(visit.game, rematch=new_id()))
+            self._check_room(loaded.caller.id, loaded.now)
+            return Change(game=replace(loaded.game, rematch=new_id()))
 
-        visit, _ = self.transactions.change(credentials, game_id, decide)
-        caller, old = visit.caller, visit.game
+        loaded, _ = self.transactions.update(credentials, game_id, decide)
+        caller, old = loaded.caller, loaded.game
         assert caller is not None
         assert old.rematch is not None
         if self.store.read(None, old.rematch).found is None:
@@ -233,26 +233,26 @@ class Tables:
                 game.invite.encode(), (invite or "").encode()
             )
 
-        def decide(visit: LoadedGame) -> Change | None:
-            caller, game = visit.caller, visit.game
+        def decide(loaded: LoadedGame) -> Change | None:
+            caller, game = loaded.caller, loaded.game
             assert caller is not None
-            own = _seat_to_take_back(visit, seat)
+            own = _seat_to_take_back(loaded, seat)
             if own is not None:
-                self.sittings.check(game, caller)
-                self._check_room(caller.id, visit.now)
-                return self._take_back(visit.found, own, caller, visit.now)
-            if not _wants_to_sit(visit, seat):
+                self.seat_limits.check(game, caller)
+                self._check_room(caller.id, loaded.now)
+                return self._take_back(loaded.found, own, caller, loaded.now)
+            if not _wants_to_sit(loaded, seat):
                 return None
-            self.sittings.check(game, caller)
-            self._check_room(caller.id, visit.now)
-            return self._sit_down(game, _choose_seat(game, caller, seat), caller, visit.now)
+            self.seat_limits.check(game, caller)
+            self._check_room(caller.id, loaded.now)
+            return self._sit_down(game, _choose_seat(game, caller, seat), caller, loaded.now)
 
-        visit, items = self.transactions.change(
+        loaded, items = self.transactions.update(
             credentials, game_id, decide, if_match=if_match, admit=invited
         )
-        if items and visit.caller is not None:
-            self.sittings.count(visit.game, visit.caller)
-        return visit
+        if items and loaded.caller is not None:
+            self.seat_limits.count(loaded.game, loaded.caller)
+        return loaded
 
     def _sit_down(self, game: Game, seat: Seat, player: Player, now: int) -> Change:
         taken = replace(
@@ -260,34 +260,34 @@ class Tables:
             seats=replaced(game.seats, seat, replace(game.seats[seat], player=player)),
             left=tuple(left for left in game.left if left != player.id),
         )
-        course = Progress(taken, None, now, self.transactions.rng)
-        course.tell(BY_PLAYER, seat, SeatTaken(seat, player))
-        return self._start_if_full(course)
+        progress = Progress(taken, None, now, self.transactions.rng)
+        progress.tell(BY_PLAYER, seat, SeatTaken(seat, player))
+        return self._start_if_full(progress)
 
     def _take_back(self, found: StoredGame, seat: Seat, player: Player, now: int) -> Change:
-        course = Progress.of(found, now, self.transactions.rng)
-        course.tell(BY_PLAYER, seat, SeatTakenBack(seat, player))
-        record = replace(course.game.seats[seat], house=None)
-        course.game = replace(course.game, seats=replaced(course.game.seats, seat, record))
-        return course.change()
+        progress = Progress.of(found, now, self.transactions.rng)
+        progress.tell(BY_PLAYER, seat, SeatTakenBack(seat, player))
+        record = replace(progress.game.seats[seat], house=None)
+        progress.game = replace(progress.game, seats=replaced(progress.game.seats, seat, record))
+        return progress.change()
 
-    def _start_if_full(self, course: Progress) -> Change:
-        if any(record.is_free for record in course.game.seats):
-            return course.change()
-        return self._start(course)
+    def _start_if_full(self, progress: Progress) -> Change:
+        if any(record.is_free for record in progress.game.seats):
+            return progress.change()
+        return self._start(progress)
 
-    def _start(self, course: Progress) -> Change:
+    def _start(self, progress: Progress) -> Change:
         """Deal, and let the house make the moves that come before a person's."""
-        game = course.game
+        game = progress.game
         ruleset = RULESETS[game.ruleset]
         options = msgspec.json.decode(game.options, type=ruleset.options_type)
         deal = ruleset.deal(game.seat_count, options, self.transactions.rng)
         stored_deal = _seal(deal)
-        course.game = replace(game, left=(), deal_sha256=digest(stored_deal.deal_text))
+        progress.game = replace(game, left=(), deal_sha256=digest(stored_deal.deal_text))
         outcome = ruleset.start(game.seat_count, options, deal)
-        course.begin(outcome, GameStarted(game.seat_count))
-        course.let_house_move()
-        return course.change(deal=stored_deal)
+        progress.begin(outcome, GameStarted(game.seat_count))
+        progress.let_house_move()
+        return progress.change(deal=stored_deal)
 
     # --- Leaving, starting, cancelling -------------------------------------------------
 
@@ -299,13 +299,13 @@ class Tables:
         def has_left(game: Game, caller: Player) -> bool:
             return caller.id in game.left
 
-        def decide(visit: LoadedGame) -> Change | None:
-            game, caller = visit.game, visit.caller
+        def decide(loaded: LoadedGame) -> Change | None:
+            game, caller = loaded.game, loaded.caller
             assert caller is not None
             if game.status in ENDED:
                 return None
             if game.status == PLAYING:
-                return self._hand_over(visit)
+                return self._hand_over(loaded)
             seat = _own_place(game, caller)
             if seat is None:
                 return None
@@ -315,75 +315,77 @@ class Tables:
                 left=(*game.left, caller.id)[-REMEMBERED_LEAVERS:],
             )
             event = SeatLeft(seat, caller)
-            left = public_item(game.version + 1, visit.now, BY_PLAYER, seat, event)
+            left = public_item(game.version + 1, loaded.now, BY_PLAYER, seat, event)
             return Change(game=stood_up, items=(left,))
 
-        visit, _ = self.transactions.change(
+        loaded, _ = self.transactions.update(
             credentials, game_id, decide, if_match=if_match, admit=has_left
         )
-        return visit
+        return loaded
 
-    def _hand_over(self, visit: LoadedGame) -> Change | None:
+    def _hand_over(self, loaded: LoadedGame) -> Change | None:
         """The house plays on for the caller; without any person left the game is called off."""
-        game, seat = visit.game, visit.seat
+        game, seat = loaded.game, loaded.seat
         if seat is None:
             return None
-        course = Progress.of(visit.found, visit.now, self.transactions.rng)
-        course.tell(BY_PLAYER, seat, SeatHandedOver(seat, CAREFUL))
+        progress = Progress.of(loaded.found, loaded.now, self.transactions.rng)
+        progress.tell(BY_PLAYER, seat, SeatHandedOver(seat, CAREFUL))
         record = game.seats[seat]
         record = replace(record, house=CAREFUL, times_left=record.times_left + 1)
-        course.game = replace(game, seats=replaced(game.seats, seat, record))
-        if course.game.persons():
-            course.let_house_move()
+        progress.game = replace(game, seats=replaced(game.seats, seat, record))
+        if progress.game.persons():
+            progress.let_house_move()
         else:
-            course.cancel()
-        return course.change()
+            progress.cancel()
+        return progress.change()
 
     def start(
         self, credentials: Credentials | None, game_id: str, if_match: Callable[[str], bool]
     ) -> LoadedGame:
         """Start a game before all seats are taken: the house takes the empty ones."""
 
-        def decide(visit: LoadedGame) -> Change | None:
-            _only_host(visit)
-            if visit.game.started_at is not None:
+        def decide(loaded: LoadedGame) -> Change | None:
+            _only_host(loaded)
+            if loaded.game.started_at is not None:
                 return None
-            if visit.game.status in ENDED:
+            if loaded.game.status in ENDED:
                 raise Problem("game_over")
-            if not visit.game.persons():
+            if not loaded.game.persons():
                 raise Problem("no_players")
-            course = Progress(visit.game, None, visit.now, self.transactions.rng)
-            for seat, record in enumerate(visit.game.seats):
+            progress = Progress(loaded.game, None, loaded.now, self.transactions.rng)
+            for seat, record in enumerate(loaded.game.seats):
                 if record.is_free:
-                    course.tell(BY_PLAYER, seat, SeatHandedOver(seat, CAREFUL))
+                    progress.tell(BY_PLAYER, seat, SeatHandedOver(seat, CAREFUL))
             seats = [
                 SeatRecord(house=CAREFUL) if record.is_free else record
-                for record in visit.game.seats
+                for record in loaded.game.seats
             ]
-            course.game = replace(course.game, seats=tuple(seats))
-            return self._start(course)
+            progress.game = replace(progress.game, seats=tuple(seats))
+            return self._start(progress)
 
-        visit, _ = self.transactions.change(credentials, game_id, decide, if_match=if_match)
-        return visit
+        loaded, _ = self.transactions.update(credentials, game_id, decide, if_match=if_match)
+        return loaded
 
     def cancel(
         self, credentials: Credentials | None, game_id: str, if_match: Callable[[str], bool]
     ) -> LoadedGame:
         """Call a game off before its start."""
 
-        def decide(visit: LoadedGame) -> Change | None:
-            game = visit.game
-            _only_host(visit)
+        def decide(loaded: LoadedGame) -> Change | None:
+            game = loaded.game
+            _only_host(loaded)
             if game.status == CANCELLED:
                 return None
             if game.status != OPEN:
                 raise Problem("game_over" if game.status in ENDED else "game_already_started")
-            called_off = replace(game, status=CANCELLED, finished_at=visit.now)
-            event = public_item(game.version + 1, visit.now, BY_PLAYER, visit.seat, GameCancelled())
+            called_off = replace(game, status=CANCELLED, finished_at=loaded.now)
+            event = public_item(
+                game.version + 1, loaded.now, BY_PLAYER, loaded.seat, GameCancelled()
+            )
             return Change(game=called_off, items=(event,))
 
-        visit, _ = self.transactions.change(credentials, game_id, decide, if_match=if_match)
-        return visit
+        loaded, _ = self.transactions.update(credentials, game_id, decide, if_match=if_match)
+        return loaded
 
 
 def _same_again(old: Game, game_id: str, host: Player) -> Game:
@@ -444,23 +446,23 @@ def _seat_host(
     return replaced(seats, seat, replace(seats[seat], player=host))
 
 
-def _seat_to_take_back(visit: LoadedGame, seat: Seat | None) -> Seat | None:
+def _seat_to_take_back(loaded: LoadedGame, seat: Seat | None) -> Seat | None:
     """The caller's own seat that the house has, if that is what it asks for."""
-    if visit.game.status != PLAYING or visit.caller is None:
+    if loaded.game.status != PLAYING or loaded.caller is None:
         return None
-    own = visit.game.left_seat_of(visit.caller.id)
+    own = loaded.game.left_seat_of(loaded.caller.id)
     return own if seat in (None, own) else None
 
 
-def _wants_to_sit(visit: LoadedGame, seat: Seat | None) -> bool:
+def _wants_to_sit(loaded: LoadedGame, seat: Seat | None) -> bool:
     """False if the caller already has what it asks for. Raises `Problem` if it cannot have it."""
-    game = visit.game
+    game = loaded.game
     if seat is not None and seat >= game.seat_count:
         raise invalid(f"The seats are 0 to {game.seat_count - 1}.", "seat")
-    if visit.seat is not None:
-        if seat is None or seat == visit.seat:
+    if loaded.seat is not None:
+        if seat is None or seat == loaded.seat:
             return False
-        raise Problem("already_seated", f"You have seat {visit.seat}.")
+        raise Problem("already_seated", f"You have seat {loaded.seat}.")
     if game.status in ENDED:
         raise Problem("game_over")
     if game.status == PLAYING:
@@ -499,8 +501,8 @@ def _own_place(game: Game, player: Player) -> Seat | None:
     return own[0] if own else None
 
 
-def _only_host(visit: LoadedGame) -> None:
-    if visit.reader != visit.game.host.id:
+def _only_host(loaded: LoadedGame) -> None:
+    if loaded.reader != loaded.game.host.id:
         raise Problem("not_host")
 
 

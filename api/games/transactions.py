@@ -99,7 +99,7 @@ class Transactions:
         # The games that this worker settles now, as they were read.
         self._settling: dict[tuple[str, str], AsyncResult] = {}
 
-    def visit(
+    def load(
         self,
         credentials: Credentials | Remembered | None,
         game_id: str,
@@ -165,11 +165,11 @@ class Transactions:
             self._settling.pop(key).set(failure)
 
     def _settle(self, found: StoredGame, now: int) -> StoredGame | None:
-        course = Progress.of(found, now, self.rng)
+        progress = Progress.of(found, now, self.rng)
         if found.game.deadline is not None and found.game.deadline <= now:
-            course.clock()
-        course.let_house_move()
-        change = self.commit(found.game, course.change(), now)
+            progress.clock()
+        progress.let_house_move()
+        change = self.commit(found.game, progress.change(), now)
         return None if change is None else after(found, change)
 
     def settle_if_possible(self, found: StoredGame, now: int) -> StoredGame | None:
@@ -186,7 +186,7 @@ class Transactions:
             self._full_until = time.monotonic() + FULL_SECONDS
             return found
 
-    def change(
+    def update(
         self,
         credentials: Credentials | None,
         game_id: str,
@@ -206,18 +206,18 @@ class Transactions:
             Problem: as `visit` and `decide`; ``precondition_failed``, ``busy``.
         """
         for _ in range(ATTEMPTS):
-            visit = self.visit(credentials, game_id, played=played, admit=admit, to_change=True)
-            if visit.played is None and not if_match(visit.tag):
+            loaded = self.load(credentials, game_id, played=played, admit=admit, to_change=True)
+            if loaded.played is None and not if_match(loaded.tag):
                 raise Problem("precondition_failed")
-            decided = decide(visit)
+            decided = decide(loaded)
             if decided is None:
-                if self.store.confirm(visit.game):
-                    return visit, ()
+                if self.store.confirm(loaded.game):
+                    return loaded, ()
                 continue
-            change = self.commit(visit.game, decided, visit.now)
+            change = self.commit(loaded.game, decided, loaded.now)
             if change is not None:
-                now_it_is = after(visit.found, change)
-                return LoadedGame(visit.now, visit.caller, now_it_is), change.items
+                now_it_is = after(loaded.found, change)
+                return LoadedGame(loaded.now, loaded.caller, now_it_is), change.items
         raise Problem("busy")
 
     def commit(self, before: Game | None, change: Change, now: int) -> Change | None:

@@ -67,14 +67,14 @@ class EventStreams:
 
         Raises `Problem` (``missing_token``, ``invalid_token``, ``game_not_found``).
         """
-        visit = self.transactions.visit(credentials, game_id)
+        loaded = self.transactions.load(credentials, game_id)
         assert credentials is not None
         ticket = secrets.token_urlsafe(32)
-        place = visit.game.place_of(visit.reader)
+        place = loaded.game.place_of(loaded.reader)
         holder = Ticket(game_id, credentials.player_id, credentials.secret_hash, place)
         life_ms = self.transactions.retention.ticket
         self.store.add_ticket(digest(ticket), holder, life_ms)
-        return visit.now, TicketAnswer(ticket, timestamp(visit.now + life_ms))
+        return loaded.now, TicketAnswer(ticket, timestamp(loaded.now + life_ms))
 
     def open(
         self,
@@ -90,10 +90,10 @@ class EventStreams:
         """
         shown: Credentials | Remembered | None = credentials
         if ticket is None:
-            visit = self.transactions.visit(credentials, game_id, anonymous=True)
+            loaded = self.transactions.load(credentials, game_id, anonymous=True)
         else:
-            visit, shown = self._admit(ticket, game_id)
-        stream = EventStream(self, visit, shown, last_id)
+            loaded, shown = self._admit(ticket, game_id)
+        stream = EventStream(self, loaded, shown, last_id)
         if not stream.is_done:
             stream.take_place()
         return stream
@@ -105,14 +105,14 @@ class EventStreams:
             raise Problem("invalid_ticket")
         shown = Remembered(holder.player_id, holder.secret_hash)
         try:
-            visit = self.transactions.visit(shown, game_id)
+            loaded = self.transactions.load(shown, game_id)
         except Problem as problem:
             if problem.code == "invalid_token":
                 raise Problem("invalid_ticket") from None
             raise
-        if visit.game.place_of(visit.reader) != holder.place:
+        if loaded.game.place_of(loaded.reader) != holder.place:
             raise Problem("invalid_ticket")
-        return visit, shown
+        return loaded, shown
 
 
 class EventStream:
@@ -121,25 +121,25 @@ class EventStream:
     def __init__(
         self,
         streams: EventStreams,
-        visit: LoadedGame,
+        loaded: LoadedGame,
         shown: Credentials | Remembered | None,
         last_id: str | None,
     ) -> None:
-        self.now = visit.now
+        self.now = loaded.now
         self.hub = streams.hub
         self.queries = streams.queries
         self._places = streams.quota
         self._taken: Slot | None = None
-        self._game_id = visit.game.id
-        self._caller = visit.caller
-        self._player_id = visit.reader
-        self._place = visit.game.place_of(visit.reader)
+        self._game_id = loaded.game.id
+        self._caller = loaded.caller
+        self._player_id = loaded.reader
+        self._place = loaded.game.place_of(loaded.reader)
         self._shown = shown
         self._is_doubted = False
-        self._first: Shared | None = Shared(Snapshot(visit.now, visit.found))
+        self._first: Shared | None = Shared(Snapshot(loaded.now, loaded.found))
         self._seen, has_end = _read_id(last_id)
-        is_same = self._seen is not None and self._seen.number == visit.game.version
-        self.is_done = has_end and is_over(visit.game) and is_same
+        is_same = self._seen is not None and self._seen.number == loaded.game.version
+        self.is_done = has_end and is_over(loaded.game) and is_same
 
     def take_place(self) -> None:
         """Take a place among those who wait. Raises `Problem` (``too_many_waiting``)."""
@@ -256,22 +256,22 @@ class EventStream:
 
         None if that version is not what it was.
         """
-        visit = self._visit(shared)
+        loaded = self._visit(shared)
 
         def make() -> tuple[Version, bytes] | None:
-            page = self.queries.events_after(visit, seen, ITEMS_AT_ONCE)
+            page = self.queries.events_after(loaded, seen, ITEMS_AT_ONCE)
             if page is None:
                 return None
             update = StreamUpdate(self._game(shared), page.items)
             # In the middle of what one commit brought, a version has no id.
-            last = Version(page.version, "") if page.more else visit.game.known_as
+            last = Version(page.version, "") if page.more else loaded.game.known_as
             return last, _event("update", str(page.version), update)
 
-        return shared.once(("update", seen, visit.audience), make)
+        return shared.once(("update", seen, loaded.audience), make)
 
     def _game(self, shared: Shared) -> msgspec.Raw:
-        visit = self._visit(shared)
-        return game_answer(visit.found, visit.audience)
+        loaded = self._visit(shared)
+        return game_answer(loaded.found, loaded.audience)
 
     # --- Who may see it ------------------------------------------------------------------------
 

@@ -36,15 +36,15 @@ Enough = Callable[[Game], bool]
 class Polled(NamedTuple):
     """What a poll ended with: the game as it is then, and the look that others share."""
 
-    visit: LoadedGame
+    loaded: LoadedGame
     look: Shared | None = None
     is_over_cap: bool = False
 
     def once(self, what: Hashable, make: Callable[[LoadedGame], Answer]) -> Answer:
         """What `make` makes of it, made once for all of the same audience."""
         if self.look is None:
-            return make(self.visit)
-        return self.look.once((what, self.visit.audience), lambda: make(self.visit))
+            return make(self.loaded)
+        return self.look.once((what, self.loaded.audience), lambda: make(self.loaded))
 
 
 class PolledEvents(NamedTuple):
@@ -80,25 +80,25 @@ class LongPolls:
 
     # --- One game ----------------------------------------------------------------------------
 
-    def game(self, visit: LoadedGame, seconds: int, enough: Enough) -> Polled:
+    def game(self, loaded: LoadedGame, seconds: int, enough: Enough) -> Polled:
         """The game once it is `enough`, or when the time is up.
 
         Raises `Problem` (``game_not_found``) if it is gone, or exists for the caller no more, and
         whatever keeps it from being read.
         """
-        if seconds == 0 or enough(visit.game) or is_over(visit.game):
-            return Polled(visit)
-        with self._place(visit.reader) as has_place:
+        if seconds == 0 or enough(loaded.game) or is_over(loaded.game):
+            return Polled(loaded)
+        with self._place(loaded.reader) as has_place:
             if not has_place:
-                return Polled(visit, is_over_cap=True)
-            return self._wait(visit, time.monotonic() + seconds, enough)
+                return Polled(loaded, is_over_cap=True)
+            return self._wait(loaded, time.monotonic() + seconds, enough)
 
-    def _wait(self, visit: LoadedGame, until: float, enough: Enough) -> Polled:
+    def _wait(self, loaded: LoadedGame, until: float, enough: Enough) -> Polled:
         def wants(game: Game | None) -> bool:
             return game is None or is_over(game) or enough(game)
 
         with self.hub.waiter() as waiter:
-            topic = self.hub.game(visit.game.id, is_well=True)
+            topic = self.hub.game(loaded.game.id, is_well=True)
             waiter.watch(topic, wants)
             while (left := until - time.monotonic()) > 0 and not self.hub.is_stopping:
                 if topic.fault is not None:
@@ -106,41 +106,41 @@ class LongPolls:
                     raise topic.fault.with_traceback(None)
                 look = topic.look
                 if look and wants(look.game):
-                    if look.is_newer(visit.now, visit.game.version):
-                        return Polled(self._seen(visit, look.found), look)
+                    if look.is_newer(loaded.now, loaded.game.version):
+                        return Polled(self._seen(loaded, look.found), look)
                     self.hub.doubt(topic)
                 waiter.wait(left)
-            return Polled(self._finally(visit))
+            return Polled(self._finally(loaded))
 
-    def _finally(self, visit: LoadedGame) -> LoadedGame:
+    def _finally(self, loaded: LoadedGame) -> LoadedGame:
         """What is there when the time is up: nobody leaves without having looked."""
         try:
-            (look,) = self.hub.store.look([visit.game.id])
+            (look,) = self.hub.store.look([loaded.game.id])
         except RedisError:
-            return self._later(visit)
+            return self._later(loaded)
         if isinstance(look, Unreadable):
             raise look
         self.hub.see_clock(look.now)
-        return self._seen(visit, look.found)
+        return self._seen(loaded, look.found)
 
-    def _seen(self, visit: LoadedGame, found: StoredGame | None) -> LoadedGame:
-        if found is None or not exists_for(found.game, visit.caller):
+    def _seen(self, loaded: LoadedGame, found: StoredGame | None) -> LoadedGame:
+        if found is None or not exists_for(found.game, loaded.caller):
             raise Problem("game_not_found")
-        return LoadedGame(self.hub.now(), visit.caller, found)
+        return LoadedGame(self.hub.now(), loaded.caller, found)
 
-    def _later(self, visit: LoadedGame) -> LoadedGame:
+    def _later(self, loaded: LoadedGame) -> LoadedGame:
         """What was there at the beginning, and is there now that the time is up."""
-        return LoadedGame(max(self.hub.now(), visit.now), visit.caller, visit.found)
+        return LoadedGame(max(self.hub.now(), loaded.now), loaded.caller, loaded.found)
 
-    def until_changed(self, visit: LoadedGame, seconds: int) -> Polled:
+    def until_changed(self, loaded: LoadedGame, seconds: int) -> Polled:
         """The game once it is not what it is, or when the time is up."""
 
         def enough(game: Game) -> bool:
-            return (game.version, game.commit) != (visit.game.version, visit.game.commit)
+            return (game.version, game.commit) != (loaded.game.version, loaded.game.commit)
 
-        return self.game(visit, seconds, enough)
+        return self.game(loaded, seconds, enough)
 
-    def events(self, visit: LoadedGame, since: int, limit: int, seconds: int) -> PolledEvents:
+    def events(self, loaded: LoadedGame, since: int, limit: int, seconds: int) -> PolledEvents:
         """What happened in a game after a version, once there is something."""
 
         def enough(game: Game) -> bool:
@@ -150,18 +150,18 @@ class LongPolls:
             return self.queries.events(of, since, limit)
 
         until = time.monotonic() + seconds
-        polled = self.game(visit, seconds, enough)
+        polled = self.game(loaded, seconds, enough)
         while True:
             try:
                 made = polled.once(("events", since, limit), page)
-                return PolledEvents(polled.visit.now, made, polled.is_over_cap)
+                return PolledEvents(polled.loaded.now, made, polled.is_over_cap)
             except RedisError:
                 # The store failed just after it told of something.
                 if polled.look is None:
                     raise
                 gevent.sleep(PAUSE_SECONDS)
                 if time.monotonic() > until:
-                    polled = Polled(self._later(visit))
+                    polled = Polled(self._later(loaded))
 
     # --- A player's turns ---------------------------------------------------------------------
 

@@ -61,12 +61,12 @@ def if_match(tag: str) -> bool:
     return not required or _names(required, f'"{GAME}-{tag}"')
 
 
-def visit(game_id: str, *, anonymous: bool = True, along: Sequence[Command] = ()) -> LoadedGame:
+def load_game(game_id: str, *, anonymous: bool = True, along: Sequence[Command] = ()) -> LoadedGame:
     """The caller, perhaps without a token, before a game; and what is asked `along`.
 
     Raises `Problem` (``missing_token``, ``invalid_token``, ``game_not_found``).
     """
-    found = services().transactions.visit(credentials(), game_id, anonymous=anonymous, along=along)
+    found = services().transactions.load(credentials(), game_id, anonymous=anonymous, along=along)
     note_time(found.now)
     return found
 

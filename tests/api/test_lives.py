@@ -333,7 +333,7 @@ class Town:
         return replace(game, rematch="a rematch")
 
     def commit(self, before: Game | None, after: Game) -> None:
-        """As `Desk.commit` does; now and then another was faster, or nobody comes back."""
+        """As `Transactions.commit` does; now and then another was faster, or nobody comes back."""
         if self.indexes.are_to_be_renewed(before, after, self.now):
             after = replace(after, indexed_at=self.now)
         self.indexes.before_commit(before, after, self.now)

@@ -29,12 +29,12 @@ from api.web.responses import (
     game,
     if_match,
     is_known,
+    load_game,
     preferred_wait,
     retry_later,
     services,
     shown,
     unless_known,
-    visit,
 )
 from api.web.schemas.games import (
     GamePageSchema,
@@ -134,7 +134,7 @@ def get_game(game_id: str) -> Response:
     The token picks the view: the caller's own seat, else a spectator's. With If-None-Match, 304
     as long as nothing has changed; with Prefer too, only after having waited for a change.
     """
-    found = visit(game_id)
+    found = load_game(game_id)
     seconds = preferred_wait()
     if seconds is not None and is_known(found, GAME):
         return _wait_for_change(found, seconds)
@@ -242,7 +242,7 @@ def get_record(game_id: str) -> Response:
 
     The deal and all moves: replayed, they give the result again. `analyse` takes it as it is.
     """
-    found = visit(game_id)
+    found = load_game(game_id)
     services().queries.check_record(found)
     return unless_known(found, "record", lambda: services().queries.record(found))
 
@@ -284,14 +284,14 @@ def get_presence(game_id: str) -> Response:
     When each seat's player was last heard of, to half a minute; null for the house and an empty
     seat.
     """
-    return answer(services().queries.presence(visit(game_id)))
+    return answer(services().queries.presence(load_game(game_id)))
 
 
 def _wait_for_change(found: LoadedGame, seconds: int) -> Response:
     """The game when it is no more what the caller has; 304 when the time is up."""
     polled = services().long_polls.until_changed(found, seconds)
-    note_time(polled.visit.now)
-    response = unless_known(polled.visit, GAME, lambda: shown(polled.visit))
+    note_time(polled.loaded.now)
+    response = unless_known(polled.loaded, GAME, lambda: shown(polled.loaded))
     response.headers["Preference-Applied"] = f"wait={seconds}"
     return retry_later(response) if polled.is_over_cap else response
 

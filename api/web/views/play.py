@@ -24,10 +24,10 @@ from api.web.responses import (
     answer,
     credentials,
     if_match,
+    load_game,
     retry_later,
     services,
     unless_known,
-    visit,
 )
 from api.web.schemas.games import (
     CheckSchema,
@@ -68,7 +68,7 @@ def list_legal_moves(query: dict[str, Any], game_id: str) -> Response:
 
     With `previews=true`, with what I can already know of each one's outcome.
     """
-    found = visit(game_id, anonymous=False)
+    found = load_game(game_id, anonymous=False)
     moves, previews = services().moves, query["previews"]
     moves.seat(found)
     what = "previews" if previews else "moves"
@@ -188,7 +188,7 @@ def list_events(query: dict[str, Any], game_id: str) -> Response:
     something, or nothing more can come; with Retry-After, if too many wait, at once.
     """
     since, limit = query["since"], query["limit"]
-    found = visit(game_id, along=[asking_items(game_id, since + 1, since + limit)])
+    found = load_game(game_id, along=[asking_items(game_id, since + 1, since + limit)])
     polled = services().long_polls.events(found, since, limit, query["wait"])
     note_time(polled.now)
     response = answer(polled.page)
