@@ -503,7 +503,7 @@ def test_a_trusted_proxy_passes_on_no_path_but_the_one_that_it_was_asked_for(
 
 
 def test_the_scheme_is_believed_of_trusted_proxies_only() -> None:
-    from api.server.run import gunicorn_config  # noqa: PLC0415 (it reads the environment)
+    from api.server import gunicorn_config  # noqa: PLC0415 (it reads the environment)
 
     assert gunicorn_config.forwarded_allow_ips == ""
 
