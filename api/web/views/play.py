@@ -7,6 +7,7 @@ from typing import Any
 from flask import Response, request
 
 from api.config.rate_policies import MOVES, POLLS, TICKETS, TICKETS_HERE
+from api.games.moves import require_seat
 from api.observability.context import note_time
 from api.storage.games import asking_items
 from api.web.openapi.blueprint import TOKEN_OPTIONAL, Blueprint
@@ -70,9 +71,9 @@ def list_legal_moves(query: dict[str, Any], game_id: str) -> Response:
     """
     found = load_game(game_id, anonymous=False)
     moves, previews = services().moves, query["previews"]
-    moves.seat(found)
+    require_seat(found)
     what = "previews" if previews else "moves"
-    return unless_known(found, what, lambda: moves.listed(found, previews))
+    return unless_known(found, what, lambda: moves.list_legal(found, previews))
 
 
 @blueprint.post("/moves/check", parameters=[GAME_ID])
@@ -113,13 +114,11 @@ def play_move(body: dict[str, Any], game_id: str) -> Response:
     Safe to send again: the same seat, turn and move have the same outcome. A move that is refused
     changes nothing.
     """
-    now, played, is_new = services().moves.play(
-        credentials(), game_id, body["turn"], body["move"], if_match
-    )
-    note_time(now)
-    if not is_new:
+    played = services().moves.play(credentials(), game_id, body["turn"], body["move"], if_match)
+    note_time(played.loaded.now)
+    if played.is_repeated:
         count_as_repeated()
-    return answer(played)
+    return answer(played.answer())
 
 
 @blueprint.post("/stream-tickets", parameters=[GAME_ID])
@@ -188,7 +187,7 @@ def list_events(query: dict[str, Any], game_id: str) -> Response:
     something, or nothing more can come; with Retry-After, if too many wait, at once.
     """
     since, limit = query["since"], query["limit"]
-    found = load_game(game_id, along=[asking_items(game_id, since + 1, since + limit)])
+    found = load_game(game_id, extra_commands=[asking_items(game_id, since + 1, since + limit)])
     polled = services().long_polls.events(found, since, limit, query["wait"])
     note_time(polled.now)
     response = answer(polled.page)
