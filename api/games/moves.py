@@ -23,6 +23,7 @@ from api.games.representations import (
 )
 from api.games.transactions import LoadedGame, Precondition, Transactions
 from api.model.game import ENDED, OPEN, Item
+from api.observability.context import note_repeated_move
 from api.problems.problem import FieldError, Problem
 from api.storage.games import Change
 from engine.registry import RULESETS
@@ -30,14 +31,10 @@ from engine.ruleset import COUNTDOWN_RUNNING, NOT_YOUR_TURN, IllegalMove, Move, 
 
 
 class PlayedMove(NamedTuple):
-    """A move that was played: the game after it, and the items of its commit.
-
-    `is_repeated` tells that an earlier request has played it.
-    """
+    """A move that was played: the game after it, and the items of its commit."""
 
     loaded: LoadedGame
     items: tuple[Item, ...]
-    is_repeated: bool
 
     def answer(self) -> PlayedAnswer:
         """Return the move's outcome as the caller sees it."""
@@ -117,7 +114,7 @@ class Moves:
             credentials, game_id, decide, if_match=if_match, move_key=key
         )
         if loaded.earlier_outcome is None:
-            return PlayedMove(loaded, items, is_repeated=False)
+            return PlayedMove(loaded, items)
         return self._earlier_move(credentials, loaded, loaded.earlier_outcome)
 
     def _earlier_move(
@@ -132,7 +129,8 @@ class Moves:
         if loaded.game.version < last:
             # The move was committed between the read of the game and that of the earlier moves.
             loaded = self.transactions.load(credentials, loaded.game.id)
-        return PlayedMove(loaded, items, is_repeated=True)
+        note_repeated_move()
+        return PlayedMove(loaded, items)
 
 
 def require_seat(loaded: LoadedGame) -> Seat:

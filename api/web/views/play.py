@@ -19,7 +19,6 @@ from api.web.openapi.components import (
     SERVER_TIME,
     parameter,
 )
-from api.web.rate_limits import count_as_repeated
 from api.web.responses import (
     Empty,
     answer,
@@ -116,8 +115,6 @@ def play_move(body: dict[str, Any], game_id: str) -> Response:
     """
     played = services().moves.play(credentials(), game_id, body["turn"], body["move"], if_match)
     note_time(played.loaded.now)
-    if played.is_repeated:
-        count_as_repeated()
     return answer(played.answer())
 
 
