@@ -79,17 +79,17 @@ class GameCreation:
         body_digest = digest(msgspec.json.encode(body, order="deterministic").decode())
         earlier = self.store.creation(host.id, key)
         if earlier is not None:
-            found = self._earlier_game(host, earlier, body_digest)
-            if found is not None:
-                return found, False
+            loaded = self._earlier_game(host, earlier, body_digest)
+            if loaded is not None:
+                return loaded, False
         # A refused request does not use its key up: the key is kept only for a valid body.
         game = self._read_body(host, body)
         first = self.store.remember_creation(
             host.id, key, Creation(game.id, body_digest), self.transactions.retention.request
         )
-        found = self._earlier_game(host, first, body_digest)
-        if found is not None:
-            return found, False
+        loaded = self._earlier_game(host, first, body_digest)
+        if loaded is not None:
+            return loaded, False
         return self._commit_new(host, replace(game, id=first.game_id))
 
     def _earlier_game(
@@ -104,7 +104,7 @@ class GameCreation:
         return self._find(host, creation.game_id)
 
     def _find(self, host: Player, game_id: str) -> LoadedGame | None:
-        """Return a game of the host once it is replicated, None if it does not exist."""
+        """Return a game of the host, None if it does not exist. Make sure that it is replicated."""
         for _ in range(MAX_ATTEMPTS):
             reading = self.store.read(None, game_id)
             if reading.found is None:
@@ -192,9 +192,9 @@ class GameCreation:
         assert caller is not None
         assert old.rematch is not None
         if self.store.read(None, old.rematch).found is None:
-            found, is_new = self._commit_new(caller, _rematch_of(old, old.rematch, caller))
+            new, is_new = self._commit_new(caller, _rematch_of(old, old.rematch, caller))
             if is_new:
-                return found, True
+                return new, True
         return self.tables.join(credentials, old.rematch, None, None), False
 
     def _is_cancelled(self, game_id: str) -> bool:
@@ -216,10 +216,10 @@ class GameCreation:
         if change is not None:
             return LoadedGame(now, host, changed(StoredGame(game, None), change)), True
         # The same request, sent again on another connection, was faster.
-        found = self._find(host, game.id)
-        if found is None:
+        loaded = self._find(host, game.id)
+        if loaded is None:
             raise Problem("busy")
-        return found, False
+        return loaded, False
 
 
 def _invite(visibility: str) -> str | None:

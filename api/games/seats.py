@@ -54,7 +54,7 @@ def wants_seat(loaded: LoadedGame, seat: Seat | None) -> bool:
 
 
 def choose_seat(game: Game, player: Player, seat: Seat | None) -> Seat:
-    """Return the seat that a player gets in an open game who asks for a seat (None: any).
+    """Return the seat that a player gets in an open game. `seat` is as for `wants_seat`.
 
     Raises:
         Problem: ``game_full``, ``seat_taken``, ``seat_reserved``.

@@ -124,19 +124,13 @@ class Transactions:
     ) -> LoadedGame:
         """Load a game for a caller, and settle it first if it is due.
 
-        While the store is full, a due game is returned as it is, but not `for_update`.
-
-        Args:
-            credentials: The caller's, None for an anonymous caller.
-            game_id: The game's id.
-            anonymous: Whether an anonymous caller is accepted.
-            move_key: The key of a move, whose earlier outcome is looked up.
-            extra_commands: Commands to send in the same batch as the read.
-            admit: Whom the game exists for besides its members.
-            for_update: Whether the caller is about to change the game.
+        The earlier outcome of the move with `move_key` is looked up, and `extra_commands` are sent,
+        in the same round trip. While the store is full, a due game that is not loaded `for_update`
+        is returned as it is.
 
         Raises:
-            Problem: ``missing_token``, ``invalid_token``, ``game_not_found``, ``busy``.
+            Problem: ``missing_token`` (unless `anonymous`), ``invalid_token``,
+                ``game_not_found``, ``busy``.
         """
         if credentials is None and not anonymous:
             raise Problem("missing_token")
