@@ -19,7 +19,7 @@ from api.web.openapi.components import (
     parameter,
 )
 from api.web.responses import (
-    Empty,
+    EmptyResponse,
     answer,
     credentials,
     if_match,
@@ -170,7 +170,7 @@ def stream_events(query: dict[str, Any], game_id: str) -> Response:
     stream = services().event_streams.open(credentials(), query.get("ticket"), game_id, last_id)
     note_time(stream.now)
     if stream.is_done:
-        return Empty(status=204)
+        return EmptyResponse(status=204)
     response = Response(stream.parts(), headers=STREAM_HEADERS, content_type="text/event-stream")
     response.call_on_close(stream.close)
     return response
