@@ -716,7 +716,10 @@ def test_every_header_that_is_read_anywhere_has_a_bound() -> None:
         if file.name != "rate_limits.py":
             variables = re.findall(r'"HTTP_([A-Z_]+)"', text)
             read |= {variable.replace("_", "-").title() for variable in variables}
-        asked = set(re.findall(r"\b(?:request|req|current_request\(\))\.([a-z_]+)", text)) - READS_NO_LIST
+        asked = (
+            set(re.findall(r"\b(?:request|req|current_request\(\))\.([a-z_]+)", text))
+            - READS_NO_LIST
+        )
         if file.name != "worker.py":
             read |= {FLASK_READS[each] for each in asked}
     assert {"Prefer", "Idempotency-Key", "Accept"} <= read
