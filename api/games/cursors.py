@@ -66,7 +66,7 @@ def read_turns_cursor(text: str) -> TurnsCursor:
 
 
 def turn_mark(game: Game) -> bytes:
-    """Return the mark of a turn of a game, which is another one when the deadline changes."""
+    """Return the mark of a game's turn. It changes with the turn and with the deadline."""
     return _mark(f"{game.id} {game.turn} {game.deadline}")
 
 

@@ -112,7 +112,7 @@ class Tables:
     def leave(
         self, credentials: Credentials | None, game_id: str, if_match: Precondition
     ) -> LoadedGame:
-        """Free the caller's seat or reservation before the start; then hand the seat to the house.
+        """Free the caller's seat or reservation. After the start, let a house player have the seat.
 
         Leaving again changes nothing.
         """

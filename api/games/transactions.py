@@ -33,9 +33,7 @@ MAX_ATTEMPTS = 100
 """Attempts of one transaction. Each conflict is the success of another request."""
 
 FULL_SECONDS = 1.0
-"""After the store refused a change because it was full, requests that only read do not try to
-settle a game for so long.
-"""
+"""While the store is full, a request that only reads tries to settle a game this rarely."""
 
 
 @dataclass(frozen=True, slots=True)

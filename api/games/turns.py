@@ -72,7 +72,7 @@ class Turns:
         return raw(self.answer)
 
     def would_be_news(self, game: Game) -> bool:
-        """Return whether a game waits for the player or has ended, and the client is not told."""
+        """Return whether a game that changed is news: a turn or an end that the client lacks."""
         if game.status in ENDED:
             return self.caller in game.company() and end_mark(game.id) not in self.known
         return _waits_for(game, self.caller) and turn_mark(game) not in self.known
