@@ -33,7 +33,7 @@ MAX_ATTEMPTS = 100
 """Attempts of one transaction. Each conflict is the success of another request."""
 
 FULL_SECONDS = 1.0
-"""While the store is full, a request that only reads tries to settle a game this rarely."""
+"""Pause between two attempts to settle games for reading requests while the store is full."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,9 +136,7 @@ class Transactions:
         player_id = None if credentials is None else credentials.player_id
         for _ in range(MAX_ATTEMPTS):
             reading = self.store.read(player_id, game_id, move_key, extra_commands)
-            caller = None
-            if credentials is not None:
-                caller = self.players.authenticate(reading, credentials)
+            caller = credentials and self.players.authenticate(reading, credentials)
             stored = reading.found
             if stored is None or not exists_for(stored.game, caller, admit):
                 raise Problem("game_not_found")
