@@ -29,9 +29,9 @@ from api.model.game import (
     FINISHED,
     PLAYING,
     Game,
-    Item,
+    HistoryItem,
     StoredDeal,
-    item,
+    history_item,
     public_item,
     timestamp,
 )
@@ -59,7 +59,7 @@ class Progress:
         self.now = now
         self.rng = rng
         self.ruleset = RULESETS[game.ruleset]
-        self.items: list[Item] = []
+        self.items: list[HistoryItem] = []
 
     @classmethod
     def of(cls, found: StoredGame, now: int, rng: Random) -> Progress:
@@ -94,7 +94,9 @@ class Progress:
     def begin(self, outcome: Outcome[Any], first: Event) -> None:
         """The game starts, at its first turn."""
         self.state, told = outcome
-        self.items.append(item(self._next_version(), self.now, BY_TABLE, (Told(first), *told)))
+        self.items.append(
+            history_item(self._next_version(), self.now, BY_TABLE, (Told(first), *told))
+        )
         self.game = replace(self.game, status=PLAYING, turn=0, started_at=self.now)
         self._new_turn()
 
@@ -112,7 +114,7 @@ class Progress:
         else:
             self._new_turn()
         self.items.append(
-            item(
+            history_item(
                 self._next_version(),
                 self.now,
                 by,
@@ -161,7 +163,7 @@ class Progress:
         self.state, told = self.ruleset.expire(self.state)
         self._new_turn()
         events = _timed(told, self.game.deadline)
-        self.items.append(item(self._next_version(), self.now, BY_CLOCK, events, turn=turn))
+        self.items.append(history_item(self._next_version(), self.now, BY_CLOCK, events, turn=turn))
         self._finish_if_over()
 
     def _choose(self, seat: Seat, level: str) -> tuple[Move, Outcome[Any]]:

@@ -34,22 +34,34 @@ from api.games.representations import (
 from api.games.rulesets import find_ruleset, unknown_ruleset
 from api.games.transactions import LoadedGame, Transactions
 from api.model.events import BY_CLOCK
-from api.model.game import ENDED, NOT_A_MOVE, PLAYING, Game, Item, Version, digest, raw, timestamp
+from api.model.game import (
+    ENDED,
+    NOT_A_MOVE,
+    PLAYING,
+    Game,
+    HistoryItem,
+    Revision,
+    digest,
+    raw,
+    timestamp,
+)
 from api.model.retention import COMMIT_MS
 from api.problems.problem import FieldError, Problem
 from api.storage.client import Command
-from api.storage.games import Reading, Store, StoredGame, log_unreadable, read_items
+from api.storage.errors import log_unreadable
+from api.storage.games import StoredGame, read_items
 from api.storage.indexes import (
     ALL,
+    Cursor,
     Entry,
     Indexes,
     Page,
-    Position,
-    asking_ended,
+    ended_command,
     lobby,
-    places,
+    occupied,
     read_entries,
 )
+from api.storage.store import Reading, Store
 
 Looked = TypeVar("Looked")
 Made = TypeVar("Made")
@@ -92,7 +104,7 @@ class Turns:
     def would_be_news(self, game: Game) -> bool:
         """Whether such a game waits for the player, or has ended, without its knowing."""
         if game.status in ENDED:
-            return self.caller in game.company() and _end_mark(game.id) not in self.seen
+            return self.caller in game.participants() and _end_mark(game.id) not in self.seen
         return _waits_for(game, self.caller) and _turn_mark(game) not in self.seen
 
 
@@ -142,10 +154,10 @@ class Queries:
         after = None if cursor is None else _read_cursor(cursor)
         wanted = Page(Entry(owner, status or ALL), after, limit)
         reader = None if credentials is None else credentials.player_id
-        reading = self.store.read(reader, along=[wanted.beginning])
+        reading = self.store.read(reader, extra=[wanted.first_command])
         if credentials is not None:
             self.players.authenticate(reading, credentials)
-        games, following = self.indexes.page(wanted, reading.now, reading.along[0])
+        games, following = self.indexes.page(wanted, reading.now, reading.extra[0])
 
         def summary(game: Game) -> GameSummary:
             pause()
@@ -169,7 +181,7 @@ class Queries:
         items = self._items(game, since, min(since + limit, game.version), known)
         return self._event_page(loaded, items, since + len(items))
 
-    def events_after(self, loaded: LoadedGame, seen: Version, limit: int) -> EventPage | None:
+    def events_after(self, loaded: LoadedGame, seen: Revision, limit: int) -> EventPage | None:
         """What happened after a version, None if that version is not what it was."""
         game = loaded.game
         if seen.number > game.version:
@@ -187,8 +199,8 @@ class Queries:
         return self._event_page(loaded, items, last)
 
     def _items(
-        self, game: Game, since: int, last: int, known: list[Item] | None = None
-    ) -> list[Item]:
+        self, game: Game, since: int, last: int, known: list[HistoryItem] | None = None
+    ) -> list[HistoryItem]:
         """What happened from one version to another; none of it if the store has lost some.
 
         `known` is what was read with the game, from the one version on.
@@ -206,14 +218,14 @@ class Queries:
             return []
         return items
 
-    def _event_page(self, loaded: LoadedGame, items: Sequence[Item], last: int) -> EventPage:
+    def _event_page(self, loaded: LoadedGame, items: Sequence[HistoryItem], last: int) -> EventPage:
         """A part of what happened, up to a version, as the caller is told it."""
         game = loaded.game
         return EventPage(
             item_answers(items, loaded.seat), last, last < game.version, game.status, False
         )
 
-    def _all_items(self, game: Game) -> Iterator[Item]:
+    def _all_items(self, game: Game) -> Iterator[HistoryItem]:
         """All that happened in a game, some at a time: there may be very much of it."""
         for first in range(1, game.version + 1, ITEMS_AT_ONCE):
             yield from self.store.items(game.id, first, first + ITEMS_AT_ONCE - 1)
@@ -270,18 +282,18 @@ class Queries:
             raise Problem("missing_token")
         caller = credentials.player_id
         given = None if since is None else _read_turns_cursor(since)
-        playing = Page(Entry(places(caller), PLAYING), None, MAX_TURNS)
-        along = [playing.beginning]
+        playing = Page(Entry(occupied(caller), PLAYING), None, MAX_TURNS)
+        along = [playing.first_command]
         if given is not None:
             along.append(_asking_ended(caller, given))
-        reading = self.store.read(caller, along=along)
+        reading = self.store.read(caller, extra=along)
         self.players.authenticate(reading, credentials)
         seen = _to_tell(given, reading.now)
         waiting = self._waiting(caller, playing, reading)
-        answers = reading.along[1:]
-        if seen is not given or reading.along[0]:
+        answers = reading.extra[1:]
+        if seen is not given or reading.extra[0]:
             # After the games: of what has ended meanwhile, no answer says neither.
-            answers = self.store.client.ask([_asking_ended(caller, seen)])
+            answers = self.store.client.execute([_asking_ended(caller, seen)])
         entries = read_entries(answers[0])
         marks = [_turn_mark(game) for game, _ in waiting]
         ended, since_then, told = self._ended(caller, seen, entries, reading.now)
@@ -310,7 +322,7 @@ class Queries:
             pause()
             return found.game, game_answer(found, found.game.audience_of(caller))
 
-        games, _ = self.indexes.page(playing, now, reading.along[0])
+        games, _ = self.indexes.page(playing, now, reading.extra[0])
         due = [game.id for game in games if is_due(game, now)]
         ids = [game.id for game in games if _waits_for(game, caller) and not is_due(game, now)]
         ids += self.transactions.rng.sample(due, min(len(due), MAX_SETTLED))
@@ -341,7 +353,7 @@ class Queries:
         new = [each for each in entries if _end_mark(each[0]) not in seen.marks][:MAX_ENDED]
         found = self.store.games([each[0] for each in new]).values()
         games = [game for game in found if game is not None]
-        games = [game for game in games if game.status in ENDED and caller in game.company()]
+        games = [game for game in games if game.status in ENDED and caller in game.participants()]
         until = new[-1][1] if len(new) == MAX_ENDED else now
         since = max(seen.since, until - COMMIT_MS)
         told = {game.id for game in games}
@@ -371,7 +383,7 @@ def _of_each(
             log_unreadable(game_id(game), error)
 
 
-def _recorded(happened: Item) -> RecordedMove | RecordedExpiry | None:
+def _recorded(happened: HistoryItem) -> RecordedMove | RecordedExpiry | None:
     """An item's place in the record: a move, a countdown that ran out, or none."""
     at = timestamp(happened.at)
     if happened.move != NOT_A_MOVE and happened.seat is not None:
@@ -392,15 +404,15 @@ def _waits_for(game: Game, player_id: str) -> bool:
 _CURSOR = re.compile(r"([0-9]{1,15})-([0-9a-f]{32})")
 
 
-def _cursor(position: Position) -> str:
+def _cursor(position: Cursor) -> str:
     return f"{position.created_at}-{position.game_id}"
 
 
-def _read_cursor(text: str) -> Position:
+def _read_cursor(text: str) -> Cursor:
     match = _CURSOR.fullmatch(text)
     if match is None:
         raise _bad_cursor("cursor")
-    return Position(int(match[1]), match[2])
+    return Cursor(int(match[1]), match[2])
 
 
 class TurnsCursor(NamedTuple):
@@ -440,7 +452,7 @@ def _to_tell(given: TurnsCursor | None, now: int) -> TurnsCursor:
 
 def _asking_ended(caller: str, seen: TurnsCursor) -> Command:
     # Those that were told already may be among them.
-    return asking_ended(caller, seen.since, MAX_ENDED + len(seen.marks))
+    return ended_command(caller, seen.since, MAX_ENDED + len(seen.marks))
 
 
 def _turn_mark(game: Game) -> bytes:

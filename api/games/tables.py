@@ -41,7 +41,8 @@ from api.model.game import (
     raw,
 )
 from api.problems.problem import Problem, invalid
-from api.storage.games import Change, Creation, StoredGame
+from api.storage.games import Change, StoredGame
+from api.storage.players import Creation
 from engine.house import CAREFUL, HOUSE_LEVELS
 from engine.registry import RULESETS
 from engine.ruleset import Seat, replaced
@@ -178,7 +179,7 @@ class Tables:
         return tuple(seats)
 
     def _check_room(self, player_id: str, now: int) -> None:
-        if self.transactions.indexes.has_places(player_id, MAX_UNFINISHED_GAMES, now):
+        if self.transactions.indexes.occupies(player_id, MAX_UNFINISHED_GAMES, now):
             raise Problem(
                 "too_many_games", f"You are in {MAX_UNFINISHED_GAMES} games that have not ended."
             )
@@ -333,7 +334,7 @@ class Tables:
         record = game.seats[seat]
         record = replace(record, house=CAREFUL, times_left=record.times_left + 1)
         progress.game = replace(game, seats=replaced(game.seats, seat, record))
-        if progress.game.persons():
+        if progress.game.active_players():
             progress.let_house_move()
         else:
             progress.cancel()
@@ -350,7 +351,7 @@ class Tables:
                 return None
             if loaded.game.status in ENDED:
                 raise Problem("game_over")
-            if not loaded.game.persons():
+            if not loaded.game.active_players():
                 raise Problem("no_players")
             progress = Progress(loaded.game, None, loaded.now, self.transactions.rng)
             for seat, record in enumerate(loaded.game.seats):

@@ -13,19 +13,21 @@ from dataclasses import dataclass
 from random import SystemRandom
 from typing import Any
 
-from gevent.event import AsyncResult
 from msgspec.structs import replace
 from redis import RedisError
 
+from api.concurrency.single_flight import SingleFlight
 from api.games.players import Credentials, Players, Remembered
 from api.games.progress import Progress, is_due
-from api.model.game import PRIVATE, Audience, Game, Item, Player
+from api.model.game import PRIVATE, Audience, Game, HistoryItem, Player
 from api.model.retention import Retention
 from api.observability import metrics
 from api.problems.problem import Problem
-from api.storage.client import Command, is_full
-from api.storage.games import Change, Store, StoredGame
+from api.storage.client import Command
+from api.storage.errors import is_full
+from api.storage.games import Change, StoredGame
 from api.storage.indexes import Indexes
+from api.storage.store import Store
 from engine.ruleset import Seat
 
 ATTEMPTS = 100
@@ -96,8 +98,7 @@ class Transactions:
         self.retention = retention
         self.rng = SystemRandom()
         self._full_until = 0.0
-        # The games that this worker settles now, as they were read.
-        self._settling: dict[tuple[str, str], AsyncResult] = {}
+        self._settling = SingleFlight[None]()
 
     def load(
         self,
@@ -135,7 +136,7 @@ class Transactions:
                 found = settle(found, reading.now)
             if found is not None:
                 is_as_read = found is reading.found
-                also = reading.along if is_as_read else ()
+                also = reading.extra if is_as_read else ()
                 return LoadedGame(reading.now, caller, found, reading.played, also)
             # Another request was faster, perhaps with the very move that is asked about: all
             # that was read belongs together and is read again.
@@ -147,22 +148,15 @@ class Transactions:
         None if another request was faster: to the others it has happened. What the house does is
         computed once for all requests that find the game in the same state at the same time.
         """
-        key = found.game.id, found.game.commit
-        if (others := self._settling.get(key)) is not None:
-            failure: Exception | None = others.get()
-            if failure is not None:
-                # With its traceback it would keep the other request alive.
-                raise failure.with_traceback(None)
-            return None
-        self._settling[key] = AsyncResult()
-        failure = None
-        try:
-            return self._settle(found, now)
-        except Exception as error:
-            failure = error
-            raise
-        finally:
-            self._settling.pop(key).set(failure)
+        settled: StoredGame | None = None
+
+        def settle() -> None:
+            nonlocal settled
+            settled = self._settle(found, now)
+
+        # Of concurrent requests only one gets the result: the others have to read the game again.
+        self._settling.run((found.game.id, found.game.commit), settle)
+        return settled
 
     def _settle(self, found: StoredGame, now: int) -> StoredGame | None:
         progress = Progress.of(found, now, self.rng)
@@ -195,7 +189,7 @@ class Transactions:
         if_match: Callable[[str], bool] = whatever_it_is,
         played: str | None = None,
         admit: Callable[[Game, Player], bool] = nobody_else,
-    ) -> tuple[LoadedGame, tuple[Item, ...]]:
+    ) -> tuple[LoadedGame, tuple[HistoryItem, ...]]:
         """Commit what `decide` makes of the game, and the game as it then is.
 
         `decide` returns None if there is nothing to change, and raises `Problem` to refuse. It
@@ -253,7 +247,7 @@ def _newcomers(before: Game | None, after: Game) -> set[str]:
     """Those whom a game concerns from now on, or more than before."""
     if before is None:
         return after.members()
-    return (after.members() - before.members()) | (after.table_company() - before.table_company())
+    return (after.members() - before.members()) | (after.occupants() - before.occupants())
 
 
 def exists_for(

@@ -19,9 +19,13 @@ from api.observability import metrics
 from api.observability.addresses import Proxies
 from api.observability.logs import SERVICE, OnceAMinute, reason
 from api.problems.problem import Problem
-from api.storage.client import NotReplicated, is_full
-from api.storage.games import log_unreadable
-from api.storage.validation import NewerFormat, UnsupportedFormat
+from api.storage.errors import (
+    NewerFormat,
+    NotReplicated,
+    UnsupportedFormat,
+    is_full,
+    log_unreadable,
+)
 from api.web.middleware import RequestMiddleware, note_route
 from api.web.openapi.blueprint import Api, as_yaml, make_api, make_document
 from api.web.rate_limits import RateLimits

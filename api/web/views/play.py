@@ -8,7 +8,7 @@ from flask import Response, request
 
 from api.config.rate_policies import MOVES, POLLS, TICKETS, TICKETS_HERE
 from api.observability.context import note_time
-from api.storage.games import asking_items
+from api.storage.games import items_command
 from api.web.openapi.blueprint import TOKEN_OPTIONAL, Blueprint
 from api.web.openapi.components import (
     CONDITIONAL,
@@ -188,7 +188,7 @@ def list_events(query: dict[str, Any], game_id: str) -> Response:
     something, or nothing more can come; with Retry-After, if too many wait, at once.
     """
     since, limit = query["since"], query["limit"]
-    found = load_game(game_id, along=[asking_items(game_id, since + 1, since + limit)])
+    found = load_game(game_id, along=[items_command(game_id, since + 1, since + limit)])
     polled = services().long_polls.events(found, since, limit, query["wait"])
     note_time(polled.now)
     response = answer(polled.page)
