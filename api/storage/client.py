@@ -7,8 +7,8 @@ for example, carries its own random id (see `api/storage/scripts/commit.lua`).
 Changes that must not be lost can wait for replicas. WAIT counts only the writes of its own
 connection, so it is sent with the commands that it is about, on their connection.
 
-Coalesced batches use one connection without a pool, packed by hiredis: a batch of two commands takes
-28 µs of worker time, with redis-py's `Pipeline` and `BlockingConnectionPool` 141 µs.
+Coalesced batches use one connection without a pool and are packed by hiredis: a batch of two
+commands takes 28 µs of worker time, with redis-py's `Pipeline` and connection pool 141 µs.
 
 This module knows no keys. `api.storage.cluster` has the client of a cluster.
 """
@@ -29,7 +29,7 @@ from redis import RedisError, ResponseError
 from redis.connection import ConnectionInterface, ConnectionPool
 from redis.exceptions import NoScriptError
 
-from api.observability import addresses
+from api.observability.context import caller_address
 from api.storage.coalescing import Batcher, CallerLimits
 from api.storage.errors import UNREACHABLE, NotReplicated, PoolExhausted, raise_errors
 
@@ -147,7 +147,7 @@ class FairClient:
     @contextmanager
     def _slot(self) -> Iterator[None]:
         began = time.monotonic()
-        with self._limits.of(addresses.present()):
+        with self._limits.of(caller_address()):
             if self._failed_at > began:
                 # Fail fast: the server went down while this request was queued.
                 raise type(self._failure)(*self._failure.args)

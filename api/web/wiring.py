@@ -1,4 +1,4 @@
-"""The services of one application, and how they hang together."""
+"""The services of one application and their dependencies."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from api.storage.store import Store
 
 @dataclass(frozen=True, slots=True)
 class Services:
-    """What the views call."""
+    """The services that the views call."""
 
     store: Store
     health: StoreHealth
@@ -46,7 +46,7 @@ class Services:
 
 
 def make_services(settings: Settings) -> Services:
-    """The services with these settings; nothing is connected to before it is needed."""
+    """Make the services with these settings. Connections are opened on first use."""
     client, news = connect(settings)
     retention = make_retention(settings)
     health = StoreHealth(client)
