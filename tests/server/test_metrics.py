@@ -17,7 +17,7 @@ from api.config.settings import Settings
 from api.observability import metrics, multiprocess
 from api.observability.exposition import SECONDS_KEPT
 from api.storage.connect import connect
-from api.storage.games import Store
+from api.storage.store import Store
 from tests.server.conftest import Start
 from tests.server.service import PATIENCE, Service, is_alive, wait_until
 from tests.server.test_logs import ask, authorized, seat_two

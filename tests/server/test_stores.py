@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from api.config.settings import Settings
 from api.storage.connect import connect
-from api.storage.games import Store
+from api.storage.store import Store
 from tests.conftest import start_service, stop_service
 from tests.server.service import ROOT, Service
 from tests.server.stores import (
@@ -300,10 +300,10 @@ import time
 import gevent
 from redis import Redis, exceptions
 
-from api.storage.connect import connect
-from api.storage.client import Command
 from api.config.settings import Settings
-from api.storage.pubsub import Line, Subscriptions
+from api.storage.client import Command
+from api.storage.connect import connect
+from api.storage.pubsub import Listener, Subscriptions
 
 TIMEOUT = 2
 settings = Settings(redis_url=sys.argv[1], redis_timeout_seconds=TIMEOUT, redis_connections=2)
@@ -327,7 +327,7 @@ def ask_program(lines: str, *arguments: str) -> str:
 
 LISTENING = """
 try:
-    Line(places, sys.argv[2], print, print).hear()
+    Listener(places, sys.argv[2], print, print).run()
 except exceptions.TimeoutError:
     print("given up")
 """
@@ -349,9 +349,9 @@ def test_a_server_that_stands_still_is_not_listened_to_for_ever(tmp_path: Path) 
 
 
 HEARING = """
-line = Line(places, "", lambda channel, _: print(channel, flush=True), print)
-line.want("news")
-hearing = gevent.spawn(line.hear)
+listener = Listener(places, "", lambda channel, _: print(channel, flush=True), print)
+listener.subscribe("news")
+hearing = gevent.spawn(listener.run)
 store = Redis.from_url(sys.argv[1])
 while not store.pubsub_numsub("news")[0][1]:
     gevent.sleep(0.01)
@@ -380,7 +380,7 @@ def wait_for(number):
 
 heard = []
 subscriptions = Subscriptions(places, lambda *what: heard.append(what), fail)
-subscriptions.want("news")
+subscriptions.subscribe("news")
 gevent.spawn(subscriptions.run)
 store = Redis.from_url(sys.argv[1])
 wait_for(1)
@@ -401,10 +401,10 @@ def test_a_fault_of_those_who_are_told_ends_no_subscription(tmp_path: Path) -> N
 
 ASKING_BOTH = """
 there, here = (Command(key, ("GET", key)) for key in sys.argv[2:])
-asking = [gevent.spawn(link.ask, [there, here]) for _ in range(40)]
+asking = [gevent.spawn(link.execute, [there, here]) for _ in range(40)]
 gevent.sleep(0.1)
 begin = time.monotonic()
-print([link.ask([here]) for _ in range(3)], time.monotonic() - begin < TIMEOUT / 2)
+print([link.execute([here]) for _ in range(3)], time.monotonic() - begin < TIMEOUT / 2)
 gevent.joinall(asking)
 print({type(each.exception).__name__ for each in asking})
 """
