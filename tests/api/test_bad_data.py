@@ -16,10 +16,15 @@ import redis
 import requests
 
 from api.problems.catalogue import CATALOGUE as PROBLEMS
-from tests.api.client import Client, seated
-from tests.api.test_streams import Stream
-from tests.conftest import UNLIMITED, start_service, stop_service
-from tests.server.service import Service, fresh_metrics, wait_until
+from tests.support.api_client import Client, seated
+from tests.support.event_stream import Stream
+from tests.support.service import (
+    UNLIMITED,
+    Service,
+    fresh_metrics,
+    serving,
+)
+from tests.support.waiting import wait_until
 
 ABSENT = 253_402_300_800_000
 """The first millisecond that no date has."""
@@ -30,11 +35,8 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
     """One whose data is spoiled, with one worker: what silences it silences everybody."""
     directory = str(tmp_path_factory.mktemp("service"))
     more = {"APPEND_FSYNC": "everysec", "WEB_CONCURRENCY": "1"}
-    running = start_service(directory, **UNLIMITED, **more)
-    try:
-        yield running.await_ready()
-    finally:
-        stop_service(running)
+    with serving(directory, **UNLIMITED, **more) as running:
+        yield running
 
 
 @pytest.fixture
@@ -307,15 +309,10 @@ def test_a_stream_that_cannot_be_told_what_happened_ends(
     service: Service, store: redis.Redis, ada: Client, bob: Client, eve: Client
 ) -> None:
     game = seated([ada, bob])
-    wait_until(lambda: waiters(service) == 0, "nobody waits")
+    wait_until(lambda: service.waiters() == 0, "no stream is open")
     make_a_string(store, game_key(game["id"]) + ":items")
     Stream(eve, game["id"], last_id="1").until(lambda each: each.is_closed)
-    wait_until(lambda: waiters(service) == 0, "its place is free")
-
-
-def waiters(service: Service) -> float:
-    found = re.search(r"^ludotheque_waiters\S* (\S+)", fresh_metrics(service), re.MULTILINE)
-    return float(found[1]) if found else 0.0
+    wait_until(lambda: service.waiters() == 0, "its place is free")
 
 
 def test_a_stream_whose_store_fails_for_a_while_says_so_and_goes_on(

@@ -8,8 +8,9 @@ from api import openapi_document
 from api.problems.catalogue import CATALOGUE
 from api.web.schemas.unions import EVENTS, MOVES, PREVIEWS, TABLES
 from engine.registry import MOVE_TYPES, RULESETS
-from tests.api.client import Client
-from tests.api.document import METHODS, ROOT, document, operations, parameters, resolved
+from tests.support.api_client import Client
+from tests.support.document import METHODS, document, operations, parameters, resolved
+from tests.support.paths import ROOT
 
 
 def test_the_committed_document_is_what_the_code_says() -> None:

@@ -1,24 +1,20 @@
 """Workers and stores that die in the middle of a game: nothing acknowledged is lost."""
 
-import contextlib
 import itertools
 import os
 import random
 import signal
 import threading
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-import requests
 
-from tests.api.client import Client, seated
-from tests.api.conftest import new_player
-from tests.api.test_house import make_late
-from tests.conftest import start_service, stop_service
-from tests.server.service import Service, fresh_metrics, wait_until
+from tests.support.api_client import Client, new_player, persist, seated
+from tests.support.service import Service, fresh_metrics, start_service, stop_service
+from tests.support.stored_games import make_late
+from tests.support.waiting import wait_until
 
 
 @pytest.fixture
@@ -35,27 +31,6 @@ def own_service(tmp_path: Path) -> Iterator[Callable[[], Service]]:
     finally:
         for service in services:
             stop_service(service)
-
-
-def workers(service: Service) -> set[int]:
-    children = Path(f"/proc/{service.process.pid}/task/{service.process.pid}/children").read_text()
-    return {
-        int(pid)
-        for pid in children.split()
-        if b"api.server.cli" in Path(f"/proc/{pid}/cmdline").read_bytes()
-    }
-
-
-def persist(ask: Callable[[], requests.Response]) -> requests.Response:
-    """Ask until answered, as a client does whose connection broke."""
-    for attempt in itertools.count():
-        with contextlib.suppress(requests.RequestException):
-            answer = ask()
-            if answer.status_code < 500:
-                return answer
-        assert attempt < 300, "the service does not come back"
-        time.sleep(0.1)
-    raise AssertionError
 
 
 def seat_two(url: str) -> tuple[list[Client], str]:
@@ -101,7 +76,9 @@ def test_a_killed_worker_loses_no_acknowledged_move(
 
     def kill_a_worker(count: int) -> None:
         if count % 4 == 0:
-            victim = rng.choice(sorted(wait_until(lambda: workers(service), "there is a worker")))
+            victim = rng.choice(
+                sorted(wait_until(lambda: service.worker_pids, "there is a worker"))
+            )
             # Some time during the request that follows, or just before it.
             threading.Timer(rng.uniform(0, 0.004), os.kill, (victim, signal.SIGKILL)).start()
 

@@ -1,6 +1,5 @@
 """The house: it takes empty seats, plays on for who leaves, and moves for who takes too long."""
 
-import json
 import random
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -9,9 +8,9 @@ from typing import Any
 import pytest
 
 from engine.registry import RULESETS
-from tests.api.client import Client, play_out, seated
-from tests.api.conftest import NewPlayers
-from tests.server.service import Service
+from tests.support.api_client import Client, NewPlayers, play_out, seated
+from tests.support.service import Service
+from tests.support.stored_games import make_late
 
 
 def of_house(item: Any) -> bool:
@@ -137,16 +136,6 @@ def test_who_left_a_game_has_room_for_another(new_players: NewPlayers) -> None:
 
 
 # --- Clocks ---------------------------------------------------------------------------------
-
-
-def make_late(service: Service, game_id: str, by_ms: int) -> None:
-    """Let the time of a game run as if so much of it had passed."""
-    key = f"game:{{{game_id}}}"
-    with service.store.client() as redis:
-        document = json.loads(redis.hget(key, "game") or b"")
-        for member in ("deadline", "turn_started_at"):
-            document[member] -= by_ms
-        redis.hset(key, "game", json.dumps(document))
 
 
 def test_a_turn_has_a_deadline_that_the_next_one_moves(ada: Client, bob: Client) -> None:

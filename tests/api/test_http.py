@@ -9,9 +9,10 @@ import time
 
 import pytest
 
-from tests.api.client import Client, play_out, seated
-from tests.api.document import METHODS, document
-from tests.server.service import Service, wait_until
+from tests.support.api_client import Client, play_out, seated
+from tests.support.document import METHODS, document
+from tests.support.service import Service
+from tests.support.waiting import wait_until
 
 CONDITIONAL = ["/v1/games/{id}", "/v1/games/{id}/legal-moves"]
 

@@ -6,9 +6,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from tests.api.client import Client, play_out, seated
-from tests.api.conftest import NewPlayers
-from tests.server.service import Service
+from tests.support.api_client import Client, NewPlayers, play_out, seated
+from tests.support.service import Service
 
 DAY_MS = 24 * 60 * 60 * 1000
 

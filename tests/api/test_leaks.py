@@ -13,10 +13,8 @@ from typing import Any
 
 import pytest
 
-from tests.api.client import Client, seated
-from tests.api.conftest import new_player
-from tests.conftest import start_service, stop_service
-from tests.server.service import Service
+from tests.support.api_client import Client, new_player, seated
+from tests.support.service import Service, serving
 
 WORD = "xyzzy-plugh"
 """What a client may put anywhere by mistake."""
@@ -25,11 +23,8 @@ WORD = "xyzzy-plugh"
 @pytest.fixture
 def talkative(tmp_path: Path) -> Iterator[Service]:
     """A service that logs all that it ever does."""
-    running = start_service(str(tmp_path), APPEND_FSYNC="everysec", LOG_LEVEL="debug")
-    try:
-        yield running.await_ready()
-    finally:
-        stop_service(running)
+    with serving(tmp_path, APPEND_FSYNC="everysec", LOG_LEVEL="debug") as running:
+        yield running
 
 
 def send(service: Service, data: bytes) -> bytes:

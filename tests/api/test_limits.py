@@ -21,12 +21,11 @@ from api.storage.connect import connect
 from api.storage.counters import FEW_KEYS, MOST_KEYS, WorkerCounts
 from api.web.bodies import MOST_COMMAS, MOST_MEMBERS, MOST_OBJECTS
 from api.web.rate_limits import LONGEST_HEADER, READ_HEADERS
-from tests.api.client import Client, seated
-from tests.api.conftest import new_player
-from tests.api.document import METHODS, document, resolved
-from tests.api.test_waiting import waiters
-from tests.conftest import start_service, stop_service
-from tests.server.service import ROOT, Service, wait_until
+from tests.support.api_client import Client, new_player, seated
+from tests.support.document import METHODS, document, resolved
+from tests.support.paths import ROOT
+from tests.support.service import Service, start_service, stop_service
+from tests.support.waiting import wait_until
 
 MADE_UP = f"{'0' * 32}.{'a' * 43}"
 
@@ -519,11 +518,11 @@ def test_an_address_holds_so_many_waiters(limited: Limited) -> None:
 
     with ThreadPoolExecutor(8) as threads:
         held = [threads.submit(ask, "192.0.2.1") for _ in range(3)]
-        wait_until(lambda: waiters(running) == 3, "they wait")
+        wait_until(lambda: running.waiters() == 3, "they wait")
         full = threads.submit(ask, "192.0.2.1").result()
         assert not any(each.done() for each in held)
         other = threads.submit(ask, "192.0.2.2")
-        wait_until(lambda: waiters(running) == 4, "it waits too")
+        wait_until(lambda: running.waiters() == 4, "it waits too")
     assert "Retry-After" in full.headers
     assert not [each for each in (*held, other) if "Retry-After" in each.result().headers]
 

@@ -39,7 +39,8 @@ from api.storage.connect import connect
 from api.storage.games import Change, Store
 from api.storage.indexes import REMOVED_AT_ONCE, Entry, Indexes, Page, entries, lobby
 from api.web.app import create_app
-from tests.server.service import Service, wait_until
+from tests.support.service import Service
+from tests.support.waiting import wait_until
 
 DAY_SECONDS = DAY_MS / 1000
 DATABASE = 5

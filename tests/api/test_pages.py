@@ -12,7 +12,7 @@ import requests
 from api.games.representations import ProblemAnswer
 from api.problems.catalogue import CATALOGUE
 from api.web.pages import assets, rendering
-from tests.api.client import Client, seated
+from tests.support.api_client import Client, seated
 
 BROWSER = "text/html,application/xhtml+xml,application/xml;q=0.9,image/webp,*/*;q=0.8"
 BY_ACCEPT = ["/", "/problems", "/problems/busy"]

@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 
 from api.problems.catalogue import CATALOGUE
-from tests.api.client import Client, play_out, seated
-from tests.api.conftest import NewPlayers
+from tests.support.api_client import Client, NewPlayers, play_out, seated
 
 NOWHERE = "0" * 32
 

@@ -10,8 +10,7 @@ from typing import Any
 import pytest
 import requests
 
-from tests.api.client import Client, play_out, seated
-from tests.api.conftest import NewPlayers
+from tests.support.api_client import Client, NewPlayers, play_out, seated
 
 Send = Callable[[], requests.Response]
 

@@ -8,10 +8,9 @@ import pytest
 
 from api.web.schemas.unions import PREVIEWS
 from engine.registry import RULESETS
-from tests.api.client import Client, play_out, seated
-from tests.api.conftest import NewPlayers
-from tests.api.test_house import make_late
-from tests.server.service import Service
+from tests.support.api_client import Client, NewPlayers, play_out, seated
+from tests.support.service import Service
+from tests.support.stored_games import make_late
 
 
 @pytest.mark.parametrize("language", ["en", "fr"])

@@ -2,7 +2,6 @@
 
 import os
 import random
-import re
 import signal
 import time
 from collections.abc import Callable, Iterator
@@ -14,11 +13,9 @@ from typing import Any
 import pytest
 import requests
 
-from tests.api.client import Client, play_out, seated
-from tests.api.conftest import NewPlayers, new_player
-from tests.api.test_faults import persist
-from tests.conftest import start_service, stop_service
-from tests.server.service import Service, wait_until
+from tests.support.api_client import Client, NewPlayers, new_player, persist, play_out, seated
+from tests.support.service import Service, serving
+from tests.support.waiting import wait_until
 
 SETTLED = 0.4
 """After so long a request that waits does wait."""
@@ -414,7 +411,7 @@ def test_a_store_that_is_killed_ends_no_wait_with_an_error(
         waits = [threads.submit(ask, reader) for reader in readers]
 
         def all_wait() -> bool:
-            return waiters(fresh_service) + sum(each.done() for each in waits) >= len(waits)
+            return fresh_service.waiters() + sum(each.done() for each in waits) >= len(waits)
 
         wait_until(all_wait, "all wait")
         assert sum(each.done() for each in waits) < len(waits) / 10
@@ -430,14 +427,6 @@ def test_a_store_that_is_killed_ends_no_wait_with_an_error(
         if path.startswith(f"/v1/games/{game_id}/"):
             assert [item["by"] for item in answer.body["items"]] == ["player"], answer.seconds
             assert answer.seconds < long
-
-
-def waiters(service: Service) -> int:
-    """How many wait, in all workers."""
-    text = requests.get(f"{service.url}/metrics", timeout=30).text
-    found = re.search(r"^ludotheque_waiters (\S+)$", text, re.MULTILINE)
-    assert found
-    return int(float(found[1]))
 
 
 def commit_unheard(service: Service, game_id: str) -> None:
@@ -519,8 +508,7 @@ def test_a_game_that_cannot_be_read_hides_no_other(
 
 
 def test_a_service_that_stops_answers_all_who_wait_at_once(tmp_path: Path) -> None:
-    running = start_service(str(tmp_path), APPEND_FSYNC="everysec").await_ready()
-    try:
+    with serving(tmp_path, APPEND_FSYNC="everysec") as running:
         ada = new_player(running.url)
         game = ada.create()
         paths = [events_path(game, wait=25), turns_path(ada.get("/v1/me/turns"), wait=25)]
@@ -537,8 +525,6 @@ def test_a_service_that_stops_answers_all_who_wait_at_once(tmp_path: Path) -> No
             assert {wait.result().status_code for wait in waits} == {200}
             assert time.monotonic() - begin < SOON
             assert running.exit_code() == 0
-    finally:
-        stop_service(running)
 
 
 def test_who_cannot_be_notified_is_told_within_seconds_all_the_same(
@@ -566,14 +552,13 @@ def test_who_cannot_be_notified_is_told_within_seconds_all_the_same(
 
 
 def test_beyond_the_cap_a_poll_is_answered_at_once(tmp_path: Path) -> None:
-    running = start_service(
-        str(tmp_path),
+    with serving(
+        tmp_path,
         APPEND_FSYNC="everysec",
         WEB_CONCURRENCY="1",
         WAITERS="6",
         WAITERS_PER_PLAYER="4",
-    ).await_ready()
-    try:
+    ) as running:
         ada, bob, stranger = new_player(running.url), new_player(running.url), Client(running.url)
         game = ada.create(3)
         path = events_path(game, wait=3)
@@ -585,22 +570,20 @@ def test_beyond_the_cap_a_poll_is_answered_at_once(tmp_path: Path) -> None:
                 return threads.submit(Timed, lambda: own.request("GET", at))
 
             held = [ask(ada, path) for _ in range(4)]
-            wait_until(lambda: waiters(running) == 4, "they wait")
+            wait_until(lambda: running.waiters() == 4, "they wait")
             turns = turns_path(ada.get("/v1/me/turns"))
             for at in (path, turns):
                 refused = ask(ada, at).result()
                 assert refused.seconds < SOON
                 assert int(refused.response.headers["Retry-After"]) >= 1
             held += [ask(stranger, path) for _ in range(2)]
-            wait_until(lambda: waiters(running) == 6, "they wait too")
+            wait_until(lambda: running.waiters() == 6, "they wait too")
             assert not any(each.done() for each in held)
             assert "Retry-After" in ask(bob, path).result().response.headers
             for each in held:
                 assert "Retry-After" not in each.result().response.headers
             # What was held is free again.
             assert ask(ada, path).result().seconds > 2
-    finally:
-        stop_service(running)
 
 
 def test_a_game_played_to_its_end_wakes_every_wait_of_it(

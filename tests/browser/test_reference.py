@@ -8,7 +8,8 @@ import requests
 
 from tests.browser.browser import Browser
 from tests.browser.prefix import below_prefix
-from tests.server.service import Service, wait_until
+from tests.support.service import Service
+from tests.support.waiting import wait_until
 
 pytestmark = pytest.mark.slow
 

@@ -12,7 +12,8 @@ from typing import Any
 import requests
 
 from tests.clients.toolbox import MINUTE
-from tests.server.service import Service, wait_until
+from tests.support.service import Service
+from tests.support.waiting import wait_until
 
 GAMES = [("parade", 3), ("tea-time", 2), ("contrast", 3), ("mit-list-und-tuecke", 4)]
 

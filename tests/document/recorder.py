@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import requests
 
 from api.problems.catalogue import CATALOGUE
-from tests.api.document import document, find_operation
+from tests.support.document import document, find_operation
 
 PATIENCE = 30.0
 WIDTH = 100

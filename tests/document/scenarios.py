@@ -16,7 +16,8 @@ from typing import Any
 import requests
 
 from tests.document.recorder import Caller
-from tests.server.service import Service, wait_until
+from tests.support.service import Service
+from tests.support.waiting import wait_until
 
 KIB = 1024
 

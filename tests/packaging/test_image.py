@@ -24,7 +24,9 @@ import yaml
 from api.config import capacity
 from api.config.settings import Settings, describe
 from api.server.valkey import server_binary
-from tests.server.service import ROOT, Service, clean_environment, wait_until
+from tests.support.paths import ROOT
+from tests.support.service import Service, clean_environment
+from tests.support.waiting import wait_until
 
 SETTINGS = {row.variable for row in describe()}
 OTHERS = re.compile(r"PATH|PIP_\w+|PYTHON\w+")

@@ -12,7 +12,8 @@ from zipfile import ZipFile
 import pytest
 import requests
 
-from tests.server.service import ROOT, Service, clean_environment
+from tests.support.paths import ROOT
+from tests.support.service import Service, clean_environment
 
 pytestmark = pytest.mark.slow
 

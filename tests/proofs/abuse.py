@@ -20,12 +20,11 @@ from collections.abc import Callable
 from functools import partial
 from http.client import HTTPConnection, HTTPException
 
-from tests.conftest import start_service, stop_service
 from tests.proofs.bystanders import Latencies, latencies
 from tests.proofs.caller import Caller, Tally, new_player
 from tests.proofs.report import Effort, Report, Scenario, run
-from tests.recordings import recordings
-from tests.server.service import Service
+from tests.support.recordings import recordings
+from tests.support.service import Service, serving
 
 MOST = 5.0
 """So many times its value without an attack the p99 of other clients may be during one."""
@@ -133,12 +132,11 @@ Attack = Callable[[Service], Begin]
 
 def _against_one_worker(attack: Attack) -> Scenario:
     def scenario(report: Report, effort: Effort) -> None:
-        with tempfile.TemporaryDirectory(prefix="abuse", ignore_cleanup_errors=True) as directory:
-            service = start_service(directory, WEB_CONCURRENCY="1", APPEND_FSYNC="everysec")
-            try:
-                _measure(report, service.await_ready(), effort, attack)
-            finally:
-                stop_service(service)
+        with (
+            tempfile.TemporaryDirectory(prefix="abuse", ignore_cleanup_errors=True) as directory,
+            serving(directory, WEB_CONCURRENCY="1", APPEND_FSYNC="everysec") as service,
+        ):
+            _measure(report, service, effort, attack)
 
     return scenario
 

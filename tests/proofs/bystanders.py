@@ -19,7 +19,7 @@ import time
 from typing import Any, NamedTuple
 
 from tests.proofs.caller import Caller, Tally, new_player
-from tests.server.service import ROOT
+from tests.support.paths import ROOT
 
 ADDRESS = "127.0.2.1"
 """Where they call from: nobody else does, so what is shared out by address is theirs."""

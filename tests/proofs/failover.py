@@ -14,7 +14,6 @@ import functools
 import json
 import random
 import statistics
-import subprocess
 import tempfile
 import threading
 import time
@@ -30,7 +29,10 @@ from tests.proofs.faults import tell, tell_play
 from tests.proofs.ledger import Table
 from tests.proofs.machines import Machines, machines
 from tests.proofs.report import Effort, Report, Scenario, run
-from tests.server.stores import Cluster, Server, Watched, binary, ended, free_port, wait_until
+from tests.support.certificates import Authority
+from tests.support.ports import free_port
+from tests.support.stores import Cluster, Server, Watched, await_store, binary, ended
+from tests.support.waiting import wait_until
 
 AWAY_SECONDS = 0.7
 RENAMED = ("--rename-command", "SPUBLISH", "", "--rename-command", "SSUBSCRIBE", "")
@@ -72,8 +74,8 @@ class Failing:
         begin = time.monotonic()
         if isinstance(self.store, Watched):
             watched = self.store
-            wait_until(lambda: watched.master is not failed, "there is a new master")
-        wait_until(
+            await_store(lambda: watched.master is not failed, "there is a new master")
+        await_store(
             lambda: any(each.client().info("replication")["role"] == "master" for each in replicas),
             "a replica has become master",
         )
@@ -87,7 +89,7 @@ class Failing:
         self.await_successor(master, replicas)
         crowd.recovery()
         master.start()
-        wait_until(self.store.is_whole, "the old master is a replica")
+        await_store(self.store.is_whole, "the old master is a replica")
 
     def stop(self, crowd: Crowd) -> None:
         """A master stands still: connections to it are open, and nothing comes on them."""
@@ -99,7 +101,7 @@ class Failing:
             crowd.recovery()
         finally:
             master.thaw()
-        wait_until(self.store.is_whole, "the old master is a replica")
+        await_store(self.store.is_whole, "the old master is a replica")
 
     def kill_with_replicas_behind(self, crowd: Crowd) -> None:
         """What it has acknowledged last is nowhere else when it dies."""
@@ -117,7 +119,7 @@ class Failing:
         self.await_successor(master, replicas)
         crowd.recovery()
         master.start()
-        wait_until(self.store.is_whole, "the old master is a replica")
+        await_store(self.store.is_whole, "the old master is a replica")
 
 
 @contextlib.contextmanager
@@ -385,42 +387,6 @@ def _tls(
         odd = [each for each in answers if each is None or each.status != 503]
         report.none(f"with {what}: answers that are no 503", len(odd), odd)
         report.none(f"with {what}: keys written", store.client().dbsize() - before)
-
-
-class Authority:
-    """A certificate authority of our own, by openssl."""
-
-    def __init__(self, directory: Path) -> None:
-        directory.mkdir()
-        self._directory = directory
-        self.certificate = directory / "ca.pem"
-        self._key = directory / "ca.key"
-        _openssl(
-            *("req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=proof"),
-            *("-keyout", str(self._key), "-out", str(self.certificate)),
-            *("-addext", "basicConstraints=critical,CA:TRUE"),
-            *("-addext", "keyUsage=critical,keyCertSign"),
-        )
-
-    def certify(self, ip: str) -> tuple[Path, Path]:
-        """The certificate of a server at this address, and its key."""
-        key, request = self._directory / "server.key", self._directory / "server.csr"
-        certificate, extra = self._directory / "server.pem", self._directory / "server.ext"
-        extra.write_text(f"subjectAltName=IP:{ip}\nauthorityKeyIdentifier=keyid,issuer\n")
-        _openssl(
-            *("req", "-newkey", "rsa:2048", "-nodes", "-subj", "/CN=store"),
-            *("-keyout", str(key), "-out", str(request)),
-        )
-        _openssl(
-            *("x509", "-req", "-in", str(request), "-days", "2", "-extfile", str(extra)),
-            *("-CA", str(self.certificate), "-CAkey", str(self._key), "-CAcreateserial"),
-            *("-out", str(certificate)),
-        )
-        return certificate, key
-
-
-def _openssl(*arguments: str) -> None:
-    subprocess.run(["openssl", *arguments], check=True, capture_output=True)
 
 
 SCENARIOS: dict[str, Scenario] = {

@@ -30,8 +30,9 @@ from tests.proofs.disk import SlowDisk
 from tests.proofs.ledger import Audit, Fate, Table
 from tests.proofs.machines import REDIS_TIMEOUT_SECONDS, Machines, machines
 from tests.proofs.report import Effort, Report, Scenario, run
-from tests.server.service import wait_until
-from tests.server.stores import Server, binary, free_port
+from tests.support.ports import free_port
+from tests.support.stores import Server, binary
+from tests.support.waiting import wait_until
 
 SLOWEST = 6 * REDIS_TIMEOUT_SECONDS
 """A request may ask the store several times, each in a bounded time: once to read, to index, to

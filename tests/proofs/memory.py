@@ -30,9 +30,10 @@ from api.live.hub import LINGER_SECONDS, RECHECK_SECONDS
 from tests.proofs.caller import Answer, Caller, Tally, new_player
 from tests.proofs.clock import DAY_SECONDS, Clock
 from tests.proofs.faults import address, own_store
-from tests.proofs.machines import Machines, machines, workers
+from tests.proofs.machines import Machines, machines
 from tests.proofs.report import Effort, Report, Scenario, run
-from tests.server.service import wait_until
+from tests.support.processes import private_bytes
+from tests.support.waiting import wait_until
 
 QUICK_GAMES, GAMES = 300, 10_000
 PARTS = 5
@@ -190,14 +191,7 @@ def memory_mb(client: redis.Redis) -> float:
 def _resting(running: Machines) -> dict[int, float]:
     """The memory of each worker when nobody waits for anything any more."""
     time.sleep(LINGER_SECONDS + RECHECK_SECONDS + 1)
-    return {pid: private_mb(pid) for pid in workers(running.services[0])}
-
-
-def private_mb(pid: int) -> float:
-    """The memory that a process has for itself."""
-    text = Path(f"/proc/{pid}/smaps_rollup").read_text()
-    fields = {line.split(":")[0]: line.split()[1] for line in text.splitlines()[1:]}
-    return (int(fields["Private_Clean"]) + int(fields["Private_Dirty"])) / 1024
+    return {pid: private_bytes(pid) / 2**20 for pid in running.services[0].worker_pids}
 
 
 def _tell_workers(report: Report, memory: list[dict[int, float]], most: float) -> None:

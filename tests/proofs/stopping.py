@@ -25,7 +25,7 @@ from tests.proofs.faults import own_store, tell_play
 from tests.proofs.ledger import Table
 from tests.proofs.machines import Machines, machines
 from tests.proofs.report import Effort, Report, Scenario, run
-from tests.server.service import Service
+from tests.support.service import Service
 
 POLLS = 20
 STREAMS = 10

@@ -14,8 +14,9 @@ import requests
 from api.config import capacity
 from api.config.capacity import Capacity
 from api.config.settings import Settings
-from tests.server.conftest import Start
-from tests.server.service import ROOT, Service, clean_environment, wait_until
+from tests.support.paths import ROOT
+from tests.support.service import SERVE, Service, Start, clean_environment, service_environment
+from tests.support.waiting import wait_until
 
 SLOW_BODY = (
     b"POST /v1/players HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
@@ -136,11 +137,10 @@ def test_the_limit_of_open_files_is_raised_as_far_as_it_may_be() -> None:
 @pytest.fixture
 def few_files(tmp_path: Path) -> Iterator[Service]:
     """A service whose processes may open 300 files at most, so a worker holds 172 connections."""
-    environment = clean_environment()
-    environment |= {"PORT": "0", "DATA_DIR": str(tmp_path / "data"), "PYTHONPATH": str(ROOT)}
-    environment |= {"WEB_CONCURRENCY": "1", "APPEND_FSYNC": "everysec"}
-    serve = [sys.executable, "-P", "-m", "api.server.cli", "serve"]
-    service = Service(["sh", "-c", 'ulimit -n 300; exec "$@"', "sh", *serve], environment, tmp_path)
+    environment = service_environment(
+        tmp_path / "data", WEB_CONCURRENCY="1", APPEND_FSYNC="everysec"
+    )
+    service = Service(["sh", "-c", 'ulimit -n 300; exec "$@"', "sh", *SERVE], environment, tmp_path)
     try:
         yield service.await_ready()
     finally:

@@ -7,7 +7,7 @@ from typing import Any
 
 import requests
 
-from tests.server.conftest import Start
+from tests.support.service import Start
 
 CROWD = 100
 GAMES = 30

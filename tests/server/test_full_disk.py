@@ -22,12 +22,11 @@ import requests
 
 from api.server import valkey_supervisor
 from api.server.valkey import EmbeddedValkey
-from tests.api.client import Client, seated
-from tests.api.conftest import new_player
-from tests.conftest import UNLIMITED
-from tests.server.conftest import Start
-from tests.server.service import Service, fresh_metrics, wait_until
-from tests.server.stores import Server, binary, free_port
+from tests.support.api_client import Client, new_player, seated
+from tests.support.ports import free_port
+from tests.support.service import UNLIMITED, Service, Start, fresh_metrics
+from tests.support.stores import Server, binary
+from tests.support.waiting import wait_until
 
 DISK_MIB = 48
 REFUSED = "is full: games can be read, and all changes are refused until 4 MiB can be written"

@@ -25,12 +25,11 @@ from flask import Response
 from api.config.settings import Settings
 from api.observability.logs import JsonFormatter, TextFormatter
 from api.web.app import create_app
-from tests.api.client import Client
-from tests.api.conftest import new_player
-from tests.fuzz.wire import exchange
-from tests.server.conftest import Start
-from tests.server.service import PATIENCE, Service, wait_until
-from tests.server.stores import free_port
+from tests.support.api_client import Client, new_player
+from tests.support.ports import free_port
+from tests.support.raw_http import exchange
+from tests.support.service import Service, Start
+from tests.support.waiting import PATIENCE, wait_until
 
 LEVELS = ["debug", "info", "warning", "error", "critical"]
 FORMS = ["text", "json"]

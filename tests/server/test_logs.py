@@ -11,12 +11,11 @@ import requests
 
 from api.config.settings import SettingsError
 from api.observability.logs import JsonFormatter, TextFormatter, describe, reason
-from tests.conftest import start_service, stop_service
-from tests.server.conftest import Start
-from tests.server.service import Service, wait_until
+from tests.support.callers import ask, authorized, seat_two
+from tests.support.service import Service, Start, serving
+from tests.support.waiting import wait_until
 
 SECRET = "sw0rdf1sh"
-NAMES = ("Ada", "Bob")
 
 
 def lines(service: Service) -> list[dict[str, Any]]:
@@ -38,35 +37,11 @@ def answered(service: Service, request_id: str) -> dict[str, Any]:
     return dict(line)
 
 
-def ask(service: Service, method: str, path: str, **more: Any) -> requests.Response:
-    return requests.request(method, service.url + path, timeout=30, **more)
-
-
-def authorized(token: str, **headers: str) -> dict[str, str]:
-    return {"Authorization": f"Bearer {token}", **headers}
-
-
-def seat_two(service: Service) -> tuple[list[dict[str, str]], str]:
-    """Two players with their tokens, and the id of their game."""
-    players = [
-        ask(service, "POST", "/v1/players", json={"name": name, "kind": "bot"}).json()
-        for name in NAMES
-    ]
-    tokens = [authorized(player["token"]) for player in players]
-    body = {"ruleset": "parade", "seat_count": 2}
-    game = ask(service, "POST", "/v1/games", json=body, headers=tokens[0]).json()
-    ask(service, "POST", f"/v1/games/{game['id']}/seats", json={}, headers=tokens[1])
-    return players, game["id"]
-
-
 @pytest.fixture(scope="module")
 def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
     """One for all tests that only look at what it logs."""
-    running = start_service(str(tmp_path_factory.mktemp("service")), LOG_FORMAT="json")
-    try:
-        yield running.await_ready()
-    finally:
-        stop_service(running)
+    with serving(tmp_path_factory.mktemp("service"), LOG_FORMAT="json") as running:
+        yield running
 
 
 def test_every_line_is_one_json_object_from_the_first_to_the_last(start: Start) -> None:

@@ -18,9 +18,10 @@ from api.observability import metrics, multiprocess
 from api.observability.exposition import SECONDS_KEPT
 from api.storage.connect import connect
 from api.storage.games import Store
-from tests.server.conftest import Start
-from tests.server.service import PATIENCE, Service, is_alive, wait_until
-from tests.server.test_logs import ask, authorized, seat_two
+from tests.support.callers import ask, authorized, seat_two
+from tests.support.processes import is_alive
+from tests.support.service import Service, Start
+from tests.support.waiting import PATIENCE, wait_until
 
 Samples = dict[tuple[str, tuple[tuple[str, str], ...]], float]
 
@@ -56,19 +57,9 @@ def value(samples: Samples, name: str, **labels: str) -> float:
     return samples.get((f"ludotheque_{name}", tuple(sorted(labels.items()))), 0)
 
 
-def worker_pids(service: Service) -> list[int]:
-    """The pids of its workers, which are those that write the files of the metrics."""
-    children = Path(f"/proc/{service.process.pid}/task/{service.process.pid}/children").read_text()
-    return [
-        int(pid)
-        for pid in children.split()
-        if b"valkey_supervisor" not in Path(f"/proc/{pid}/cmdline").read_bytes()
-    ]
-
-
 def own_directory(service: Service) -> Path:
     """Where the workers of this service keep their counts."""
-    for line in Path(f"/proc/{worker_pids(service)[0]}/maps").read_text().splitlines():
+    for line in Path(f"/proc/{min(service.worker_pids)}/maps").read_text().splitlines():
         if f"/{multiprocess.PREFIX}" in line:
             return Path(line[line.index("/") :]).parent
     raise AssertionError("no file of counts is mapped")
@@ -160,7 +151,7 @@ def test_a_dead_worker_keeps_its_counts_but_waits_no_more(start: Start) -> None:
             thread.start()
         wait_until(lambda: value(scrape(service), "waiters") == 6, "all wait")
         before = value(scrape(service), "requests_total", **GET_GAME, status="200")
-        for pid in worker_pids(service):
+        for pid in service.worker_pids:
             os.kill(pid, signal.SIGKILL)
             wait_until(lambda pid=pid: not is_alive(pid), "it is dead")
         for thread in polls:
@@ -416,7 +407,7 @@ def test_the_counts_of_a_killed_service_are_removed_by_the_next_one(start: Start
     orphaned = own_directory(first)
     living = start(own=True, DATA_DIR=first.store.directory.parent.with_name("other"))
     kept = own_directory(living)
-    followers = worker_pids(first)
+    followers = first.worker_pids
     first.signal(signal.SIGKILL)
     first.process.wait()
     wait_until(lambda: not any(is_alive(pid) for pid in followers), "its workers follow")

@@ -7,8 +7,8 @@ import sys
 import pytest
 import requests
 
-from tests.server.conftest import Start
-from tests.server.service import ROOT, Service, clean_environment
+from tests.support.paths import ROOT
+from tests.support.service import Service, Start, clean_environment
 
 
 def create_player(service: Service) -> dict[str, str]:

@@ -12,8 +12,7 @@ from gunicorn.http.errors import LimitRequestHeaders
 from api.server import request_reader
 from api.server.request_reader import END, MOST_BYTES, RequestReader
 from api.server.worker import DISCARDED_BYTES
-from tests.server.conftest import Start
-from tests.server.service import Service
+from tests.support.service import Service, Start
 
 HEAD = b"GET /livez HTTP/1.1\r\nHost: x\r\nX-Long: " + b"a" * 3000 + b"\r\n\r\n"
 

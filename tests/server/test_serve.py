@@ -14,8 +14,10 @@ from pathlib import Path
 import pytest
 import requests
 
-from tests.server.conftest import Start
-from tests.server.service import ROOT, Service, clean_environment, is_alive, wait_until
+from tests.support.paths import ROOT
+from tests.support.processes import is_alive
+from tests.support.service import Service, Start, clean_environment
+from tests.support.waiting import wait_until
 
 BOOT = 90.0
 """Seconds that a worker may take to be there, on a machine that does much else."""

@@ -11,10 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.api.client import Client, play_out
-from tests.api.conftest import new_player
-from tests.conftest import UNLIMITED, start_service, stop_service
-from tests.server.service import Service, wait_until
+from tests.support.api_client import Client, new_player, play_out
+from tests.support.service import UNLIMITED, Service, serving
+from tests.support.waiting import wait_until
 
 # Far above what slows a request down on a busy machine, far below waiting for a slow client.
 SLOWER = 20
@@ -24,13 +23,11 @@ SLOWER = 20
 def one_worker(tmp_path: Path) -> Iterator[Service]:
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
-    running = start_service(
-        str(tmp_path), APPEND_FSYNC="everysec", WEB_CONCURRENCY="1", **UNLIMITED
-    )
+    settings = {"APPEND_FSYNC": "everysec", "WEB_CONCURRENCY": "1", **UNLIMITED}
     try:
-        yield running.await_ready()
+        with serving(tmp_path, **settings) as running:
+            yield running
     finally:
-        stop_service(running)
         resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
 
 
@@ -122,13 +119,12 @@ def test_who_does_not_read_its_answers_loses_the_connection(one_worker: Service)
 
 @pytest.mark.slow
 def test_a_stream_that_is_not_read_gives_its_place_back(tmp_path: Path) -> None:
-    running = start_service(
-        str(tmp_path),
+    with serving(
+        tmp_path,
         APPEND_FSYNC="everysec",
         WEB_CONCURRENCY="1",
         WAITERS_PER_PLAYER="1",
-    ).await_ready()
-    try:
+    ) as running:
         players = [new_player(running.url) for _ in range(6)]
         ada, *others = players
         game_id = ada.create(6, ruleset="mit-list-und-tuecke")["id"]
@@ -148,15 +144,12 @@ def test_a_stream_that_is_not_read_gives_its_place_back(tmp_path: Path) -> None:
         wait_until(is_free, "the place is free again", patience=90)
         assert "did not read its answer" in running.output
         unread.close()
-    finally:
-        stop_service(running)
 
 
 def test_an_address_holds_so_many_connections_and_others_get_in(tmp_path: Path) -> None:
-    running = start_service(
-        str(tmp_path), APPEND_FSYNC="everysec", WEB_CONCURRENCY="1", CONNECTIONS_PER_ADDRESS="20"
-    ).await_ready()
-    try:
+    with serving(
+        tmp_path, APPEND_FSYNC="everysec", WEB_CONCURRENCY="1", CONNECTIONS_PER_ADDRESS="20"
+    ) as running:
         held = [connect(running, SLOW_BODY) for _ in range(30)]
         wait_until(lambda: sum(map(is_closed, held)) == 10, "those beyond are closed")
         with socket.socket() as other:
@@ -167,8 +160,6 @@ def test_an_address_holds_so_many_connections_and_others_get_in(tmp_path: Path) 
         for each in held:
             each.close()
         wait_until(lambda: answers(running), "there is room again")
-    finally:
-        stop_service(running)
 
 
 def answers(service: Service) -> bool:

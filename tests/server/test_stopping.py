@@ -9,9 +9,10 @@ import threading
 import pytest
 import requests
 
-from tests.server.conftest import Start
-from tests.server.service import ROOT, Service, clean_environment, wait_until
-from tests.server.test_logs import ask, authorized, seat_two
+from tests.support.callers import ask, authorized, seat_two
+from tests.support.paths import ROOT
+from tests.support.service import Service, Start, clean_environment
+from tests.support.waiting import wait_until
 
 
 def wait_for_news(service: Service, game_id: str, answers: list[requests.Response]) -> None:

@@ -1,6 +1,5 @@
 """The service on stores of several servers: a cluster, and a master that Sentinels watch."""
 
-import contextlib
 import subprocess
 import sys
 import threading
@@ -17,71 +16,22 @@ from msgspec.structs import replace
 from api.config.settings import Settings
 from api.storage.connect import connect
 from api.storage.games import Store
-from tests.conftest import start_service, stop_service
-from tests.server.service import ROOT, Service
-from tests.server.stores import (
+from tests.support.callers import Person, play_to_the_end, sit_down
+from tests.support.paths import ROOT
+from tests.support.ports import free_port
+from tests.support.service import Service, serving
+from tests.support.stores import (
     SERVERS,
     SLOTS,
     Cluster,
     Server,
     Watched,
+    await_store,
     binary,
     ended,
-    free_port,
-    wait_until,
 )
 
 pytestmark = pytest.mark.slow
-
-
-@contextlib.contextmanager
-def serving(directory: Path, url: str, **settings: str) -> Iterator[Service]:
-    running = start_service(str(directory), REDIS_URL=url, **settings)
-    try:
-        yield running.await_ready()
-    finally:
-        stop_service(running)
-
-
-class Person:
-    def __init__(self, service: Service, name: str) -> None:
-        self.url = service.url
-        player = self.call("POST", "/v1/players", json={"name": name, "kind": "bot"})
-        self.headers = {"Authorization": f"Bearer {player['token']}"}
-
-    def call(self, method: str, path: str, **options: Any) -> Any:
-        headers = getattr(self, "headers", {}) | options.pop("headers", {})
-        answer = requests.request(method, self.url + path, headers=headers, timeout=60, **options)
-        assert answer.ok, answer.text
-        return answer.json()
-
-
-def sit_down(service: Service) -> tuple[Person, Person, str]:
-    """Two people at a table of Parade that has begun."""
-    ada, bob = Person(service, "Ada"), Person(service, "Bob")
-    body = {"ruleset": "parade", "seat_count": 2}
-    game_id: str = ada.call("POST", "/v1/games", json=body)["id"]
-    bob.call("POST", f"/v1/games/{game_id}/seats")
-    return ada, bob, game_id
-
-
-def play_to_the_end(game_id: str, *people: Person) -> list[int]:
-    """Whoever is to move moves; the versions of the games that were acknowledged."""
-    versions = []
-    for person in people:
-        person.call("GET", "/v1/me/turns")
-    while True:
-        waiting = [
-            (person, game)
-            for person in people
-            for game in person.call("GET", "/v1/me/turns")["items"]
-        ]
-        if not waiting:
-            return versions
-        for person, game in waiting:
-            body = {"turn": game["turn"], "move": game["legal_moves"][0]}
-            played = person.call("POST", f"/v1/games/{game_id}/moves", json=body)
-            versions.append(played["game"]["version"])
 
 
 @pytest.fixture(scope="module", params=SERVERS)
@@ -120,7 +70,7 @@ def check_a_whole_game_with_somebody_who_waits(service: Service) -> None:
 
 
 def test_a_cluster_keeps_games_and_tells_those_who_wait(cluster: Cluster, tmp_path: Path) -> None:
-    with serving(tmp_path, cluster.url, WAIT_REPLICAS="1") as service:
+    with serving(tmp_path, REDIS_URL=cluster.url, WAIT_REPLICAS="1") as service:
         for _ in range(5):  # their keys are spread over the nodes
             check_a_whole_game_with_somebody_who_waits(service)
 
@@ -128,7 +78,7 @@ def test_a_cluster_keeps_games_and_tells_those_who_wait(cluster: Cluster, tmp_pa
 def test_a_key_of_a_cluster_that_holds_something_else_is_a_fault_of_its_own(
     cluster: Cluster, tmp_path: Path
 ) -> None:
-    with serving(tmp_path, cluster.url, WAIT_REPLICAS="1") as service:
+    with serving(tmp_path, REDIS_URL=cluster.url, WAIT_REPLICAS="1") as service:
         ada, _, good = sit_down(service)
         body = {"ruleset": "parade", "seat_count": 2}
         bad = ada.call("POST", "/v1/games", json=body)["id"]
@@ -151,13 +101,13 @@ def test_a_key_of_a_cluster_that_holds_something_else_is_a_fault_of_its_own(
 def test_a_watched_master_keeps_games_and_tells_those_who_wait(
     watched: Watched, tmp_path: Path
 ) -> None:
-    with serving(tmp_path, watched.url, WAIT_REPLICAS="2") as service:
+    with serving(tmp_path, REDIS_URL=watched.url, WAIT_REPLICAS="2") as service:
         check_a_whole_game_with_somebody_who_waits(service)
 
 
 def test_a_game_is_confirmed_only_as_it_was_read(watched: Watched, tmp_path: Path) -> None:
     """What was read from a master that is none any more may be lost on the one that confirms."""
-    with serving(tmp_path, watched.url, WAIT_REPLICAS="1") as service:
+    with serving(tmp_path, REDIS_URL=watched.url, WAIT_REPLICAS="1") as service:
         _, _, game_id = sit_down(service)
     link, _ = connect(Settings(redis_url=watched.url, wait_replicas=1))
     store = Store(link)
@@ -181,7 +131,7 @@ def test_what_a_failover_loses_is_never_taken_for_what_replaces_it(tmp_path: Pat
     """The replica lags, the master dies: a version comes again with another content."""
     with (
         ended(Watched(binary("valkey"), tmp_path / "store")) as store,
-        serving(tmp_path / "service", store.url) as service,
+        serving(tmp_path / "service", REDIS_URL=store.url) as service,
     ):
         ada, bob, game_id = sit_down(service)
         path = f"{service.url}/v1/games/{game_id}"
@@ -240,7 +190,7 @@ def test_a_cluster_that_stands_still_is_waited_for_once_and_by_all_together(
     limits = {"REDIS_TIMEOUT_SECONDS": "1", "WEB_CONCURRENCY": "1"}
     with (
         ended(Cluster(binary("valkey"), tmp_path / "store")) as store,
-        serving(tmp_path / "service", store.url, **limits) as service,
+        serving(tmp_path / "service", REDIS_URL=store.url, **limits) as service,
     ):
         ada = Person(service, "Ada")
         for each in store.servers:
@@ -261,7 +211,7 @@ def test_who_needs_connections_to_several_nodes_of_a_cluster_keeps_nobody_waitin
     cluster: Cluster, tmp_path: Path
 ) -> None:
     few = {"REDIS_CONNECTIONS": "2", "WEB_CONCURRENCY": "1"}
-    with serving(tmp_path, cluster.url, **few) as service:
+    with serving(tmp_path, REDIS_URL=cluster.url, **few) as service:
         tables = [sit_down(service) for _ in range(6)]
 
         def read(number: int) -> int:
@@ -276,16 +226,16 @@ def test_who_needs_connections_to_several_nodes_of_a_cluster_keeps_nobody_waitin
 def test_readiness_finds_the_masters_of_a_cluster_by_itself(tmp_path: Path) -> None:
     with (
         ended(Cluster(binary("valkey"), tmp_path / "store")) as store,
-        serving(tmp_path / "service", store.url) as service,
+        serving(tmp_path / "service", REDIS_URL=store.url) as service,
     ):
         ready = f"{service.url}/readyz"
         assert requests.get(ready, timeout=30).ok
         dead = store.masters()[0]
         dead.kill()
-        wait_until(lambda: len(store.masters()) == 3, "its replica has taken over")
+        await_store(lambda: len(store.masters()) == 3, "its replica has taken over")
         assert until_answered(lambda: requests.get(ready, timeout=30)).ok
         dead.start()
-        wait_until(lambda: store.role(dead) == "slave", "it has come back as a replica")
+        await_store(lambda: store.role(dead) == "slave", "it has come back as a replica")
         # Nobody but probes has asked since.
         assert until_answered(lambda: requests.get(ready, timeout=30)).ok
 
@@ -433,7 +383,7 @@ def test_a_cluster_without_slots_is_unavailable_and_forgets_nobody_who_waits(
     options = ("--cluster-enabled", "yes", "--cluster-config-file", str(tmp_path / "nodes.conf"))
     with (
         ended(Server(binary("valkey"), tmp_path / "store", port, *options)) as store,
-        serving(tmp_path / "service", url, REDIS_TIMEOUT_SECONDS="0.5") as service,
+        serving(tmp_path / "service", REDIS_URL=url, REDIS_TIMEOUT_SECONDS="0.5") as service,
     ):
         every = (0, SLOTS - 1)
 
@@ -475,7 +425,7 @@ def test_sentinels_that_stand_still_take_no_longer_together_than_a_master_does(
     limits = {"REDIS_TIMEOUT_SECONDS": "3", "WEB_CONCURRENCY": "1"}
     with (
         ended(Watched(binary("valkey"), tmp_path / "store")) as store,
-        serving(tmp_path / "service", store.url, **limits) as service,
+        serving(tmp_path / "service", REDIS_URL=store.url, **limits) as service,
     ):
         ada = Person(service, "Ada")
         for each in (*store.sentinels, *store.servers):

@@ -8,8 +8,7 @@ import pytest
 from api.problems.catalogue import CATALOGUE
 from api.server.worker import FAILED, PROBLEMS, Problem
 from api.web.headers import DATA_POLICY, POLICY, SAFE_HEADERS
-from tests.server.conftest import Start
-from tests.server.service import Service
+from tests.support.service import Service, Start
 
 TOKEN = "s3cr3t-t0ken"
 

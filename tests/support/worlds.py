@@ -33,7 +33,8 @@ from api.storage.indexes import Indexes
 from engine.ruleset import Move, Seat, same_decision
 from tests.engine.play import Case, Step, component_names, encode, plain, random_game, told_to
 from tests.engine.traits import TRAITS
-from tests.server.service import PATIENCE, Service
+from tests.support.service import Service
+from tests.support.waiting import PATIENCE
 
 TURN_SECONDS = 7 * 24 * 60 * 60
 

@@ -1,14 +1,17 @@
 """A client over HTTP, as the tests use it: every answer is held against the document."""
 
+import contextlib
+import itertools
 import random
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
 import requests
 
-from tests.api import document
+from tests.support import document
 
 PATIENCE = 30.0
 
@@ -115,3 +118,27 @@ def play_out(
         player.play(game_id, own["turn"], rng.choice(own["legal_moves"]))
         moves = None if moves is None else moves - 1
     return players[0].game(game_id)
+
+
+NewPlayers = Callable[[int], list[Client]]
+
+
+_names = itertools.count(1)
+
+
+def new_player(url: str) -> Client:
+    body = {"name": f"Player {next(_names)}", "kind": "bot"}
+    created = Client(url).post("/v1/players", body, 201)
+    return Client(url, created["token"], created["id"])
+
+
+def persist(ask: Callable[[], requests.Response]) -> requests.Response:
+    """Ask until answered, as a client does whose connection broke."""
+    for attempt in itertools.count():
+        with contextlib.suppress(requests.RequestException):
+            answer = ask()
+            if answer.status_code < 500:
+                return answer
+        assert attempt < 300, "the service does not come back"
+        time.sleep(0.1)
+    raise AssertionError

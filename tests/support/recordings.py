@@ -16,7 +16,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NotRequired, TypedDict
 
-PLAYTHROUGHS = Path(__file__).with_name("playthroughs")
+from tests.support.paths import ROOT
+
+PLAYTHROUGHS = ROOT / "tests" / "playthroughs"
 
 
 class Step(TypedDict):
