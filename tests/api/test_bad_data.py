@@ -13,11 +13,11 @@ from typing import Any, NamedTuple
 
 import pytest
 import redis
-import requests
 
 from api.problems.catalogue import CATALOGUE as PROBLEMS
 from tests.support.api_client import Client, seated
 from tests.support.event_stream import Stream
+from tests.support.http_client import Response
 from tests.support.service import (
     UNLIMITED,
     Service,
@@ -233,7 +233,7 @@ def test_a_game_that_turns_bad_ends_the_wait_for_it_and_no_other(
     assert len(told) <= 3  # by the look that all share, and by who asked for turns
 
 
-def poll(client: Client, game: Any, seconds: int) -> requests.Response:
+def poll(client: Client, game: Any, seconds: int) -> Response:
     path = f"/v1/games/{game['id']}/events?since={game['version']}&wait={seconds}"
     return client.request("GET", path)
 

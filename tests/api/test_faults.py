@@ -11,7 +11,8 @@ from typing import Any
 
 import pytest
 
-from tests.support.api_client import Client, new_player, persist, seated
+from tests.support.api_client import Client, new_player, seat_two, seated
+from tests.support.http_client import until_answered
 from tests.support.service import Service, fresh_metrics, start_service, stop_service
 from tests.support.stored_games import make_late
 from tests.support.waiting import wait_until
@@ -33,29 +34,20 @@ def own_service(tmp_path: Path) -> Iterator[Callable[[], Service]]:
             stop_service(service)
 
 
-def seat_two(url: str) -> tuple[list[Client], str]:
-    players = [new_player(url), new_player(url)]
-    for player in players:
-        player.checked = False
-    game = players[0].create()
-    players[1].join(game["id"])
-    return players, game["id"]
-
-
 def play_and_note(
     players: list[Client], game_id: str, rng: random.Random, disturb: Callable[[int], None]
 ) -> list[Any]:
     """Play to the end; the moves that were acknowledged. `disturb` is called before each."""
     acknowledged = []
     for count in itertools.count():
-        game = persist(lambda: players[0].request("GET", f"/v1/games/{game_id}")).json()
+        game = until_answered(lambda: players[0].request("GET", f"/v1/games/{game_id}")).json()
         if game["status"] != "playing":
             return acknowledged
         player = players[game["to_move"][0]]
-        own = persist(lambda: player.request("GET", f"/v1/games/{game_id}")).json()  # noqa: B023
+        own = until_answered(lambda: player.request("GET", f"/v1/games/{game_id}")).json()  # noqa: B023
         body = {"turn": own["turn"], "move": rng.choice(own["legal_moves"])}
         disturb(count)
-        answer = persist(
+        answer = until_answered(
             lambda: player.request("POST", f"/v1/games/{game_id}/moves", json=body)  # noqa: B023
         )
         assert answer.status_code == 200, answer.text
@@ -64,7 +56,7 @@ def play_and_note(
 
 
 def recorded(player: Client, game_id: str) -> list[Any]:
-    record = persist(lambda: player.request("GET", f"/v1/games/{game_id}/record")).json()
+    record = until_answered(lambda: player.request("GET", f"/v1/games/{game_id}/record")).json()
     return [(each["seat"], each["turn"], each["move"]) for each in record["moves"]]
 
 
@@ -72,7 +64,7 @@ def test_a_killed_worker_loses_no_acknowledged_move(
     own_service: Callable[[], Service], rng: random.Random
 ) -> None:
     service = own_service()
-    players, game_id = seat_two(service.url)
+    players, game_id = seat_two(service.url, keep_alive=True)
 
     def kill_a_worker(count: int) -> None:
         if count % 4 == 0:
@@ -90,7 +82,7 @@ def test_a_killed_store_loses_no_acknowledged_move(
     own_service: Callable[[], Service], rng: random.Random
 ) -> None:
     service = own_service()
-    players, game_id = seat_two(service.url)
+    players, game_id = seat_two(service.url, keep_alive=True)
 
     def kill_the_store(count: int) -> None:
         if count in (5, 15, 25):
@@ -106,7 +98,7 @@ def test_a_service_that_is_stopped_in_the_middle_of_a_game_goes_on_with_it(
     own_service: Callable[[], Service], rng: random.Random, number: signal.Signals
 ) -> None:
     service = own_service()
-    players, game_id = seat_two(service.url)
+    players, game_id = seat_two(service.url, keep_alive=True)
     first = players[0].game(game_id)
     mover = players[first["to_move"][0]]
     own = mover.game(game_id)
@@ -138,14 +130,14 @@ def test_a_store_that_is_away_is_a_503_with_retry_after_and_comes_back(
         assert ada.get("/livez")
     finally:
         os.kill(pid, signal.SIGCONT)
-    assert persist(lambda: ada.request("GET", "/v1/me")).json()["id"] == ada.id
+    assert until_answered(lambda: ada.request("GET", "/v1/me")).json()["id"] == ada.id
 
 
 def test_a_store_that_is_full_can_still_be_read_and_goes_on_when_there_is_room(
     own_service: Callable[[], Service],
 ) -> None:
     service = own_service()
-    players, game_id = seat_two(service.url)
+    players, game_id = seat_two(service.url, keep_alive=True)
     game = players[0].game(game_id)
     mover = players[game["to_move"][0]]
     own = mover.game(game_id)

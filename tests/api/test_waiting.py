@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import requests
 
-from tests.support.api_client import Client, NewPlayers, new_player, persist, play_out, seated
+from tests.support.api_client import Client, NewPlayers, new_player, play_out, seated
+from tests.support.http_client import Response, until_answered
 from tests.support.service import Service, serving
 from tests.support.waiting import wait_until
 
@@ -29,7 +29,7 @@ Send = Callable[[Client, str], "Future[Timed]"]
 class Timed:
     """An answer, and how long it took."""
 
-    def __init__(self, ask: Callable[[], requests.Response]) -> None:
+    def __init__(self, ask: Callable[[], Response]) -> None:
         begin = time.monotonic()
         self.response = ask()
         self.seconds = time.monotonic() - begin
@@ -418,9 +418,9 @@ def test_a_store_that_is_killed_ends_no_wait_with_an_error(
         fresh_service.kill_valkey()
         game_id = tables[id(moved)]["id"]
         mover = moved[tables[id(moved)]["to_move"][0]]
-        own = persist(lambda: mover.request("GET", f"/v1/games/{game_id}")).json()
+        own = until_answered(lambda: mover.request("GET", f"/v1/games/{game_id}")).json()
         body = {"turn": own["turn"], "move": own["legal_moves"][0]}
-        persist(lambda: mover.request("POST", f"/v1/games/{game_id}/moves", json=body))
+        until_answered(lambda: mover.request("POST", f"/v1/games/{game_id}/moves", json=body))
         answers = [wait.result() for wait in waits]
     assert [answer.response.status_code for answer in answers] == [200] * len(readers)
     for (_, path), answer in zip(readers, answers, strict=True):
@@ -514,7 +514,7 @@ def test_a_service_that_stops_answers_all_who_wait_at_once(tmp_path: Path) -> No
         paths = [events_path(game, wait=25), turns_path(ada.get("/v1/me/turns"), wait=25)]
         with ThreadPoolExecutor(40) as threads:
 
-            def ask(path: str) -> requests.Response:
+            def ask(path: str) -> Response:
                 return Client(ada.url, ada.token).request("GET", path)
 
             waits = [threads.submit(ask, path) for path in paths * 20]

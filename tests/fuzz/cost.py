@@ -12,7 +12,7 @@ import socket
 import time
 from typing import NamedTuple
 
-from tests.support.raw_http import Answer, exchange
+from tests.support.raw_http import Answer, connect, exchange
 from tests.support.service import Service
 
 PLAIN_REQUESTS, FEW_REQUESTS = 60, 7
@@ -74,7 +74,7 @@ class Meter:
 
         There is a pause between two pieces, so that the worker mostly receives them one by one.
         """
-        with socket.create_connection(("127.0.0.1", self.port), timeout=30) as line:
+        with connect(self.port) as line:
             line.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             line.sendall(message[:sent_whole])
             time.sleep(0.05)

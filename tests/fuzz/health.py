@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import re
 
-import requests
-
 from tests.support.service import Service
 
 FAULT = re.compile(r"Traceback|\b(?:error|critical)\b", re.IGNORECASE)
@@ -23,7 +21,7 @@ class Watch:
     def check(self) -> None:
         """Fail unless it is alive and ready, with the same workers, and logged no fault."""
         for path in ("/livez", "/readyz"):
-            assert requests.get(self.service.url + path, timeout=30).status_code == 200
+            assert self.service.request("GET", path).status_code == 200
         assert self.service.worker_pids == self.workers, "a worker has died"
         faults = [line for line in self.service.lines if FAULT.search(line)]
         assert not faults, "".join(faults[:20])

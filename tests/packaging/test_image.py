@@ -18,7 +18,6 @@ from typing import Any, NamedTuple
 
 import pytest
 import redis
-import requests
 import yaml
 
 from api.config import capacity
@@ -212,7 +211,7 @@ def test_the_steps_of_the_image_make_a_service_that_runs_and_stops(replayed: Ser
         check=False,
     )
     assert health.returncode == 0
-    assert requests.get(f"{replayed.url}/readyz", timeout=30).status_code == 200
+    assert replayed.request("GET", "/readyz").status_code == 200
     assert (replayed.store.directory / "appendonlydir").is_dir()
     # The tools that built it are not in it.
     assert not (venv / "bin" / "pip").exists()

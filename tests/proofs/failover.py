@@ -197,10 +197,12 @@ class Onlooker:
             tables = list(self._crowd.tables)[-6:]
             for each in tables:
                 answer = self._caller.ask("GET", each.path)
-                if answer is not None and answer.status == 200:
-                    known = self._known.setdefault((each.path, answer.headers["etag"]), answer.data)
-                    if known != answer.data:
-                        self._ambiguous.append(f"{each.path} {answer.headers['etag']}")
+                if answer is not None and answer.status_code == 200:
+                    known = self._known.setdefault(
+                        (each.path, answer.headers["ETag"]), answer.content
+                    )
+                    if known != answer.content:
+                        self._ambiguous.append(f"{each.path} {answer.headers['ETag']}")
             time.sleep(0.005)
 
     def tell(self, report: Report) -> None:
@@ -211,9 +213,9 @@ class Onlooker:
             version = json.loads(data)["version"]
             versions.setdefault((path, version), set()).add(tag)
             answer = self._caller.persist("GET", path, headers={"If-None-Match": tag})
-            if answer.status == 304:
+            if answer.status_code == 304:
                 now = self._caller.persist("GET", path)
-                if now.data != data:
+                if now.content != data:
                     mistaken.append(f"{path} {tag}")
         replaced = sum(len(tags) > 1 for tags in versions.values())
         report.at_least("ETags remembered and asked with again", len(self._known), 50)
@@ -325,7 +327,7 @@ def wake_ups(on: Machines, number: int) -> list[float]:
     times: list[float] = []
     while len(times) < number:
         body = {"ruleset": "parade", "seat_count": 2}
-        game_id = players[0].persist("POST", "/v1/games", body).body["id"]
+        game_id = players[0].persist("POST", "/v1/games", body).json()["id"]
         table = Table(game_id, players)
         players[1].persist("POST", f"{table.path}/seats", {})
         while (game := players[0].get(table.path))["status"] == "playing":
@@ -384,7 +386,7 @@ def _tls(
                 stranger.ask("GET", "/readyz"),
                 stranger.ask("POST", "/v1/players", {"name": "Eve", "kind": "bot"}),
             ]
-        odd = [each for each in answers if each is None or each.status != 503]
+        odd = [each for each in answers if each is None or each.status_code != 503]
         report.none(f"with {what}: answers that are no 503", len(odd), odd)
         report.none(f"with {what}: keys written", store.client().dbsize() - before)
 

@@ -27,11 +27,12 @@ import redis
 
 from api.config.rate_policies import POLICIES
 from api.live.hub import LINGER_SECONDS, RECHECK_SECONDS
-from tests.proofs.caller import Answer, Caller, Tally, new_player
+from tests.proofs.caller import Caller, Tally, new_player
 from tests.proofs.clock import DAY_SECONDS, Clock
 from tests.proofs.faults import address, own_store
 from tests.proofs.machines import Machines, machines
 from tests.proofs.report import Effort, Report, Scenario, run
+from tests.support.http_client import Response
 from tests.support.processes import private_bytes
 from tests.support.waiting import wait_until
 
@@ -112,7 +113,7 @@ def _days_ahead(running: Machines, tally: Tally) -> float:
     with Company(running.urls, tally, random.Random(0)) as company:
         game = company.open_one()
         answer = company.look_at(game)
-    there = datetime.fromisoformat(answer.headers["server-time"]).timestamp()
+    there = datetime.fromisoformat(answer.headers["Server-Time"]).timestamp()
     return round((there - time.time()) / DAY_SECONDS, 2)
 
 
@@ -281,7 +282,7 @@ class Company:
         """A game that nobody joins."""
         return Made(self._create("parade", 2)["id"], is_finished=False)
 
-    def look_at(self, made: Made) -> Answer:
+    def look_at(self, made: Made) -> Response:
         """The game as its host sees it."""
         return self._host.persist("GET", f"/v1/games/{made.id}")
 
@@ -297,7 +298,7 @@ class Company:
     def do_what_is_seldom(self) -> None:
         """Guess wrong, take a new token, wait in vain."""
         wrong = Caller(self._urls, self._tally, self._rng, f"{self._host.id}.{'a' * 43}")
-        assert wrong.persist("GET", "/v1/me").status == 401
+        assert wrong.persist("GET", "/v1/me").status_code == 401
         wrong.close()
         _created(self._host.persist("POST", "/v1/me/token"))
         cursor = self._host.get("/v1/me/turns")["cursor"]
@@ -336,15 +337,12 @@ class Company:
         return _created(self._host.persist("POST", "/v1/games", body, headers=key))
 
     @contextlib.contextmanager
-    def _stream(self, path: str) -> Iterator[HTTPResponse]:
+    def _stream(self, path: str) -> Iterator[Response]:
         ticket = _created(self._host.persist("POST", f"{path}/stream-tickets"))["ticket"]
         stranger = Caller(self._urls, self._tally, self._rng)
-        connection, response = stranger.stream(f"{path}/stream?ticket={ticket}")
-        try:
-            assert response.status == 200
+        with stranger.stream(f"{path}/stream?ticket={ticket}") as response:
+            assert response.status_code == 200
             yield response
-        finally:
-            connection.close()
 
     def _move(self, path: str) -> None:
         seat = self._host.get(path)["to_move"][0]
@@ -353,10 +351,10 @@ class Company:
         self._players[seat].persist("POST", f"{path}/moves", move)
 
 
-def _created(answer: Answer) -> Any:
-    if answer.status not in (200, 201):
-        raise LookupError(f"{answer.status} {answer.data[:300]!r}")
-    return answer.body
+def _created(answer: Response) -> Any:
+    if answer.status_code not in (200, 201):
+        raise LookupError(f"{answer.status_code} {answer.content[:300]!r}")
+    return answer.json()
 
 
 def _read_until(stream: HTTPResponse, wanted: bytes) -> None:

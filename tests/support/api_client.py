@@ -1,41 +1,35 @@
-"""A client over HTTP, as the tests use it: every answer is held against the document."""
+"""Players of a service. Each of their responses is checked against the published document."""
 
-import contextlib
 import itertools
 import random
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from typing import Any
 
-import requests
-
 from tests.support import document
+from tests.support.http_client import HttpClient, Response
 
-PATIENCE = 30.0
+_numbers = itertools.count(1)
 
 
-@dataclass
-class Client:
-    """A caller, with a token or without. `log` keeps every answer that it got."""
+class Client(HttpClient):
+    """A caller, with a player's token or without. `log` keeps every response that it got."""
 
-    url: str
-    token: str | None = None
-    id: str | None = None
-    checked: bool = True
-    session: requests.Session = field(default_factory=requests.Session)
-    log: list[requests.Response] = field(default_factory=list)
+    def __init__(
+        self, url: str, token: str | None = None, id_: str = "", *, checked: bool = True, **how: Any
+    ) -> None:
+        super().__init__(url, token, **how)
+        self.id = id_
+        self.checked = checked
+        self.log: list[Response] = []
 
-    def request(
-        self, method: str, path: str, *, headers: dict[str, str] | None = None, **how: Any
-    ) -> requests.Response:
-        headers = dict(headers or {})
-        if self.token is not None:
-            headers.setdefault("Authorization", f"Bearer {self.token}")
-        response = self.session.request(
-            method, self.url + path, headers=headers, timeout=PATIENCE, **how
-        )
+    def request(self, method: str, path: str, **how: Any) -> Response:
+        return self._noted(super().request(method, path, **how))
+
+    def open(self, method: str, path: str, **how: Any) -> Response:
+        return self._noted(super().open(method, path, **how))
+
+    def _noted(self, response: Response) -> Response:
         if self.checked:
             document.check(response)
         self.log.append(response)
@@ -62,7 +56,7 @@ class Client:
     def refused(
         self, code: str, method: str, path: str, body: Any = None, **how: Any
     ) -> dict[str, Any]:
-        """A request that fails with this problem; the problem."""
+        """Send a request that must fail with this problem; return the problem."""
         if body is not None:
             how["json"] = body
         response = self.request(method, path, **how)
@@ -88,7 +82,7 @@ class Client:
 
     @contextmanager
     def unchecked(self) -> Iterator[None]:
-        """For tests of speed or number, where another test checks the same answers."""
+        """Check no response: for tests of speed or number, if another test checks the same."""
         before, self.checked = self.checked, False
         try:
             yield
@@ -96,8 +90,18 @@ class Client:
             self.checked = before
 
 
+NewPlayers = Callable[[int], list[Client]]
+"""The `new_players` fixture of `tests/api`: returns this many new players."""
+
+
+def new_player(url: str, *, name: str = "", checked: bool = True, **how: Any) -> Client:
+    body = {"name": name or f"Player {next(_numbers)}", "kind": "bot"}
+    created = Client(url, checked=checked, **how).post("/v1/players", body, 201)
+    return Client(url, created["token"], created["id"], checked=checked, **how)
+
+
 def seated(players: list[Client], **members: Any) -> Any:
-    """A game with these players in their seats, in order, as the last one sees its start."""
+    """Seat these players, in order, at a new game; return it as the last one sees its start."""
     game = players[0].create(len(players), **members)
     for player in players[1:]:
         game = player.join(game["id"])
@@ -108,7 +112,7 @@ def seated(players: list[Client], **members: Any) -> Any:
 def play_out(
     players: list[Client], game_id: str, rng: random.Random, moves: int | None = None
 ) -> Any:
-    """Play random legal moves, to the end or so many; the game as the first player sees it."""
+    """Play this many random legal moves, or to the end; return what the first player then sees."""
     while moves is None or moves > 0:
         game = players[0].game(game_id)
         if game["status"] != "playing":
@@ -120,25 +124,32 @@ def play_out(
     return players[0].game(game_id)
 
 
-NewPlayers = Callable[[int], list[Client]]
+def seat_two(url: str, *, keep_alive: bool = False) -> tuple[list[Client], str]:
+    """Return two players and the id of their game of Parade, which has begun.
+
+    Their responses are not checked, and each request has its own connection by default: for tests
+    of the processes, where any worker may answer.
+    """
+    players = [
+        new_player(url, name=name, checked=False, keep_alive=keep_alive) for name in ("Ada", "Bob")
+    ]
+    return players, seated(players)["id"]
 
 
-_names = itertools.count(1)
+def play_by_turns(players: list[Client]) -> list[int]:
+    """Play all games of these players to their ends; return the versions that their moves got.
 
-
-def new_player(url: str) -> Client:
-    body = {"name": f"Player {next(_names)}", "kind": "bot"}
-    created = Client(url).post("/v1/players", body, 201)
-    return Client(url, created["token"], created["id"])
-
-
-def persist(ask: Callable[[], requests.Response]) -> requests.Response:
-    """Ask until answered, as a client does whose connection broke."""
-    for attempt in itertools.count():
-        with contextlib.suppress(requests.RequestException):
-            answer = ask()
-            if answer.status_code < 500:
-                return answer
-        assert attempt < 300, "the service does not come back"
-        time.sleep(0.1)
-    raise AssertionError
+    Each asks which games wait for them, and plays the first legal move.
+    """
+    versions = []
+    for player in players:
+        player.get("/v1/me/turns")
+    while True:
+        waiting = [
+            (player, game) for player in players for game in player.get("/v1/me/turns")["items"]
+        ]
+        if not waiting:
+            return versions
+        for player, game in waiting:
+            played = player.play(game["id"], game["turn"], game["legal_moves"][0])
+            versions.append(played["game"]["version"])

@@ -1,7 +1,7 @@
-"""The published document as a test holds it against answers.
+"""The published document, and the check of a response against it.
 
-Every answer that a test's client gets is checked here: its status is documented for its
-operation, its type too, and its body has the members that the schema says, and no others.
+The status and the content type of a response are documented for its operation, and its body has
+the members that the schema names, and no others.
 """
 
 import re
@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any
 
 import jsonschema_rs
-import requests
 import yaml
 
 from api.web.headers import EXPOSED_HEADERS
+from tests.support.http_client import Response
 
 ROOT = Path(__file__).resolve().parents[2]
 METHODS = {"get", "post", "put", "patch", "delete"}
@@ -83,10 +83,10 @@ def validator(reference: str, *, closed: bool = True) -> jsonschema_rs.Draft2020
     return jsonschema_rs.Draft202012Validator(schema, validate_formats=True)
 
 
-def check(response: requests.Response) -> None:
+def check(response: Response) -> None:
     """Fail unless the document says that this request may be answered like this."""
-    method = str(response.request.method)
-    path = str(response.request.path_url).partition("?")[0]
+    method = response.method
+    path = response.path.partition("?")[0]
     operation = find_operation(method, path)
     if operation is None:
         assert response.status_code in (404, 405, 413, 411), f"{method} {path} is undocumented"
@@ -113,7 +113,7 @@ def check(response: requests.Response) -> None:
         )
 
 
-def check_headers(response: requests.Response, documented: dict[str, Any], about: str) -> None:
+def check_headers(response: Response, documented: dict[str, Any], about: str) -> None:
     """Fail unless all headers are there that must be, no others of ours, and each is well-formed.
 
     Server-Time is on some refusals too, where nobody needs it.

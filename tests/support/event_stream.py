@@ -1,38 +1,56 @@
-"""Server-Sent Events, read in the background."""
+"""Server-Sent Events: read in the background, or one after the other."""
 
 import contextlib
 import json
 import re
-import socket
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
-import requests
-
 from tests.support.api_client import Client
+from tests.support.http_client import BROKEN, Response
 from tests.support.waiting import wait_until
 
 
 class Event(NamedTuple):
+    """An event of a stream."""
+
     name: str
     id: str
     data: Any
 
 
+def read_event(text: str) -> Event | None:
+    """Return the event in a block of lines; None if it is a comment or a setting."""
+    fields = dict(re.findall(r"^(event|id|data): (.*)$", text, re.MULTILINE))
+    return Event(fields["event"], fields["id"], json.loads(fields["data"])) if fields else None
+
+
+def events(response: Response) -> Iterator[Event]:
+    """Yield the events of an open stream as they come."""
+    block: list[str] = []
+    for line in response.lines():
+        if line:
+            block.append(line)
+        elif event := read_event("\n".join(block)):
+            yield event
+            block.clear()
+        else:
+            block.clear()
+
+
 class Stream:
-    """An open stream, and what has come."""
+    """An open stream of a game, read in a thread, and the events that have come."""
 
     def __init__(
         self, client: Client, game_id: str, last_id: str | None = None, ticket: str | None = None
     ) -> None:
-        headers = {} if last_id is None else {"Last-Event-ID": last_id}
         path = f"/v1/games/{game_id}/stream"
+        token = client.token
         if ticket is not None:
-            client, path = Client(client.url), f"{path}?ticket={ticket}"
-        caller = Client(client.url, client.token)
-        caller.session.headers["Accept"] = "text/event-stream"
-        self.response = caller.request("GET", path, headers=headers, stream=True)
+            token, path = None, f"{path}?ticket={ticket}"
+        headers = {"Accept": "text/event-stream", "Last-Event-ID": last_id}
+        self.response = Client(client.url, token).open("GET", path, headers=headers)
         assert self.response.status_code == 200, self.response.text
         self.events: list[Event] = []
         self.text = ""
@@ -40,13 +58,11 @@ class Stream:
         self._thread.start()
 
     def _read(self) -> None:
-        try:
-            for chunk in self.response.iter_content(None, decode_unicode=False):
+        with contextlib.suppress(*BROKEN, ValueError):  # closed by the test
+            for chunk in self.response.chunks():
                 self.text += chunk.decode()
-                *whole, self.rest = self.text.split("\n\n")
+                *whole, _ = self.text.split("\n\n")
                 self.events = [event for each in whole if (event := read_event(each))]
-        except (requests.RequestException, AttributeError):
-            pass  # we closed it
 
     def until(self, condition: Callable[["Stream"], Any]) -> "Stream":
         wait_until(lambda: condition(self), "it came", 10)
@@ -60,9 +76,7 @@ class Stream:
         return not self._thread.is_alive()
 
     def close(self) -> list[Event]:
-        # Not by closing it: that waits for whoever reads.
-        with contextlib.suppress(OSError, AttributeError):
-            self.response.raw._fp.fp.raw._sock.shutdown(socket.SHUT_RDWR)
+        self.response.close()
         self._thread.join(10)
         return self.events
 
@@ -71,8 +85,3 @@ class Stream:
         return [
             item for event in self.events if event.name == "update" for item in event.data["items"]
         ]
-
-
-def read_event(text: str) -> Event | None:
-    fields = dict(re.findall(r"^(event|id|data): (.*)$", text, re.MULTILINE))
-    return Event(fields["event"], fields["id"], json.loads(fields["data"])) if fields else None

@@ -4,7 +4,6 @@ import contextlib
 import os
 import re
 import signal
-import socket
 import subprocess
 import sys
 import threading
@@ -14,12 +13,12 @@ from pathlib import Path
 from typing import Any
 
 import redis
-import requests
 
 from api.config.rate_policies import POLICIES
 from api.config.settings import describe
 from api.observability.exposition import SECONDS_KEPT
 from api.server import valkey, valkey_supervisor
+from tests.support.http_client import BROKEN, HttpClient, Response
 from tests.support.paths import ROOT
 from tests.support.processes import worker_pids
 from tests.support.waiting import PATIENCE, wait_until
@@ -123,8 +122,13 @@ class Service:
         """The processes that are its workers now."""
         return worker_pids(self.process.pid)
 
+    def request(self, method: str, path: str, **how: Any) -> Response:
+        """Send a request on a connection of its own, as `HttpClient.request` does."""
+        return HttpClient(self.url, keep_alive=False).request(method, path, **how)
+
     def get(self, path: str, **query: Any) -> str:
-        answer = requests.get(self.url + path, params=query, timeout=PATIENCE)
+        """Return the text of a response that must be 200."""
+        answer = self.request("GET", path, params=query)
         assert answer.status_code == 200, answer.text
         return answer.text
 
@@ -133,7 +137,7 @@ class Service:
         pids: set[int] = set()
 
         def ask() -> bool:
-            with contextlib.suppress(requests.ConnectionError):
+            with contextlib.suppress(*BROKEN):
                 pids.add(int(self.get("/pid")))
             return len(pids) >= number
 
@@ -145,9 +149,6 @@ class Service:
         found = re.search(r"^ludotheque_waiters (\S+)$", self.get("/metrics"), re.MULTILINE)
         assert found
         return int(float(found[1]))
-
-    def connect(self) -> socket.socket:
-        return socket.create_connection(("127.0.0.1", self.port), timeout=PATIENCE)
 
     def signal(self, number: signal.Signals) -> None:
         self.process.send_signal(number)
