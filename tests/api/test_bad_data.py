@@ -222,8 +222,7 @@ def test_a_game_that_turns_bad_ends_the_wait_for_it_and_no_other(
         for_good = threads.submit(poll, Client(eve.url), good, 25)
         time.sleep(0.5)
         mover = (ada, bob)[good["to_move"][0]]
-        own = mover.game(good["id"])
-        mover.play(good["id"], own["turn"], own["legal_moves"][0])
+        mover.play_first(good["id"])
         begin = time.monotonic()
         assert for_good.result().json()["items"]
         assert time.monotonic() - begin < 3
@@ -253,8 +252,7 @@ def test_a_game_that_is_well_again_is_waited_for_again(
         second = threads.submit(poll, Client(eve.url), game, 25)
         time.sleep(0.5)
         mover = (ada, bob)[game["to_move"][0]]
-        own = mover.game(game["id"])
-        mover.play(game["id"], own["turn"], own["legal_moves"][0])
+        mover.play_first(game["id"])
         assert second.result().json()["items"]
 
 

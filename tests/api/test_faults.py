@@ -101,8 +101,7 @@ def test_a_service_that_is_stopped_in_the_middle_of_a_game_goes_on_with_it(
     players, game_id = seat_two(service.url, keep_alive=True)
     first = players[0].game(game_id)
     mover = players[first["to_move"][0]]
-    own = mover.game(game_id)
-    mover.play(game_id, own["turn"], own["legal_moves"][0])
+    mover.play_first(game_id)
     before = [player.game(game_id) for player in players]
 
     service.signal(number)

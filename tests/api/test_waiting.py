@@ -12,7 +12,14 @@ from typing import Any
 
 import pytest
 
-from tests.support.api_client import Client, NewPlayers, new_player, play_out, seated
+from tests.support.api_client import (
+    Client,
+    NewPlayers,
+    new_player,
+    play_out,
+    seated,
+    start_countdown,
+)
 from tests.support.http_client import Response, until_answered
 from tests.support.service import Service, serving
 from tests.support.waiting import wait_until
@@ -53,8 +60,7 @@ def move(players: list[Client], game_id: str) -> Any:
     """Whose move it is makes one; the game as it sees it after."""
     game = players[0].game(game_id)
     mover = players[game["to_move"][0]]
-    own = mover.game(game_id)
-    return mover.play(game_id, own["turn"], own["legal_moves"][0])["game"]
+    return mover.play_first(game_id)["game"]
 
 
 def events_path(game: Any, wait: int = 20, since: int | None = None) -> str:
@@ -158,11 +164,7 @@ def test_a_countdown_that_runs_out_wakes_all_who_wait_and_happens_once(
 ) -> None:
     players = new_players(3)
     game = seated(players, ruleset="contrast")
-    for player in players[:2]:
-        own = player.game(game["id"])
-        player.play(game["id"], own["turn"], own["legal_moves"][0])
-    own = players[0].game(game["id"])
-    counted = players[0].play(game["id"], own["turn"], {"type": "count"})["game"]
+    counted = start_countdown(players, game["id"])
     assert counted["deadline"]
     turns = players[2].get("/v1/me/turns")
     waits = [send(player, events_path(counted)) for player in players * 8]
@@ -602,11 +604,7 @@ def test_two_hundred_who_touch_a_game_at_its_deadline_see_one_event(
 ) -> None:
     players = new_players(3)
     game = seated(players, ruleset="contrast")
-    for player in players[:2]:
-        own = player.game(game["id"])
-        player.play(game["id"], own["turn"], own["legal_moves"][0])
-    own = players[0].game(game["id"])
-    counted = players[0].play(game["id"], own["turn"], {"type": "count"})["game"]
+    counted = start_countdown(players, game["id"])
     path = f"/v1/games/{game['id']}"
     paths = [path, events_path(counted, wait=10), f"{path}/events", "/v1/me/turns"]
     deadline = time.monotonic() + seconds_until(counted["deadline"], players[0])

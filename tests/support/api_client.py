@@ -80,6 +80,11 @@ class Client(HttpClient):
     def play(self, game_id: str, turn: int, move: Any) -> Any:
         return self.post(f"/v1/games/{game_id}/moves", {"turn": turn, "move": move})
 
+    def play_first(self, game_id: str) -> Any:
+        """Play the first of the legal moves."""
+        own = self.game(game_id)
+        return self.play(game_id, own["turn"], own["legal_moves"][0])
+
     @contextmanager
     def unchecked(self) -> Iterator[None]:
         """Check no response: for tests of speed or number, if another test checks the same."""
@@ -122,6 +127,17 @@ def play_out(
         player.play(game_id, own["turn"], rng.choice(own["legal_moves"]))
         moves = None if moves is None else moves - 1
     return players[0].game(game_id)
+
+
+def start_countdown(players: list[Client], game_id: str) -> Any:
+    """Let all players of a new game of Contrast but the last one choose, and the first one count.
+
+    Return the game in which the countdown runs.
+    """
+    for player in players[:-1]:
+        player.play_first(game_id)
+    turn = players[0].game(game_id)["turn"]
+    return players[0].play(game_id, turn, {"type": "count"})["game"]
 
 
 def seat_two(url: str, *, keep_alive: bool = False) -> tuple[list[Client], str]:
