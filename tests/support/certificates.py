@@ -5,7 +5,7 @@ from pathlib import Path
 
 
 class Authority:
-    """A certificate authority of our own, by openssl."""
+    """A certificate authority in a directory of its own."""
 
     def __init__(self, directory: Path) -> None:
         directory.mkdir()
@@ -20,7 +20,7 @@ class Authority:
         )
 
     def certify(self, ip: str) -> tuple[Path, Path]:
-        """The certificate of a server at this address, and its key."""
+        """Return the paths of a certificate for a server at this address, and of its key."""
         key, request = self._directory / "server.key", self._directory / "server.csr"
         certificate, extra = self._directory / "server.pem", self._directory / "server.ext"
         extra.write_text(f"subjectAltName=IP:{ip}\nauthorityKeyIdentifier=keyid,issuer\n")

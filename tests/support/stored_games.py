@@ -1,4 +1,4 @@
-"""Changes of what is stored, behind the service's back."""
+"""Changes to stored games that bypass the service."""
 
 import json
 
@@ -6,7 +6,7 @@ from tests.support.service import Service
 
 
 def make_late(service: Service, game_id: str, by_ms: int) -> None:
-    """Let the time of a game run as if so much of it had passed."""
+    """Move the deadline and the start of the turn back, as if this much more time had passed."""
     key = f"game:{{{game_id}}}"
     with service.store.client() as redis:
         document = json.loads(redis.hget(key, "game") or b"")

@@ -1,7 +1,7 @@
-"""Stores as people run them: a single server, a cluster, servers watched by Sentinels.
+"""Stores as operators run them: a single server, a cluster, a master watched by Sentinels.
 
-Real servers on loopback: the Valkey that the service brings along, or the `redis-server` of the
-system. Each is a process of its own in a directory of its own, ended by its process id.
+Real servers on loopback: the Valkey of the embedded store, or the system's `redis-server`. Each is
+a process with a directory of its own.
 """
 
 import contextlib
@@ -36,10 +36,10 @@ def binary(server: str) -> str:
 
 
 class Secure(NamedTuple):
-    """Servers that speak TLS alone, to whoever has a certificate too and knows a password.
+    """Servers that accept only TLS, with client certificates and passwords.
 
-    Theirs are of the authority, and serve as their clients' as well. The service is a user of its
-    own; they among themselves are not.
+    Servers and clients share one certificate. The service logs in as a user; the servers use the
+    default user among themselves.
     """
 
     authority: Path
@@ -63,7 +63,7 @@ class Secure(NamedTuple):
 
     @property
     def query(self) -> str:
-        """What a URL says of certificates."""
+        """The part of a store's URL that names the certificates."""
         return (
             f"ssl_ca_certs={self.authority}&ssl_certfile={self.certificate}&ssl_keyfile={self.key}"
         )
@@ -139,7 +139,7 @@ class Server:
 
 
 class Cluster:
-    """Masters with a replica each, as many as there are masters."""
+    """A cluster of masters with one replica each."""
 
     def __init__(
         self,
@@ -184,7 +184,7 @@ class Cluster:
         await_store(self.is_whole, "the cluster is complete")
 
     def is_whole(self) -> bool:
-        """All nodes that live agree that all slots are served, and masters have their replicas."""
+        """Whether all live nodes say that all slots are served, and each master has its replica."""
         alive = [each for each in self.servers if each.process and each.process.poll() is None]
         for each in alive:
             client = each.client()
@@ -257,7 +257,7 @@ class Watched:
                 self.servers.append(Server(program, place, port, *options, secure=secure))
             for number in range(3):
                 self.sentinels.append(self._sentinel(program, directory / f"s{number}"))
-            await_store(self.is_whole, "the Sentinels know everybody")
+            await_store(self.is_whole, "the Sentinels know all servers")
         except BaseException:
             self.end()
             raise
