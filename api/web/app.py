@@ -23,7 +23,7 @@ from api.storage.client import NotReplicated, is_full
 from api.storage.games import log_unreadable
 from api.storage.validation import NewerFormat, UnsupportedFormat
 from api.web.middleware import RequestMiddleware, note_route
-from api.web.openapi.blueprint import Api, as_yaml, make_api, make_document
+from api.web.openapi.document import Api, as_yaml, make_api, make_document
 from api.web.rate_limits import RateLimits
 from api.web.request import Request, current_request
 from api.web.views import BLUEPRINTS, pages
