@@ -256,41 +256,6 @@ class AnalysisAnswer(Struct, frozen=True, omit_defaults=True):
     steps: tuple[StepAnswer, ...] | None = None
 
 
-class HealthAnswer(Struct, frozen=True):
-    """The service is alive, or ready."""
-
-    status: str
-    detail: str | None
-
-
-class ProblemAnswer(Struct, frozen=True):
-    """What a problem code means."""
-
-    code: str
-    status: int
-    title: str
-    meaning: str
-    advice: str
-
-
-class ProblemPage(Struct, frozen=True):
-    """All problem codes."""
-
-    items: tuple[ProblemAnswer, ...]
-
-
-class HomeAnswer(Struct, frozen=True):
-    """What this service is, and where its parts are."""
-
-    name: str
-    version: str
-    docs: str
-    openapi_yaml: str
-    openapi_json: str
-    rulesets: str
-    problems: str
-
-
 LONG_OPTIONS = {
     name: frozenset(option.name for option in ruleset.options if option.type == "strings")
     for name, ruleset in RULESETS.items()

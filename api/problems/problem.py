@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from http import HTTPStatus
 from itertools import islice
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
 from flask import Response, request
-from msgspec import UNSET, Struct, UnsetType
+from msgspec import UNSET, Meta, Struct, UnsetType
 from werkzeug.exceptions import HTTPException
 
 from api.observability.context import note_problem
@@ -29,23 +29,61 @@ MOST_ERRORS = 100
 
 
 class FieldError(Struct, frozen=True, omit_defaults=True):
-    """One member (a JSON pointer into the body) or parameter that is wrong, and why."""
+    """A member or parameter that is wrong."""
 
-    detail: str
-    pointer: str | UnsetType = UNSET
-    parameter: str | UnsetType = UNSET
+    detail: Annotated[str, Meta(description="What is wrong with it, for people.")]
+    pointer: Annotated[
+        str | UnsetType,
+        Meta(
+            description=(
+                "Of a member of the body: a JSON pointer to it, as `#/move/card`; `#` is the body."
+            ),
+            extra_json_schema={"pattern": "^#"},
+        ),
+    ] = UNSET
+    parameter: Annotated[
+        str | UnsetType,
+        Meta(description="Of anything else: the name of the query parameter or header."),
+    ] = UNSET
 
 
 class ProblemBody(Struct, frozen=True, omit_defaults=True):
-    """A problem as it is sent."""
+    """Why a request failed (RFC 9457). Decide by `code`; show `detail` to people."""
 
-    type: str
-    title: str
-    status: int
-    code: str
-    detail: str
-    rule: str | UnsetType = UNSET
-    errors: tuple[FieldError, ...] | UnsetType = UNSET
+    type: Annotated[
+        str,
+        Meta(
+            description="The address of what there is to say about this code.",
+            extra_json_schema={"format": "uri-reference"},
+        ),
+    ]
+    title: Annotated[
+        str,
+        Meta(description="What is wrong, in a few words; the same for all problems of this code."),
+    ]
+    status: Annotated[int, Meta(ge=400, le=599, description="The HTTP status of the answer.")]
+    code: Annotated[
+        str,
+        Meta(
+            description=(
+                "What is wrong, for programs. There may be new codes: go by the status then."
+            )
+        ),
+    ]
+    detail: Annotated[str, Meta(description="What is wrong this time, for people.")]
+    rule: Annotated[
+        str | UnsetType,
+        Meta(
+            description="Of an illegal move: a code of the rule against it, as `card_not_in_hand`."
+        ),
+    ] = UNSET
+    errors: Annotated[
+        tuple[FieldError, ...] | UnsetType,
+        Meta(
+            description="The members or parameters at fault, where any are.",
+            extra_json_schema={"minItems": 1},
+        ),
+    ] = UNSET
 
 
 class Problem(Exception):

@@ -8,15 +8,15 @@ from typing import Any, TypeVar
 
 from flask_smorest import Blueprint as SmorestBlueprint
 from marshmallow import Schema
+from msgspec import Struct
 
 from api.config.rate_policies import POLLS, READS
 from api.problems.catalogue import CATALOGUE
-from api.problems.problem import PROBLEM_TYPE
+from api.problems.problem import PROBLEM_TYPE, ProblemBody
 from api.web.bodies import Parser
 from api.web.openapi.components import IF_MATCH, OF_STATUS
-from api.web.openapi.converter import first_line
 from api.web.openapi.links import responses_with_links
-from api.web.schemas.problems import ProblemSchema
+from api.web.openapi.structs import Answer, first_line
 
 View = TypeVar("View", bound=Callable[..., Any])
 
@@ -35,6 +35,8 @@ TOKEN_NEEDED: list[dict[str, list[str]]] = [{"token": []}]
 TOKEN_OPTIONAL: list[dict[str, list[str]]] = [{"token": []}, {}]
 NO_TOKEN: list[dict[str, list[str]]] = []
 METRICS_TOKEN: list[dict[str, list[str]]] = [{"metrics": []}, {}]
+
+PROBLEM = Answer(ProblemBody)
 
 LIMITED = "x-limited"
 """Marks the operations that are limited, until the document is made."""
@@ -60,12 +62,13 @@ class Blueprint(SmorestBlueprint):  # type: ignore[misc]
         if description is None and isinstance(schema, type):
             description = first_line(schema)
         return _only_described(
-            super().response(status_code, schema, description=description, **how)
+            super().response(status_code, _schema(schema), description=description, **how)
         )
 
     def alt_response(self, status_code: int, response: Any = None, **how: Any) -> Any:
         """What an operation may answer with instead."""
-        return _only_described(super().alt_response(status_code, response, **how))
+        schema = _schema(how.pop("schema", None))
+        return _only_described(super().alt_response(status_code, response, schema=schema, **how))
 
     def operation(
         self,
@@ -123,6 +126,12 @@ class Blueprint(SmorestBlueprint):  # type: ignore[misc]
         return counted
 
 
+def _schema(schema: Any) -> Any:
+    """Wrap the struct of an answer, so that it is not taken for a marshmallow schema."""
+    is_struct = isinstance(schema, type) and issubclass(schema, Struct)
+    return Answer(schema) if is_struct else schema
+
+
 def _only_described(documented: Callable[[View], View]) -> Callable[[View], View]:
     """What is said of a view, without what would be put around it: our views return answers."""
 
@@ -145,7 +154,7 @@ def problem_responses(codes: list[str]) -> dict[str, Any]:
             "description": "\n".join(
                 f"- `{code}`: {CATALOGUE[code].title}." for code in sorted(of_status)
             ),
-            "content": {PROBLEM_TYPE: {"schema": ProblemSchema}},
+            "content": {PROBLEM_TYPE: {"schema": PROBLEM}},
             **({"headers": OF_STATUS[status]} if status in OF_STATUS else {}),
         }
         for status, of_status in sorted(by_status.items())

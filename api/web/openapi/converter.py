@@ -11,11 +11,23 @@ from apispec.ext.marshmallow import MarshmallowPlugin
 from apispec.ext.marshmallow.openapi import OpenAPIConverter
 from marshmallow import Schema, fields
 
+from api.web.openapi.structs import Answer, StructSchemas, first_line
 from api.web.schemas.fields import BodySchema, Choice, Either, Union
 
 
 class Converter(OpenAPIConverter):
-    """Marshmallow to JSON Schema, with names for enums and unions."""
+    """Marshmallow to JSON Schema, with names for enums and unions; and structs, for answers."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        components = self.spec.components
+        self._structs = StructSchemas(components.schemas, components.schema, {})
+
+    def resolve_nested_schema(self, schema: Any) -> Any:
+        """Return the schema of a response or of a member, which is a reference for most."""
+        if isinstance(schema, Answer):
+            return self._structs.schema(schema.struct)
+        return super().resolve_nested_schema(schema)  # type: ignore[no-untyped-call]
 
     def field2property(self, field: fields.Field[Any]) -> dict[str, Any]:
         """A field's schema."""
@@ -38,7 +50,7 @@ class Converter(OpenAPIConverter):
 
     def _union(self, field: Union) -> dict[str, Any]:
         mapping = {
-            value: self.resolve_nested_schema(schema)["$ref"]  # type: ignore[no-untyped-call]
+            value: self.resolve_nested_schema(schema)["$ref"]
             for value, schema in field.variants.items()
         }
         schema = {
@@ -49,7 +61,7 @@ class Converter(OpenAPIConverter):
         return self._reference(field.union_name, schema, field)
 
     def _either(self, field: Either) -> dict[str, Any]:
-        variants = [self.resolve_nested_schema(each) for each in field.variants]  # type: ignore[no-untyped-call]
+        variants = [self.resolve_nested_schema(each) for each in field.variants]
         schema = {"oneOf": variants, "description": field.description}
         return self._reference(field.union_name, schema, field)
 
@@ -78,8 +90,3 @@ class Plugin(MarshmallowPlugin):
     """apispec's marshmallow plugin, with our converter."""
 
     Converter = Converter
-
-
-def first_line(documented: type) -> str:
-    """Return the first line of a docstring, which is published as a description."""
-    return (documented.__doc__ or "").strip().splitlines()[0]

@@ -16,19 +16,18 @@ from werkzeug import Response
 from werkzeug.exceptions import HTTPException
 
 from api.problems.problem import from_http
-from api.web.openapi.blueprint import LIMITED, MORE_PARAMETERS
+from api.web.openapi.blueprint import LIMITED, MORE_PARAMETERS, PROBLEM
 from api.web.openapi.components import HEADERS, STANDING, publish_once
 from api.web.openapi.converter import Plugin
 from api.web.openapi.examples import add_examples
 from api.web.openapi.info import CONTACT, DESCRIPTION, SUMMARY, TAGS
 from api.web.openapi.links import LINKS
-from api.web.schemas.problems import ProblemSchema
 
 
 class Api(SmorestApi):  # type: ignore[misc]
     """The document, and the last resort for errors that Flask raises by itself."""
 
-    ERROR_SCHEMA = ProblemSchema
+    ERROR_SCHEMA = PROBLEM
     DEFAULT_ERROR_RESPONSE_NAME = None
 
     def handle_http_exception(self, error: HTTPException) -> Response:

@@ -1,0 +1,150 @@
+"""JSON schemas of msgspec structs: an answer's struct is the one declaration of its members.
+
+What a member means is `Meta` in its annotation. A struct, an enum and a named union are published
+as components; the first line of the docstring describes them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+import msgspec
+from msgspec import UNSET
+from msgspec import inspect as types
+
+from engine.published import PUBLISHED_AS
+
+JsonSchema = dict[str, Any]
+
+
+class Answer(NamedTuple):
+    """A struct as the schema of a response; flask-smorest would instantiate a bare class."""
+
+    struct: type[msgspec.Struct]
+
+
+class StructSchemas:
+    """Makes the schemas of structs, and registers their components once.
+
+    `components` holds what has been registered, `register` adds to it. `elsewhere` makes the
+    components that members refer to by name and that are not declared as structs.
+    """
+
+    def __init__(
+        self,
+        components: Mapping[str, JsonSchema],
+        register: Callable[[str, JsonSchema], Any],
+        elsewhere: Mapping[str, Callable[[], JsonSchema]],
+    ) -> None:
+        self._components = components
+        self._register = register
+        self._elsewhere = elsewhere
+
+    def schema(self, type_: Any) -> JsonSchema:
+        """Return the schema of a type, which is a reference if the type is a component."""
+        return self._schema(types.type_info(type_))
+
+    def _schema(
+        self, node: types.Type, said: JsonSchema | None = None, *, is_nullable: bool = False
+    ) -> JsonSchema:
+        said = dict(said or {})
+        extra: JsonSchema = {}
+        while isinstance(node, types.Metadata):
+            said = {**(node.extra_json_schema or {}), **said}
+            extra = {**(node.extra or {}), **extra}
+            node = node.type
+        if "description" in said:
+            said = {"description": said["description"], **said}
+        name = said.pop("title", None)
+        published = extra.get(PUBLISHED_AS)
+        if isinstance(published, str):
+            return _referring(self._elsewhere[published](), said, is_nullable=is_nullable)
+        if published is not None:
+            return self._schema(types.type_info(published), said, is_nullable=is_nullable)
+        if isinstance(node, types.UnionType):
+            # The one union without a name is that of a type and null.
+            (inner,) = (each for each in node.types if not isinstance(each, types.NoneType))
+            return self._schema(inner, said, is_nullable=node.includes_none)
+        if isinstance(node, types.StructType):
+            reference = self._component(name or _name(node.cls), lambda: self._struct(node))
+            return _referring(reference, said, is_nullable=is_nullable, is_last=True)
+        if isinstance(node, types.EnumType):
+            reference = self._component(name or node.cls.__name__, lambda: _enum(node))
+            return _referring(reference, said, is_nullable=is_nullable)
+        schema = self._plain(node, said)
+        if is_nullable:
+            schema["type"] = [schema["type"], "null"]
+        return schema
+
+    def _plain(self, node: types.Type, said: JsonSchema) -> JsonSchema:
+        """Return the schema of what is no component."""
+        if isinstance(node, types.BoolType):
+            return {"type": "boolean", **said}
+        if isinstance(node, types.IntType):
+            return {"type": "integer", **_given(minimum=node.ge, maximum=node.le), **said}
+        if isinstance(node, types.StrType):
+            bounds = _given(minLength=node.min_length, maxLength=node.max_length)
+            return {"type": "string", **_given(pattern=node.pattern), **said, **bounds}
+        if isinstance(node, types.VarTupleType):
+            bounds = _given(minItems=node.min_length, maxItems=node.max_length)
+            return {"type": "array", **said, **bounds, "items": self._schema(node.item_type)}
+        if isinstance(node, types.AnyType):
+            return said
+        raise TypeError(f"Answers have no members of this type yet: {node}")
+
+    def _struct(self, node: types.StructType) -> JsonSchema:
+        properties = {}
+        if node.tag_field is not None:
+            properties[node.tag_field] = {
+                "type": "string",
+                "description": f"Always `{node.tag}`; tells the variants apart.",
+                "const": node.tag,
+            }
+        properties |= {each.encode_name: self._schema(each.type) for each in node.fields}
+        fields = msgspec.structs.fields(node.cls)
+        optional = {each.encode_name for each in fields if each.default is UNSET}
+        return {
+            "type": "object",
+            "properties": properties,
+            "required": sorted(properties.keys() - optional),
+            "description": first_line(node.cls),
+        }
+
+    def _component(self, name: str, make: Callable[[], JsonSchema]) -> JsonSchema:
+        """Return a reference to a component, which is made and registered if it is new."""
+        if name not in self._components:
+            self._register(name, make())
+        return {"$ref": f"#/components/schemas/{name}"}
+
+
+def _name(struct: type) -> str:
+    """Return the name under which a struct is published.
+
+    >>> class TokenAnswer: ...
+    >>> _name(TokenAnswer)
+    'Token'
+    """
+    return struct.__name__.removesuffix("Answer").removesuffix("Body")
+
+
+def _enum(node: types.EnumType) -> JsonSchema:
+    values = [member.value for member in node.cls]
+    return {"type": "string", "enum": values, "description": first_line(node.cls)}
+
+
+def _referring(
+    reference: JsonSchema, said: JsonSchema, *, is_nullable: bool, is_last: bool = False
+) -> JsonSchema:
+    if is_nullable:
+        reference = {"anyOf": [reference, {"type": "null"}]}
+    return {**said, **reference} if is_last else {**reference, **said}
+
+
+def _given(**bounds: Any) -> JsonSchema:
+    return {name: bound for name, bound in bounds.items() if bound is not None}
+
+
+def first_line(documented: type) -> str:
+    """Return the first line of a docstring, which is published as a description."""
+    return (documented.__doc__ or "").strip().splitlines()[0]
