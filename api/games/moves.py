@@ -12,16 +12,10 @@ from typing import Any
 
 import msgspec
 
+from api.games.answers import CheckAnswer, LegalMovesAnswer, PlayedAnswer
 from api.games.players import Credentials
 from api.games.progress import Progress
-from api.games.representations import (
-    CheckAnswer,
-    LegalMovesAnswer,
-    PlayedAnswer,
-    game_answer,
-    item_answers,
-    legal_moves,
-)
+from api.games.representations import game_answer, item_answers, legal_moves
 from api.games.transactions import LoadedGame, Transactions
 from api.model.game import ENDED, OPEN
 from api.problems.problem import FieldError, Problem

@@ -14,23 +14,21 @@ from msgspec import Raw
 from redis import RedisError
 
 from api.concurrency.time_slices import long_work, pause
-from api.games.players import Credentials, Players
-from api.games.progress import is_due
-from api.games.representations import (
+from api.games.answers import (
     EndedGame,
     EventPage,
     GamePage,
+    GameRecord,
     GameSummary,
+    MadeMove,
     PresenceAnswer,
-    RecordAnswer,
-    RecordedExpiry,
-    RecordedMove,
+    RunOutCountdown,
     SeatPresence,
     TurnsAnswer,
-    game_answer,
-    game_summary,
-    item_answers,
 )
+from api.games.players import Credentials, Players
+from api.games.progress import is_due
+from api.games.representations import game_answer, game_summary, item_answers
 from api.games.rulesets import find_ruleset, unknown_ruleset
 from api.games.transactions import LoadedGame, Transactions
 from api.model.events import BY_CLOCK
@@ -240,14 +238,14 @@ class Queries:
         if loaded.game.started_at is None:
             raise Problem("record_not_found")
 
-    def record(self, loaded: LoadedGame) -> RecordAnswer:
+    def record(self, loaded: LoadedGame) -> GameRecord:
         """A whole game that was started and has ended. Raises `Problem` for any other."""
         self.check_record(loaded)
         game = loaded.game
         deal = self.store.deal(game.id)
         if deal is None:
             raise Problem("game_not_found")  # it has expired just now
-        return RecordAnswer(
+        return GameRecord(
             ruleset=game.ruleset,
             seat_count=game.seat_count,
             options=game.options,
@@ -371,12 +369,12 @@ def _of_each(
             log_unreadable(game_id(game), error)
 
 
-def _recorded(happened: Item) -> RecordedMove | RecordedExpiry | None:
+def _recorded(happened: Item) -> MadeMove | RunOutCountdown | None:
     """An item's place in the record: a move, a countdown that ran out, or none."""
     at = timestamp(happened.at)
     if happened.move != NOT_A_MOVE and happened.seat is not None:
-        return RecordedMove(happened.seat, happened.move, happened.turn, at, happened.by)
-    return RecordedExpiry(happened.turn, at) if happened.by == BY_CLOCK else None
+        return MadeMove(happened.seat, happened.move, happened.turn, at, happened.by)
+    return RunOutCountdown(happened.turn, at) if happened.by == BY_CLOCK else None
 
 
 def _game_id(found: StoredGame) -> str:

@@ -17,9 +17,9 @@ import gevent
 from msgspec import Raw
 from redis import RedisError
 
+from api.games.answers import EventPage
 from api.games.players import Credentials
 from api.games.queries import Queries, Turns
-from api.games.representations import EventPage
 from api.games.transactions import LoadedGame, exists_for
 from api.live.hub import PAUSE_SECONDS, RECHECK_SECONDS, Hub, PlayerTopic, Shared, Waiter
 from api.live.quota import Quota

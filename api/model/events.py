@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from enum import StrEnum
+from typing import Annotated
 
 from api.model.game import Player
-from engine.ruleset import Event, Result, Seat
+from api.model.members import SeatCount, SeatNumber
+from engine.published import described, published_as
+from engine.ruleset import Event, Result
 
 
 class Cause(StrEnum):
@@ -23,47 +26,49 @@ BY_PLAYER, BY_HOUSE, BY_CLOCK, BY_TABLE = Cause
 class SeatTaken(Event, frozen=True, tag="seat_taken"):
     """A player sat down."""
 
-    seat: Seat
-    player: Player
+    seat: Annotated[SeatNumber, described("The seat that was free.")]
+    player: Annotated[Player, described("Who has it now.")]
 
 
 class SeatLeft(Event, frozen=True, tag="seat_left"):
     """A player left before the start, and the seat is free again."""
 
-    seat: Seat
-    player: Player
+    seat: Annotated[SeatNumber, described("The seat that is free now.")]
+    player: Annotated[Player, described("Who had it, or had it reserved.")]
 
 
 class SeatHandedOver(Event, frozen=True, tag="seat_handed_over"):
-    """The house plays for a seat from now on."""
+    """The house plays for a seat from now on, at this level."""
 
-    seat: Seat
-    house: str
+    seat: Annotated[SeatNumber, described("The seat.")]
+    house: Annotated[str, described("The level at which the house plays.")]
 
 
 class SeatTakenBack(Event, frozen=True, tag="seat_taken_back"):
     """A player plays again for the seat that the house had."""
 
-    seat: Seat
-    player: Player
+    seat: Annotated[SeatNumber, described("The seat.")]
+    player: Annotated[Player, described("Who is back.")]
 
 
 class TimeRanOut(Event, frozen=True, tag="time_ran_out"):
-    """A seat took too long: the house makes this one move for it, and the move's events follow."""
+    """A seat took too long: the house makes this one move for it."""
 
-    seat: Seat
+    # The events of the move follow.
+    seat: Annotated[SeatNumber, described("The seat, which moves itself again the next time.")]
 
 
 class GameStarted(Event, frozen=True, tag="game_started"):
-    """All seats are taken and the game begins; its first events follow."""
+    """All seats are taken and the game begins."""
 
-    seat_count: int
+    # The first events of the game follow.
+    seat_count: Annotated[SeatCount, described("How many play.")]
 
 
 class GameFinished(Event, frozen=True, tag="game_finished"):
     """The rules ended the game."""
 
-    result: Result
+    result: Annotated[Result, published_as("Result", "How it ended.")]
 
 
 class GameCancelled(Event, frozen=True, tag="game_cancelled"):

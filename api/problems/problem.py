@@ -13,11 +13,12 @@ from typing import Annotated, Any
 
 import msgspec
 from flask import Response, request
-from msgspec import UNSET, Meta, Struct, UnsetType
+from msgspec import UNSET, Struct, UnsetType
 from werkzeug.exceptions import HTTPException
 
 from api.observability.context import note_problem
 from api.problems.catalogue import CATALOGUE
+from engine.published import described
 
 PROBLEM_TYPE = "application/problem+json"
 
@@ -31,19 +32,17 @@ MOST_ERRORS = 100
 class FieldError(Struct, frozen=True, omit_defaults=True):
     """A member or parameter that is wrong."""
 
-    detail: Annotated[str, Meta(description="What is wrong with it, for people.")]
+    detail: Annotated[str, described("What is wrong with it, for people.")]
     pointer: Annotated[
         str | UnsetType,
-        Meta(
-            description=(
-                "Of a member of the body: a JSON pointer to it, as `#/move/card`; `#` is the body."
-            ),
+        described(
+            "Of a member of the body: a JSON pointer to it, as `#/move/card`; `#` is the body.",
             extra_json_schema={"pattern": "^#"},
         ),
     ] = UNSET
     parameter: Annotated[
         str | UnsetType,
-        Meta(description="Of anything else: the name of the query parameter or header."),
+        described("Of anything else: the name of the query parameter or header."),
     ] = UNSET
 
 
@@ -52,35 +51,29 @@ class ProblemBody(Struct, frozen=True, omit_defaults=True):
 
     type: Annotated[
         str,
-        Meta(
-            description="The address of what there is to say about this code.",
+        described(
+            "The address of what there is to say about this code.",
             extra_json_schema={"format": "uri-reference"},
         ),
     ]
     title: Annotated[
         str,
-        Meta(description="What is wrong, in a few words; the same for all problems of this code."),
+        described("What is wrong, in a few words; the same for all problems of this code."),
     ]
-    status: Annotated[int, Meta(ge=400, le=599, description="The HTTP status of the answer.")]
+    status: Annotated[int, described("The HTTP status of the answer.", ge=400, le=599)]
     code: Annotated[
         str,
-        Meta(
-            description=(
-                "What is wrong, for programs. There may be new codes: go by the status then."
-            )
-        ),
+        described("What is wrong, for programs. There may be new codes: go by the status then."),
     ]
-    detail: Annotated[str, Meta(description="What is wrong this time, for people.")]
+    detail: Annotated[str, described("What is wrong this time, for people.")]
     rule: Annotated[
         str | UnsetType,
-        Meta(
-            description="Of an illegal move: a code of the rule against it, as `card_not_in_hand`."
-        ),
+        described("Of an illegal move: a code of the rule against it, as `card_not_in_hand`."),
     ] = UNSET
     errors: Annotated[
         tuple[FieldError, ...] | UnsetType,
-        Meta(
-            description="The members or parameters at fault, where any are.",
+        described(
+            "The members or parameters at fault, where any are.",
             extra_json_schema={"minItems": 1},
         ),
     ] = UNSET

@@ -12,7 +12,10 @@ from apispec.ext.marshmallow.openapi import OpenAPIConverter
 from marshmallow import Schema, fields
 
 from api.web.openapi.structs import Answer, StructSchemas, first_line
+from api.web.schemas import unions
 from api.web.schemas.fields import BodySchema, Choice, Either, Union
+from api.web.schemas.games import DealSchema
+from api.web.schemas.rulesets import ComponentSchema, MoveTypeSchema, RulesetOptionSchema
 
 
 class Converter(OpenAPIConverter):
@@ -21,7 +24,19 @@ class Converter(OpenAPIConverter):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         components = self.spec.components
-        self._structs = StructSchemas(components.schemas, components.schema, {})
+        elsewhere = {
+            "Move": lambda: self.field2property(unions.move()),
+            "Table": lambda: self.field2property(unions.table()),
+            "Preview": lambda: self.field2property(unions.preview()),
+            "GameEvent": lambda: self.field2property(unions.event()),
+            "Options": lambda: self.resolve_nested_schema(unions.OptionsSchema),
+            "Result": lambda: self.resolve_nested_schema(unions.ResultSchema),
+            "Deal": lambda: self.resolve_nested_schema(DealSchema),
+            "RulesetOption": lambda: self.resolve_nested_schema(RulesetOptionSchema),
+            "Component": lambda: self.resolve_nested_schema(ComponentSchema),
+            "MoveType": lambda: self.resolve_nested_schema(MoveTypeSchema),
+        }
+        self._structs = StructSchemas(components.schemas, components.schema, elsewhere)
 
     def resolve_nested_schema(self, schema: Any) -> Any:
         """Return the schema of a response or of a member, which is a reference for most."""

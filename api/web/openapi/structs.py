@@ -13,7 +13,7 @@ import msgspec
 from msgspec import UNSET
 from msgspec import inspect as types
 
-from engine.published import PUBLISHED_AS
+from engine.published import PUBLISHED_AS, NamedUnion
 
 JsonSchema = dict[str, Any]
 
@@ -59,7 +59,11 @@ class StructSchemas:
         name = said.pop("title", None)
         published = extra.get(PUBLISHED_AS)
         if isinstance(published, str):
-            return _referring(self._elsewhere[published](), said, is_nullable=is_nullable)
+            return self._referring(self._elsewhere[published](), said, is_nullable=is_nullable)
+        if isinstance(published, NamedUnion):
+            union = published
+            reference = self._component(union.name, lambda: self._union(union))
+            return self._referring(reference, said, is_nullable=is_nullable)
         if published is not None:
             return self._schema(types.type_info(published), said, is_nullable=is_nullable)
         if isinstance(node, types.UnionType):
@@ -68,10 +72,10 @@ class StructSchemas:
             return self._schema(inner, said, is_nullable=node.includes_none)
         if isinstance(node, types.StructType):
             reference = self._component(name or _name(node.cls), lambda: self._struct(node))
-            return _referring(reference, said, is_nullable=is_nullable, is_last=True)
+            return self._referring(reference, said, is_nullable=is_nullable)
         if isinstance(node, types.EnumType):
             reference = self._component(name or node.cls.__name__, lambda: _enum(node))
-            return _referring(reference, said, is_nullable=is_nullable)
+            return self._referring(reference, said, is_nullable=is_nullable)
         schema = self._plain(node, said)
         if is_nullable:
             schema["type"] = [schema["type"], "null"]
@@ -111,11 +115,35 @@ class StructSchemas:
             "description": first_line(node.cls),
         }
 
+    def _union(self, union: NamedUnion) -> JsonSchema:
+        references = [self.schema(variant) for variant in union.variants]
+        schema: JsonSchema = {"oneOf": references}
+        configs = [variant.__struct_config__ for variant in union.variants]
+        if configs[0].tag_field is not None:
+            schema["discriminator"] = {
+                "propertyName": configs[0].tag_field,
+                "mapping": {
+                    config.tag: reference["$ref"]
+                    for config, reference in zip(configs, references, strict=True)
+                },
+            }
+        return {**schema, "description": union.description}
+
     def _component(self, name: str, make: Callable[[], JsonSchema]) -> JsonSchema:
         """Return a reference to a component, which is made and registered if it is new."""
         if name not in self._components:
             self._register(name, make())
         return {"$ref": f"#/components/schemas/{name}"}
+
+    def _referring(
+        self, reference: JsonSchema, said: JsonSchema, *, is_nullable: bool
+    ) -> JsonSchema:
+        """Return a reference with what is said of the member; objects come after what is said."""
+        component = self._components[reference["$ref"].rpartition("/")[2]]
+        if is_nullable:
+            reference = {"anyOf": [reference, {"type": "null"}]}
+        is_object = component.get("type") == "object"
+        return {**said, **reference} if is_object else {**reference, **said}
 
 
 def _name(struct: type) -> str:
@@ -131,14 +159,6 @@ def _name(struct: type) -> str:
 def _enum(node: types.EnumType) -> JsonSchema:
     values = [member.value for member in node.cls]
     return {"type": "string", "enum": values, "description": first_line(node.cls)}
-
-
-def _referring(
-    reference: JsonSchema, said: JsonSchema, *, is_nullable: bool, is_last: bool = False
-) -> JsonSchema:
-    if is_nullable:
-        reference = {"anyOf": [reference, {"type": "null"}]}
-    return {**said, **reference} if is_last else {**reference, **said}
 
 
 def _given(**bounds: Any) -> JsonSchema:

@@ -13,6 +13,8 @@ import msgspec
 from marshmallow import RAISE, Schema, ValidationError, fields, validate
 
 from api.concurrency.time_slices import pause
+from api.model.game import MAX_NAME_LENGTH
+from api.web.openapi.structs import Answer
 from engine.registry import read_move
 from engine.ruleset import Move
 
@@ -78,7 +80,7 @@ class Text(fields.String):
 class Name(Text):
     """A name that people will see: normalised (NFC), without what could disguise it."""
 
-    MAX_LENGTH = 40
+    MAX_LENGTH = MAX_NAME_LENGTH
     MOST_GIVEN = 4 * MAX_LENGTH
     """In code points, before normalisation, whose time grows with the square of the length."""
 
@@ -153,7 +155,7 @@ class Union(fields.Field[Any]):
         self,
         name: str,
         tag: str,
-        variants: Mapping[str, type[Schema]],
+        variants: Mapping[str, type[Schema] | Answer],
         description: str,
         **kwargs: Any,
     ) -> None:
@@ -161,7 +163,10 @@ class Union(fields.Field[Any]):
         self.union_name = name
         self.description = description
         self.tag = tag
-        self.variants = {value: schema() for value, schema in variants.items()}
+        self.variants: dict[str, Any] = {
+            value: schema if isinstance(schema, Answer) else schema()
+            for value, schema in variants.items()
+        }
 
     def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> Any:
         if not isinstance(value, dict):

@@ -6,14 +6,7 @@ from enum import StrEnum
 
 from marshmallow import Schema, fields
 
-from api.web.schemas.fields import Choice, described, listed, number, part, text
-
-
-class SeatCountsSchema(Schema):
-    """For how many seats a game is."""
-
-    minimum = number("The fewest seats.", 1)
-    maximum = number("The most seats.", 1)
+from api.web.schemas.fields import Choice, described, listed, number, text
 
 
 class OptionType(StrEnum):
@@ -73,27 +66,3 @@ class MoveTypeSchema(Schema):
 
     type = text("The `type` of such a move.")
     description = text("What it does, for people.")
-
-
-class RulesetSchema(Schema):
-    """A game of the catalogue."""
-
-    ruleset = text("Its id, to be named in createGame.")
-    title = text("What the game is called.")
-    seat_counts = part(SeatCountsSchema, "For how many it is.")
-    options = listed(
-        fields.Nested(RulesetOptionSchema),
-        "What may be chosen when a game is created; empty if nothing.",
-    )
-    components = listed(fields.Nested(ComponentSchema), "Everything in the box.", least=1)
-    move_types = listed(fields.Nested(MoveTypeSchema), "The moves that there are.", least=1)
-    house_levels = listed(
-        fields.String(), "The levels at which the house plays it, the plainest first.", least=1
-    )
-    rules = text("The rules for players as Markdown, with rulings, in `Content-Language`.")
-
-
-class RulesetPageSchema(Schema):
-    """All games of the catalogue."""
-
-    items = listed(fields.Nested(RulesetSchema), "The games.", least=1)

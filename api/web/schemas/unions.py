@@ -9,10 +9,20 @@ from typing import Any
 
 from marshmallow import Schema, fields
 
+from api.model.events import (
+    GameCancelled,
+    GameFinished,
+    GameStarted,
+    SeatHandedOver,
+    SeatLeft,
+    SeatTaken,
+    SeatTakenBack,
+    TimeRanOut,
+)
+from api.web.openapi.structs import Answer
 from api.web.schemas import contrast, mit_list_und_tuecke, parade, tea_time
-from api.web.schemas.cards import MAX_SEATS, MIN_SEATS, by_seat, seat
-from api.web.schemas.fields import Constant, MoveField, Union, described, listed, number, part, text
-from api.web.schemas.players import PlayerSchema
+from api.web.schemas.cards import MAX_SEATS, by_seat
+from api.web.schemas.fields import MoveField, Union, described, listed, number
 
 OF_RULESETS: dict[str, Any] = {
     "parade": parade,
@@ -35,75 +45,16 @@ class ResultSchema(Schema):
     )
 
 
-class SeatTakenSchema(Schema):
-    """A player sat down."""
-
-    type = Constant("seat_taken")
-    seat = seat("The seat that was free.")
-    player = part(PlayerSchema, "Who has it now.")
-
-
-class SeatLeftSchema(Schema):
-    """A player left before the start, and the seat is free again."""
-
-    type = Constant("seat_left")
-    seat = seat("The seat that is free now.")
-    player = part(PlayerSchema, "Who had it, or had it reserved.")
-
-
-class SeatHandedOverSchema(Schema):
-    """The house plays for a seat from now on, at this level."""
-
-    type = Constant("seat_handed_over")
-    seat = seat("The seat.")
-    house = text("The level at which the house plays.")
-
-
-class SeatTakenBackSchema(Schema):
-    """A player plays again for the seat that the house had."""
-
-    type = Constant("seat_taken_back")
-    seat = seat("The seat.")
-    player = part(PlayerSchema, "Who is back.")
-
-
-class TimeRanOutSchema(Schema):
-    """A seat took too long: the house makes this one move for it."""
-
-    type = Constant("time_ran_out")
-    seat = seat("The seat, which moves itself again the next time.")
-
-
-class GameStartedSchema(Schema):
-    """All seats are taken and the game begins."""
-
-    type = Constant("game_started")
-    seat_count = number("How many play.", MIN_SEATS, MAX_SEATS)
-
-
-class GameFinishedSchema(Schema):
-    """The rules ended the game."""
-
-    type = Constant("game_finished")
-    result = part(ResultSchema, "How it ended.")
-
-
-class GameCancelledSchema(Schema):
-    """The game was called off."""
-
-    type = Constant("game_cancelled")
-
-
 MOVES: dict[str, type[Schema]] = {}
-EVENTS: dict[str, type[Schema]] = {
-    "seat_taken": SeatTakenSchema,
-    "seat_left": SeatLeftSchema,
-    "seat_handed_over": SeatHandedOverSchema,
-    "seat_taken_back": SeatTakenBackSchema,
-    "time_ran_out": TimeRanOutSchema,
-    "game_started": GameStartedSchema,
-    "game_finished": GameFinishedSchema,
-    "game_cancelled": GameCancelledSchema,
+EVENTS: dict[str, type[Schema] | Answer] = {
+    "seat_taken": Answer(SeatTaken),
+    "seat_left": Answer(SeatLeft),
+    "seat_handed_over": Answer(SeatHandedOver),
+    "seat_taken_back": Answer(SeatTakenBack),
+    "time_ran_out": Answer(TimeRanOut),
+    "game_started": Answer(GameStarted),
+    "game_finished": Answer(GameFinished),
+    "game_cancelled": Answer(GameCancelled),
 }
 TABLES: dict[str, type[Schema]] = {}
 PREVIEWS: dict[str, type[Schema]] = {}

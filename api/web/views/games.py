@@ -8,6 +8,7 @@ from typing import Any
 from flask import Response, request, url_for
 
 from api.config.rate_policies import GAMES, GAMES_DAILY, GAMES_HERE, SEATS, SEATS_DAILY
+from api.games.answers import GameAnswer, GamePage, GameRecord, PresenceAnswer
 from api.games.tables import NewGame
 from api.games.transactions import LoadedGame
 from api.observability.context import note_time
@@ -36,15 +37,7 @@ from api.web.responses import (
     shown,
     unless_known,
 )
-from api.web.schemas.games import (
-    GamePageSchema,
-    GameRecordSchema,
-    GameSchema,
-    JoinBodySchema,
-    LobbyQuerySchema,
-    NewGameBodySchema,
-    PresenceSchema,
-)
+from api.web.schemas.games import JoinBodySchema, LobbyQuerySchema, NewGameBodySchema
 
 blueprint = Blueprint("games", __name__, url_prefix="/v1/games")
 
@@ -83,10 +76,10 @@ AWAITED = {
     limits=(GAMES_DAILY, GAMES_HERE, GAMES),
 )
 @blueprint.arguments(NewGameBodySchema)
-@blueprint.response(201, GameSchema, description="The new game.", headers=LOCATION)
+@blueprint.response(201, GameAnswer, description="The new game.", headers=LOCATION)
 @blueprint.alt_response(
     200,
-    schema=GameSchema,
+    schema=GameAnswer,
     description="The game that this Idempotency-Key created before.",
     headers=LOCATION,
 )
@@ -104,7 +97,7 @@ def create_game(body: NewGame) -> Response:
 @blueprint.get("")
 @blueprint.operation("listGames", "invalid_request", security=TOKEN_OPTIONAL)
 @blueprint.arguments(LobbyQuerySchema, location="query")
-@blueprint.response(200, GamePageSchema)
+@blueprint.response(200, GamePage)
 def list_games(query: dict[str, Any]) -> Response:
     """List the public games, newest first
 
@@ -126,7 +119,7 @@ def list_games(query: dict[str, Any]) -> Response:
 @blueprint.operation(
     "getGame", "game_not_found", security=TOKEN_OPTIONAL, parameters=[IF_NONE_MATCH, PREFER]
 )
-@blueprint.response(200, GameSchema, headers=AWAITED)
+@blueprint.response(200, GameAnswer, headers=AWAITED)
 @blueprint.alt_response(304, description="You have it already.", headers=AWAITED)
 def get_game(game_id: str) -> Response:
     """Get a game as I see it
@@ -152,7 +145,7 @@ def get_game(game_id: str) -> Response:
     if_match=True,
     limits=(SEATS,),
 )
-@blueprint.response(200, GameSchema, headers=SERVER_TIME)
+@blueprint.response(200, GameAnswer, headers=SERVER_TIME)
 def cancel_game(game_id: str) -> Response:
     """Call a game off before its start; for its host
 
@@ -177,7 +170,7 @@ def cancel_game(game_id: str) -> Response:
     limits=(SEATS_DAILY, SEATS),
 )
 @blueprint.arguments(JoinBodySchema, required=False)
-@blueprint.response(200, GameSchema, headers=SERVER_TIME)
+@blueprint.response(200, GameAnswer, headers=SERVER_TIME)
 def join_game(body: dict[str, Any], game_id: str) -> Response:
     """Take a seat
 
@@ -194,7 +187,7 @@ def join_game(body: dict[str, Any], game_id: str) -> Response:
 @blueprint.operation(
     "leaveGame", "game_not_found", "busy", if_match=True, limits=(SEATS_DAILY, SEATS)
 )
-@blueprint.response(200, GameSchema, headers=SERVER_TIME)
+@blueprint.response(200, GameAnswer, headers=SERVER_TIME)
 def leave_game(game_id: str) -> Response:
     """Leave a game
 
@@ -216,7 +209,7 @@ def leave_game(game_id: str) -> Response:
     if_match=True,
     limits=(SEATS,),
 )
-@blueprint.response(200, GameSchema, headers=SERVER_TIME)
+@blueprint.response(200, GameAnswer, headers=SERVER_TIME)
 def start_game(game_id: str) -> Response:
     """Start a game; for its host
 
@@ -235,7 +228,7 @@ def start_game(game_id: str) -> Response:
     security=TOKEN_OPTIONAL,
     parameters=[IF_NONE_MATCH],
 )
-@blueprint.response(200, GameRecordSchema, headers=CONDITIONAL)
+@blueprint.response(200, GameRecord, headers=CONDITIONAL)
 @blueprint.alt_response(304, description="You have it already.", headers=CONDITIONAL)
 def get_record(game_id: str) -> Response:
     """Get the record of a game that has ended
@@ -259,9 +252,9 @@ def get_record(game_id: str) -> Response:
     "busy",
     limits=(GAMES_DAILY, GAMES_HERE, GAMES),
 )
-@blueprint.response(201, GameSchema, description="The new table.", headers=LOCATION)
+@blueprint.response(201, GameAnswer, description="The new table.", headers=LOCATION)
 @blueprint.alt_response(
-    200, schema=GameSchema, description="The table that was set before.", headers=LOCATION
+    200, schema=GameAnswer, description="The table that was set before.", headers=LOCATION
 )
 def rematch_game(game_id: str) -> Response:
     """Play again at the same table
@@ -277,7 +270,7 @@ def rematch_game(game_id: str) -> Response:
 
 @blueprint.get("/<game_id>/presence", parameters=[GAME_ID])
 @blueprint.operation("getPresence", "game_not_found", security=TOKEN_OPTIONAL)
-@blueprint.response(200, PresenceSchema, headers=SERVER_TIME)
+@blueprint.response(200, PresenceAnswer, headers=SERVER_TIME)
 def get_presence(game_id: str) -> Response:
     """See who is there
 
