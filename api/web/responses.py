@@ -15,8 +15,8 @@ from api.games.representations import game_answer
 from api.games.transactions import LoadedGame
 from api.live import MAX_WAIT_SECONDS
 from api.observability.context import note_time
-from api.problems.problem import RETRY_AFTER_SECONDS
 from api.storage.client import Command
+from api.web.problem_responses import RETRY_AFTER_SECONDS
 from api.web.request import current_request
 from api.web.wiring import Services
 

@@ -12,11 +12,12 @@ from msgspec import Struct
 
 from api.config.rate_policies import POLLS, READS
 from api.problems.catalogue import CATALOGUE
-from api.problems.problem import PROBLEM_TYPE, ProblemBody
+from api.problems.problem import ProblemBody
 from api.web.bodies import Parser
 from api.web.openapi.components import IF_MATCH, OF_STATUS
 from api.web.openapi.links import responses_with_links
 from api.web.openapi.structs import Answer, first_line
+from api.web.problem_responses import PROBLEM_TYPE
 
 View = TypeVar("View", bound=Callable[..., Any])
 

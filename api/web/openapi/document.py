@@ -15,13 +15,13 @@ from flask_smorest import Api as SmorestApi
 from werkzeug import Response
 from werkzeug.exceptions import HTTPException
 
-from api.problems.problem import from_http
 from api.web.openapi.blueprint import LIMITED, MORE_PARAMETERS, PROBLEM
 from api.web.openapi.components import HEADERS, STANDING, publish_once
 from api.web.openapi.converter import Plugin
 from api.web.openapi.examples import add_examples
 from api.web.openapi.info import CONTACT, DESCRIPTION, SUMMARY, TAGS
 from api.web.openapi.links import LINKS
+from api.web.problem_responses import problem_of, problem_response
 
 
 class Api(SmorestApi):  # type: ignore[misc]
@@ -34,7 +34,7 @@ class Api(SmorestApi):  # type: ignore[misc]
         """An error of Flask's or Werkzeug's as a problem; a redirect as it is."""
         if error.code is not None and error.code < 400:
             return error.get_response()
-        return from_http(error).response()
+        return problem_response(problem_of(error))
 
 
 INFO = {

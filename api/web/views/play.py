@@ -8,7 +8,7 @@ from flask import Response, request
 
 from api.config.rate_policies import MOVES, POLLS, TICKETS, TICKETS_HERE
 from api.games.answers import CheckAnswer, EventPage, LegalMovesAnswer, PlayedAnswer, TicketAnswer
-from api.observability.context import note_time
+from api.observability.context import note_repeated_move, note_time
 from api.storage.games import asking_items
 from api.web.openapi.blueprint import TOKEN_OPTIONAL, Blueprint
 from api.web.openapi.components import (
@@ -19,7 +19,6 @@ from api.web.openapi.components import (
     SERVER_TIME,
     parameter,
 )
-from api.web.rate_limits import count_as_repeated
 from api.web.responses import (
     Empty,
     answer,
@@ -114,7 +113,7 @@ def play_move(body: dict[str, Any], game_id: str) -> Response:
     )
     note_time(now)
     if not is_new:
-        count_as_repeated()
+        note_repeated_move()
     return answer(played)
 
 
