@@ -14,13 +14,17 @@ class Play(Move, frozen=True, tag="play"):
     """Play a hand card."""
 
     card: Card
+    """A card of the seat's hand."""
 
 
 class CardPlayed(Event, frozen=True, tag="card_played"):
     """A seat played a card."""
 
     seat: Seat
+    """The seat that played."""
+
     card: Card
+    """The card, which every reader sees."""
 
 
 Path = tuple[str | int, ...]

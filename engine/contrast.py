@@ -110,28 +110,36 @@ NOT_IN_ADDRESSES = ' "<>\\^`{|}'
 
 
 class Options(Struct, frozen=True, forbid_unknown_fields=True):
-    """Longer rows or not, how long a countdown runs, and the names of the pictures."""
+    """The variants of Contrast."""
 
     expert: bool = False
+    """Whether three symbol cards lie in each row and three are in each hand, not two and four."""
+
     countdown_seconds: Annotated[int, Meta(ge=1, le=MAX_COUNTDOWN_SECONDS)] = COUNTDOWN_SECONDS
+    """How many seconds a countdown runs."""
+
     pictures: tuple[Picture, ...] | None = None
+    """The pictures to play with, all different; None for `PICTURES`."""
 
 
 class Deal(Struct, frozen=True, forbid_unknown_fields=True):
-    """All that chance decides: the pictures in the box and in the pile, the symbol cards.
-
-    ``pile`` has its top in front. Of each seat's symbol cards the first ones lie in its row.
-    """
+    """All that chance decides: where each picture and each symbol card lies."""
 
     box: tuple[Picture, ...]
+    """The pictures put away before the game, in any order."""
+
     pile: tuple[Picture, ...]
+    """The pictures to play for, the top one first."""
+
     symbols: tuple[tuple[SymbolCard, ...], ...]
+    """By seat: its six symbol cards; the first ones lie in its row, the others are its hand."""
 
 
 class Choose(Move, frozen=True, tag="choose"):
     """Lay a symbol card face down, this symbol towards the picture."""
 
     symbol: Symbol
+    """The symbol, on a card of the seat's hand."""
 
 
 class Count(Move, frozen=True, tag="count"):
@@ -139,45 +147,65 @@ class Count(Move, frozen=True, tag="count"):
 
 
 class PictureShown(Event, frozen=True, tag="picture_shown"):
-    """A picture lies on top of the pile, and all look for a symbol that fits it."""
+    """The next picture lies face up on the pile, and a turn began."""
 
     picture: Picture
+    """The picture that lies face up."""
+
     pile_size: int
+    """How many pictures the pile has, this one included."""
 
 
 class SymbolChosen(Event, frozen=True, tag="symbol_chosen"):
-    """A seat laid a card; its symbol only the seat itself sees."""
+    """A seat laid a card, whose symbol only this seat sees."""
 
     seat: Seat
+    """The seat that laid a card."""
+
     symbol: Symbol | None
+    """The symbol; None for every reader but this seat."""
 
 
 class CountdownStarted(TimedEvent, frozen=True, tag="countdown_started"):
-    """A seat counts on the one that is missing."""
+    """A seat counts: the missing seat has until the deadline to lay a card."""
 
     by: Seat
+    """The seat that counts."""
+
     missing: Seat
+    """The seat that has not laid a card."""
 
 
 class SymbolsRevealed(Event, frozen=True, tag="symbols_revealed"):
-    """All cards are turned over, and the pictures of this turn leave the pile.
-
-    ``won`` has by seat what this turn adds to its score, 1 or 0.
-    """
+    """All laid cards were turned over, and the pictures of this turn left the pile."""
 
     choices: tuple[Symbol | None, ...]
+    """By seat: the symbol that it chose; None for the seat that was counted out."""
+
     winning_symbol: Symbol | None
+    """The symbol that wins; None if there is none."""
+
     counted_out: Seat | None
+    """The seat that was counted out; None if all laid a card."""
+
     won: tuple[int, ...]
+    """By seat: what this turn adds to its score, 1 or 0."""
+
     pile_size: int
+    """How many pictures are left in the pile."""
+
     box_size: int
+    """How many pictures are in the box now."""
 
 
 class RowsRefreshed(Event, frozen=True, tag="rows_refreshed"):
-    """The laid cards joined the rows, whose leftmost cards came to hand: all as they now are."""
+    """Each laid card joined its row, and the leftmost card of that row went to the hand."""
 
     rows: tuple[tuple[SymbolCard, ...], ...]
+    """By seat: the symbol cards of its row, from the left."""
+
     hands: tuple[tuple[SymbolCard, ...], ...]
+    """By seat: the symbol cards of its hand, the newest last."""
 
 
 class Phase(StrEnum):
@@ -188,57 +216,107 @@ class Phase(StrEnum):
 
 
 class Countdown(Struct, frozen=True):
-    """Who counts, on whom."""
+    """A running countdown."""
 
     by: Seat
+    """The seat that counts."""
+
     missing: Seat
+    """The seat that has not laid a card."""
 
 
 class LastTurn(Struct, frozen=True):
-    """What the last reveal showed: by seat the symbol, None for the seat that was counted out."""
+    """What the last reveal showed."""
 
     choices: tuple[Symbol | None, ...]
+    """By seat: the symbol that it chose; None for the seat that was counted out."""
+
     winning_symbol: Symbol | None
+    """The symbol that won; None if there was none."""
+
     counted_out: Seat | None
+    """The seat that was counted out; None if all laid a card."""
 
 
 class State(Struct, frozen=True):
     """Everything on the table, hidden cards included.
 
-    ``pile`` has the picture that lies face up in front. All others are in the box or won, and
-    only their numbers matter; they are told apart by whether they have ever lain face up
-    (``shown``) or not (``unshown``). ``hands`` hold a laid card too, and ``choices``, by seat,
-    the symbol that it was laid for, None before.
+    Of the pictures in the box and of those won, only the numbers matter. They are kept apart by
+    whether they have ever lain face up, since only the others are hidden.
     """
 
     phase: Phase
+    """Whether symbols are chosen, or the game is over."""
+
     pile: tuple[Picture, ...]
+    """The pictures to play for; the first one lies face up."""
+
     shown: tuple[Picture, ...]
+    """The pictures that have lain face up and left the pile, the earliest first."""
+
     unshown: tuple[Picture, ...]
+    """The pictures in the box or won that never lay face up, in any order."""
+
     box_size: int
+    """How many pictures are in the box."""
+
     scores: tuple[int, ...]
+    """By seat: how many pictures it has won; with two seats the shared score, twice."""
+
     rows: tuple[tuple[SymbolCard, ...], ...]
+    """By seat: the symbol cards of its row, from the left."""
+
     hands: tuple[tuple[SymbolCard, ...], ...]
+    """By seat: the symbol cards of its hand, a laid one included."""
+
     choices: tuple[Symbol | None, ...]
+    """By seat: the symbol that it chose in this turn; None before."""
+
     countdown: Countdown | None
+    """The countdown that runs; None if none does."""
+
     countdown_seconds: int
+    """How many seconds a countdown runs."""
+
     last_turn: LastTurn | None
+    """What the reveal before showed; None in the first turn."""
 
 
 class ContrastTable(Table, frozen=True, tag="contrast"):
     """What a seat or a spectator sees."""
 
     phase: Phase
+    """Whether symbols are chosen, or the game is over."""
+
     picture: Picture | None
+    """The picture that lies face up; None once the game is over."""
+
     pile_size: int
+    """How many pictures the pile has, the one face up included."""
+
     box_size: int
+    """How many pictures are in the box."""
+
     rows: tuple[tuple[SymbolCard, ...], ...]
+    """By seat: the symbol cards of its row, from the left."""
+
     hands: tuple[tuple[SymbolCard, ...], ...]
+    """By seat: the symbol cards of its hand, a laid one included."""
+
     scores: tuple[int, ...]
+    """By seat: how many pictures it has won; with two seats the shared score, twice."""
+
     has_chosen: tuple[bool, ...]
+    """By seat: whether it has laid a card in this turn."""
+
     choice: Symbol | None
+    """The symbol that the reader chose in this turn; None before, and for a spectator."""
+
     countdown: Countdown | None
+    """The countdown that runs; None if none does."""
+
     last_turn: LastTurn | None
+    """What the reveal before showed; None in the first turn."""
 
 
 # --- Options ----------------------------------------------------------------------------------

@@ -96,31 +96,37 @@ Hands = tuple[tuple[Card, ...], ...]
 
 
 class Options(Struct, frozen=True, forbid_unknown_fields=True):
-    """Whether the piles may be examined."""
+    """The variants of Mit List und Tücke."""
 
     open_piles: bool = False
+    """Whether all see every card of a face-up pile, and how many cards lie face down."""
 
 
 class Deal(Struct, frozen=True, forbid_unknown_fields=True):
-    """All that chance decides: the first dealer, and the hands by seat of each round."""
+    """All that chance decides: the first dealer, and the hands of each round."""
 
     dealer: Seat
+    """The seat that deals the first round."""
+
     rounds: tuple[Hands, ...]
+    """For each round, the hands by seat."""
 
 
 class Take(Move, frozen=True, tag="take"):
-    """The high seat's choice of cards out of the trick, in any order."""
+    """Take cards out of the trick as its high seat, named in any order."""
 
     cards: tuple[Card, ...]
+    """The cards, sorted by name: two with four seats, three with more."""
 
     def __post_init__(self) -> None:
         sort_set(self, "cards")
 
 
 class Keep(Move, frozen=True, tag="keep"):
-    """The two colours that will score, in any order."""
+    """Choose the two colours that will score, named in any order."""
 
     colors: tuple[Color, ...]
+    """The two colours, sorted by name."""
 
     def __post_init__(self) -> None:
         sort_set(self, "colors")
@@ -130,50 +136,78 @@ AnyMove = Play | Take | Keep
 
 
 class Counts(Struct, frozen=True):
-    """What a seat's points come from: its two largest face-up piles, and its other cards."""
+    """The numbers of cards that a seat's points come from."""
 
     largest: int
+    """How many cards the largest face-up pile has."""
+
     second: int
+    """How many cards the second largest one has."""
+
     rest: int
+    """How many other cards the seat has, face up or face down."""
 
 
 class RoundStarted(Event, frozen=True, tag="round_started"):
     """The cards are dealt; each seat sees its own."""
 
     round: int
+    """The round that begins, from 1."""
+
     dealer: Seat
+    """The seat that deals."""
+
     leader: Seat
+    """The seat that leads the first trick."""
+
     hand: tuple[Card, ...] | None
+    """The reader's own hand; None for a spectator."""
 
 
 class TrickCompleted(Event, frozen=True, tag="trick_completed"):
-    """Every seat has played. There is no low seat if the whole trick is of the led colour."""
+    """Every seat has played a card to the trick."""
 
     high: Seat
+    """The seat with the highest card of the led colour."""
+
     low: Seat | None
+    """The seat with the lowest card of another colour; None if all are of the led colour."""
 
 
 class CardsTaken(Event, frozen=True, tag="cards_taken"):
-    """Cards left the trick for a seat, or were discarded (None): in the order played."""
+    """Cards left the trick: a seat got them, or they were discarded."""
 
     seat: Seat | None
+    """The seat that gets the cards; None if they are discarded."""
+
     cards: tuple[Card, ...]
+    """The cards, in the order in which they were played."""
 
 
 class ColorsKept(Event, frozen=True, tag="colors_kept"):
     """A seat chose its two colours and turned the cards of the others face down."""
 
     seat: Seat
+    """The seat that chose."""
+
     colors: tuple[Color, ...]
+    """The two colours that score, sorted by name."""
 
 
 class RoundScored(Event, frozen=True, tag="round_scored"):
-    """The round is over: ``early`` because a seat could not play."""
+    """A round is over, and these are its points."""
 
     round: int
+    """The round that is over, from 1."""
+
     early: bool
+    """Whether it ended because a seat had no card that it could play."""
+
     scores: tuple[int, ...]
+    """By seat: its points of this round."""
+
     counts: tuple[Counts, ...]
+    """By seat: what these points come from."""
 
 
 class Phase(StrEnum):
@@ -186,99 +220,163 @@ class Phase(StrEnum):
 
 
 class PlayedCard(Struct, frozen=True):
-    """A card of the trick, and who played it."""
+    """A card of the trick, and the seat that played it."""
 
     seat: Seat
+    """The seat that played it."""
+
     card: Card
+    """The card."""
 
 
 Trick = tuple[PlayedCard, ...]
 
 
 class Winnings(Struct, frozen=True):
-    """The cards before a seat.
-
-    ``piles`` are the face-up ones, one for each of `COLORS`, bottom first. ``kept`` holds the
-    two colours that score, None until the seat has chosen them; from then on the cards of the
-    others are ``face_down``.
-    """
+    """The cards before a seat."""
 
     piles: tuple[tuple[Card, ...], ...] = ((),) * len(COLORS)
+    """The face-up pile of each of `COLORS`, bottom card first; empty if there is none."""
+
     face_down: tuple[Card, ...] = ()
+    """The cards of the colours not kept, bottom card first; empty until the seat has chosen."""
+
     kept: tuple[Color, ...] | None = None
+    """The two colours that score, sorted by name; None until the seat has chosen them."""
 
 
 class State(Struct, frozen=True):
-    """Everything on the table, hidden cards included.
-
-    ``round`` counts from 1. ``leader`` leads the trick on the table, or else the next one.
-    ``discarded`` are the cards that nobody got in this round. ``choosing`` are the seats that
-    must choose their colours now, in this order. ``round_scores`` has a list by seat for each
-    round played, ``later_rounds`` the hands of the rounds to come.
-    """
+    """Everything on the table, hidden cards included."""
 
     phase: Phase
+    """What the next move is, or that the game is over."""
+
     open_piles: bool
+    """Whether all see every card of a face-up pile, and how many cards lie face down."""
+
     round: int
+    """The present round, from 1."""
+
     dealer: Seat
+    """The seat that dealt this round."""
+
     leader: Seat
+    """The seat that leads the trick on the table, or else the next one."""
+
     hands: Hands
+    """By seat: the cards that it has not played."""
+
     trick: Trick
+    """The cards of the trick on the table, in the order played."""
+
     tricks_played: int
+    """How many tricks of this round are complete and taken."""
+
     winnings: tuple[Winnings, ...]
+    """By seat: the cards before it."""
+
     discarded: tuple[Card, ...]
+    """The cards of this round that no seat got, in the order played."""
+
     choosing: tuple[Seat, ...]
+    """The seats that must choose their colours now, the next one first."""
+
     round_scores: tuple[tuple[int, ...], ...]
+    """For each round that is over, the points by seat."""
+
     later_rounds: tuple[Hands, ...]
+    """For each round to come, the hands by seat."""
 
 
 class Pile(Struct, frozen=True):
-    """A face-up pile: its top card, and all its cards, bottom first, if piles are open."""
+    """A face-up pile as a reader sees it."""
 
     color: Color
+    """The colour of its cards."""
+
     top: Card
+    """The card on top, which all see."""
+
     cards: tuple[Card, ...] | None
+    """All its cards, bottom first; None unless piles are open."""
 
 
 class FaceDown(Struct, frozen=True):
-    """A face-down pile: whether it is there, and its size if piles are open."""
+    """The face-down pile of a seat as a reader sees it."""
 
     any: bool
+    """Whether any cards lie face down."""
+
     size: int | None
+    """How many cards lie face down; None unless piles are open."""
 
 
 class MitListTable(Table, frozen=True, tag="mit-list-und-tuecke"):
     """What a seat or a spectator sees."""
 
     phase: Phase
+    """What the next move is, or that the game is over."""
+
     round: int
+    """The present round, from 1."""
+
     rounds: int
+    """How many rounds the game has: as many as seats."""
+
     dealer: Seat
+    """The seat that dealt this round."""
+
     hand: tuple[Card, ...] | None
+    """The reader's own hand; None for a spectator."""
+
     hand_sizes: tuple[int, ...]
+    """By seat: how many cards it holds."""
+
     leader: Seat
+    """The seat that leads the trick on the table, or else the next one."""
+
     trick: Trick
+    """The cards of the trick on the table, in the order played."""
+
     led_color: Color | None
+    """The colour of the first card of the trick; None while there is none."""
+
     high: Seat | None
+    """The high seat of a complete trick; None while it is not complete."""
+
     low: Seat | None
+    """The low seat of a complete trick; None while it is not complete, or if there is none."""
+
     tricks_played: int
+    """How many tricks of this round are complete and taken."""
+
     piles: tuple[tuple[Pile, ...], ...]
+    """By seat: its face-up piles, in the order of `COLORS`."""
+
     face_down: tuple[FaceDown, ...]
+    """By seat: its cards of the colours not kept."""
+
     kept: tuple[tuple[Color, ...] | None, ...]
+    """By seat: the two colours that score, sorted by name; None until it has chosen them."""
+
     round_scores: tuple[tuple[int, ...], ...]
+    """For each round that is over, the points by seat."""
 
 
 class MitListPreview(Preview, frozen=True, tag="mit-list-und-tuecke"):
-    """What a card played or cards taken would bring about; None where it does not apply.
-
-    Of a card: the colour then led, and the high and the low seat if it completes the trick. Of
-    cards taken: the seat that gets the rest, None too if the rest is discarded.
-    """
+    """What a played card or a take would do; None where a member does not apply."""
 
     led_color: Color | None = None
+    """The colour that is led once the card is played."""
+
     high: Seat | None = None
+    """The high seat, if the card completes the trick."""
+
     low: Seat | None = None
+    """The low seat, if the card completes the trick; None too if there is no low seat."""
+
     rest_to: Seat | None = None
+    """The seat that gets the rest of the trick after a take; None too if it is discarded."""
 
 
 # --- Setup ------------------------------------------------------------------------------------

@@ -85,56 +85,79 @@ class Options(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Deal(Struct, frozen=True, forbid_unknown_fields=True):
-    """All that chance decides: who starts, the hands, the parade (front first), the pile."""
+    """All that chance decides: the seat that starts, and where each card lies."""
 
     first_seat: Seat
+    """The seat that plays first."""
+
     hands: tuple[tuple[Card, ...], ...]
+    """By seat: five cards, in the order in which they were dealt."""
+
     parade: tuple[Card, ...]
+    """The six cards that begin the parade, front first."""
+
     pile: tuple[Card, ...]
+    """All other cards, the next one drawn first."""
 
 
 class Discard(Move, frozen=True, tag="discard"):
     """Throw two hand cards away, in any order."""
 
     cards: tuple[Card, ...]
+    """The two cards, sorted by name."""
 
     def __post_init__(self) -> None:
         sort_set(self, "cards")
 
 
 class CardsCollected(Event, frozen=True, tag="cards_collected"):
-    """Cards left the parade for a seat's collection."""
+    """Cards left the parade for the collection of the seat that played."""
 
     seat: Seat
+    """The seat that played."""
+
     cards: tuple[Card, ...]
+    """The cards, in the order in which they stood in the parade."""
 
 
 class CardDrawn(Event, frozen=True, tag="card_drawn"):
-    """A seat drew a card, which only its owner sees."""
+    """A seat drew a card, which only this seat sees."""
 
     seat: Seat
+    """The seat that drew."""
+
     card: Card | None
+    """The card; None for every reader but this seat."""
+
     pile_size: int
+    """How many cards are left in the pile."""
 
 
 class LastRoundStarted(Event, frozen=True, tag="last_round_started"):
     """After this seat's turn, every seat has one more."""
 
     seat: Seat
+    """The seat whose turn started the last round; it plays the last turn too."""
+
     cause: str
+    """`colors`: it has collected all six colours; `pile`: it drew the last card; or `both`."""
 
 
 class CardsDiscarded(Event, frozen=True, tag="cards_discarded"):
-    """A seat threw two cards away, which only it sees."""
+    """A seat threw two cards away, which only this seat sees."""
 
     seat: Seat
+    """The seat that discarded."""
+
     cards: tuple[Card, ...] | None
+    """The two cards, by colour and value; None for every reader but this seat."""
 
 
 class HandsLaidDown(Event, frozen=True, tag="hands_laid_down"):
     """All have discarded: the cards left in each hand join the seat's collection."""
 
     cards: tuple[tuple[Card, ...], ...]
+    """By seat: the two cards that it kept, by colour and value."""
 
 
 class Phase(StrEnum):
@@ -147,41 +170,69 @@ class Phase(StrEnum):
 
 
 class State(Struct, frozen=True):
-    """Everything on the table, hidden cards included.
-
-    ``seat_to_play`` is the seat whose turn it is while cards are played. ``pile`` has the
-    card drawn next in front. ``discards`` holds, by seat, the two cards thrown away, None before.
-    ``last_turns_left`` counts the turns still to play in the last round, None before it.
-    """
+    """Everything on the table, hidden cards included."""
 
     phase: Phase
+    """What the next move is, or that the game is over."""
+
     seat_to_play: Seat
+    """The seat whose turn it is while cards are played; without meaning after the last round."""
+
     parade: tuple[Card, ...]
+    """The cards that parade, front first; a played card joins at the end."""
+
     pile: tuple[Card, ...]
+    """The cards to draw, the next one first."""
+
     hands: tuple[tuple[Card, ...], ...]
+    """By seat: its hand, a drawn card last; empty once the game is over."""
+
     collections: tuple[tuple[Card, ...], ...]
+    """By seat: the cards that it has collected, in the order in which they came."""
+
     discards: tuple[tuple[Card, ...] | None, ...]
+    """By seat: the two cards that it discarded, by colour and value; None before."""
+
     last_turns_left: int | None
+    """How many turns are left in the last round; None before it, 0 after it."""
 
 
 class ParadeTable(Table, frozen=True, tag="parade"):
     """What a seat or a spectator sees."""
 
     phase: Phase
+    """What the next move is, or that the game is over."""
+
     parade: tuple[Card, ...]
+    """The cards that parade, front first."""
+
     collections: tuple[tuple[Card, ...], ...]
+    """By seat: the cards that it has collected, in the order in which they came."""
+
     pile_size: int
+    """How many cards are left to draw."""
+
     hand_sizes: tuple[int, ...]
+    """By seat: how many cards it holds."""
+
     hand: tuple[Card, ...] | None
+    """The reader's own hand; None for a spectator."""
+
     has_discarded: tuple[bool, ...]
+    """By seat: whether it has discarded."""
+
     discard: tuple[Card, ...] | None
+    """The two cards that the reader discarded; None before, and for a spectator."""
+
     last_turns_left: int | None
+    """How many turns are left in the last round; None before it, 0 after it."""
 
 
 class ParadePreview(Preview, frozen=True, tag="parade"):
-    """The cards that would leave the parade."""
+    """What a played card would do."""
 
     collected: tuple[Card, ...]
+    """The cards that would leave the parade, front first; empty if none would."""
 
 
 # --- Setup ------------------------------------------------------------------------------------

@@ -145,49 +145,69 @@ def lines(rows: int, columns: int) -> tuple[tuple[Cell, ...], ...]:
 
 
 class Options(Struct, frozen=True, forbid_unknown_fields=True):
-    """How the faces alternate in the grid."""
+    """The variants of Tea Time."""
 
     grid: Layout = Layout.ROWS
+    """How the faces alternate in each new grid."""
 
 
 class Deal(Struct, frozen=True, forbid_unknown_fields=True):
-    """All that chance decides: who starts with Alice, and the pile, next laid first."""
+    """All that chance decides: the seat that starts, and the order of the pile."""
 
     first_seat: Seat
+    """The seat that begins, with Alice in hand."""
+
     pile: tuple[Character, ...]
+    """The characters, the next one laid first."""
 
 
 class Pick(Move, frozen=True, tag="pick"):
     """Take the cards of one to three neighbouring cells in a line, named in any order."""
 
     cells: tuple[Cell, ...]
+    """One to three cells, sorted by name."""
 
     def __post_init__(self) -> None:
         sort_set(self, "cells")
 
 
 class GridLaid(Event, frozen=True, tag="grid_laid"):
-    """A round begins with this grid, given in rows."""
+    """A round began: a new grid was laid."""
 
     round: int
+    """The round that begins, from 1."""
+
     grid: tuple[Grid, ...]
+    """The rows of the grid, top row first."""
+
     pile_size: int
+    """How many cards are left for later rounds."""
 
 
 class CardsPicked(Event, frozen=True, tag="cards_picked"):
-    """A seat took the cards of these cells, in this order; pairs of opposite faces cancelled."""
+    """A seat took cards from the grid, and pairs of opposite faces cancelled each other."""
 
     seat: Seat
+    """The seat that took the cards."""
+
     cells: tuple[Cell, ...]
+    """The cells that it emptied, sorted by name."""
+
     cards: tuple[Card, ...]
+    """What lay in them, cell by cell; Alice may be among them."""
+
     cancelled: tuple[Card, ...]
+    """The cards that cancelled each other, pair by pair: the one owned, then the one taken."""
 
 
 class AliceLaid(Event, frozen=True, tag="alice_laid"):
     """The seat that held Alice laid her in the cell that it emptied."""
 
     seat: Seat
+    """The seat that held her."""
+
     cell: Cell
+    """The cell in which she lies now."""
 
 
 class Phase(StrEnum):
@@ -198,45 +218,81 @@ class Phase(StrEnum):
 
 
 class State(Struct, frozen=True):
-    """Everything on the table, hidden cards included.
-
-    ``turn`` is the seat whose turn it is, ``turn_in_round`` counts its turn from 1. ``pile``
-    has the character laid next in front. ``alice_holder`` is None while Alice is in the grid.
-    ``out`` names the character of every cancelled card.
-    """
+    """Everything on the table, hidden cards included."""
 
     phase: Phase
+    """Whether cards are taken, or the game is over."""
+
     layout: Layout
+    """How the faces alternate in each new grid."""
+
     round: int
+    """The present round, from 1."""
+
     turn_in_round: int
+    """The present turn of this round, from 1; once the game is over, its last one."""
+
     turn: Seat
+    """The seat whose turn it is; once the game is over, the seat that took the last cards."""
+
     grid: Grid
+    """What lies in each cell, row by row from the top left."""
+
     pile: tuple[Character, ...]
+    """The characters for later rounds, the next one laid first."""
+
     alice_holder: Seat | None
+    """The seat that holds Alice; None while she lies in the grid."""
+
     collections: tuple[tuple[Card, ...], ...]
+    """By seat: its cards, with the face that they had in the grid, in columns."""
+
     out: tuple[Character, ...]
+    """The character of each card that was cancelled, the earliest first."""
 
 
 class TeaTimeTable(Table, frozen=True, tag="tea-time"):
     """What everybody sees."""
 
     phase: Phase
+    """Whether cards are taken, or the game is over."""
+
     round: int
+    """The present round, from 1."""
+
     rounds: int
+    """How many rounds the game has."""
+
     turn_in_round: int
+    """The present turn of this round, from 1; once the game is over, its last one."""
+
     max_cards: int
+    """How many cards may be taken in this turn; 0 once the game is over."""
+
     grid: tuple[Grid, ...]
+    """The rows of the grid, top row first."""
+
     alice_holder: Seat | None
+    """The seat that holds Alice; None while she lies in the grid."""
+
     collections: tuple[tuple[Card, ...], ...]
+    """By seat: its cards, with the face that they had in the grid, in columns."""
+
     out: tuple[Character, ...]
+    """The character of each card that was cancelled, the earliest first."""
+
     pile_size: int
+    """How many cards are left for later rounds."""
 
 
 class TeaTimePreview(Preview, frozen=True, tag="tea-time"):
-    """The cards that would cancel, and all that the seat would have of the characters touched."""
+    """What taking cards would do."""
 
     cancelled: tuple[Card, ...]
+    """The cards that would cancel each other, pair by pair."""
+
     cards: tuple[Card, ...]
+    """The cards that the seat would then have of the characters it takes, in columns."""
 
 
 # --- Setup ------------------------------------------------------------------------------------
@@ -244,16 +300,28 @@ class TeaTimePreview(Preview, frozen=True, tag="tea-time"):
 
 @dataclass(frozen=True, slots=True)
 class Setup:
-    """What the number of seats decides, and the lines that there are in its grid."""
+    """What the number of seats decides: the rounds, the grid and the cards."""
 
     rounds: int
+    """How many grids are laid."""
+
     rows: int
+    """The rows of each grid."""
+
     columns: int
+    """The columns of each grid."""
+
     cards_of_a_character: int
+    """How many cards of each character the pile of a whole game has."""
+
     index_of: dict[Cell, Index]
+    """For each cell its index in the grid."""
+
     lines: frozenset[tuple[Cell, ...]]
+    """Every line of one to three neighbouring cells, each sorted by name."""
+
     picks: tuple[Pick, ...]
-    """Each line as a move, short ones first."""
+    """Each line as a move, in the order of the list of legal moves: short lines first."""
 
 
 def setup(rounds: int, rows: int, columns: int, left_out: int = 0) -> Setup:

@@ -55,8 +55,13 @@ class Holding(Struct, frozen=True):
     """A seat's cards, counted or guessed: of each of `COLORS`, and face down."""
 
     piles: tuple[float, ...]
+    """For each of `COLORS` the number of cards face up."""
+
     face_down: float
+    """How many cards lie face down."""
+
     kept: tuple[Color, ...] | None
+    """The two colours that score; None until the seat has chosen them."""
 
 
 def careful(table: MitListTable, seat: Seat, moves: Sequence[AnyMove], rng: Random) -> AnyMove:
