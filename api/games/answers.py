@@ -10,32 +10,59 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from msgspec import UNSET, Meta, Raw, Struct, UnsetType
+from msgspec import UNSET, Raw, Struct, UnsetType
 
-from api.model.events import Cause
-from api.model.game import GameStatus, Player, Visibility
-from api.model.members import (
-    MAX_SEATS,
-    Hash,
-    Id,
-    Moment,
-    Number,
-    SeatCount,
-    SeatNumber,
-    Turn,
-    by_seat,
+from api.model.events import (
+    Cause,
+    GameCancelled,
+    GameFinished,
+    GameStarted,
+    SeatHandedOver,
+    SeatLeft,
+    SeatTaken,
+    SeatTakenBack,
+    TimeRanOut,
 )
-from engine.published import NamedUnion, described, published_as
-from engine.ruleset import Component, Event, Move, MoveType, Option, Preview, Result, Table
+from api.model.game import GameStatus, Player, Visibility
+from api.model.members import Hash, Id, Moment, Number, SeatCount, Turn
+from engine.published import MAX_SEATS, NamedUnion, bounded, by_seat, described, published_as
+from engine.registry import RULESETS
+from engine.ruleset import Component, Event, Move, MoveType, Option, Preview, Result, Seat, Table
+
+EVENTS = NamedUnion(
+    "GameEvent",
+    (
+        SeatTaken,
+        SeatLeft,
+        SeatHandedOver,
+        SeatTakenBack,
+        TimeRanOut,
+        GameStarted,
+        GameFinished,
+        GameCancelled,
+        # Games may share an event: it is listed once.
+        *dict.fromkeys(event for ruleset in RULESETS.values() for event in ruleset.event_types),
+    ),
+    "One thing that happened, as you are told it.",
+)
+TABLES = NamedUnion(
+    "Table",
+    tuple(ruleset.table_type for ruleset in RULESETS.values()),
+    "What you see of the table.",
+)
+PREVIEWS = NamedUnion(
+    "Preview",
+    tuple(ruleset.preview_type for ruleset in RULESETS.values() if ruleset.preview_type),
+    "What you can know of a move beforehand.",
+)
 
 AnyMove = Annotated[Move, published_as("Move")]
-AnyEvent = Annotated[Event, published_as("GameEvent")]
-AnyTable = Annotated[Table, published_as("Table")]
-GameResult = Annotated[Result, published_as("Result")]
-AnyPreview = Annotated[Preview, published_as("Preview")]
+AnyEvent = Annotated[Event, published_as(EVENTS)]
+AnyTable = Annotated[Table, published_as(TABLES)]
+AnyPreview = Annotated[Preview, published_as(PREVIEWS)]
 
-Token = Annotated[str, Meta(extra_json_schema={"pattern": r"^[0-9a-f]{32}\.[A-Za-z0-9_-]{43}$"})]
-SeatsToMove = Annotated[tuple[SeatNumber, ...], Meta(max_length=MAX_SEATS)]
+Token = Annotated[str, described("A token.", pattern=r"^[0-9a-f]{32}\.[A-Za-z0-9_-]{43}$")]
+SeatsToMove = Annotated[tuple[Seat, ...], bounded(maxItems=MAX_SEATS)]
 
 
 # --- Players ----------------------------------------------------------------------------------
@@ -64,7 +91,7 @@ class TokenAnswer(Struct, frozen=True):
 class SeatAnswer(Struct, frozen=True):
     """A seat of a game."""
 
-    seat: Annotated[SeatNumber, described("The seat's number, from 0 in clockwise order.")]
+    seat: Annotated[Seat, described("The seat's number, from 0 in clockwise order.")]
     player: Annotated[
         Player | None,
         described(
@@ -113,9 +140,9 @@ class GameSummary(Struct, frozen=True, kw_only=True):
             "When the clock acts: the time of the turn or a countdown is up. Null unless playing."
         ),
     ]
-    you: Annotated[SeatNumber | None, described("Your own seat; null if you have none.")]
+    you: Annotated[Seat | None, described("Your own seat; null if you have none.")]
     result: Annotated[
-        GameResult | None, described("How it ended; null before, and if it was cancelled.")
+        Result | None, described("How it ended; null before, and if it was cancelled.")
     ]
     deal_sha256: Annotated[
         Hash | None,
@@ -131,7 +158,7 @@ class GameSummary(Struct, frozen=True, kw_only=True):
         str | None,
         described(
             "What lets others into a private game; null for all but its host, and in a public one.",
-            extra_json_schema={"pattern": "^[A-Za-z0-9_-]{22}$"},
+            pattern="^[A-Za-z0-9_-]{22}$",
         ),
     ]
     created_at: Annotated[Moment, described("When it was created.")]
@@ -160,14 +187,14 @@ class GameAnswer(GameSummary, frozen=True, kw_only=True):
 class GamePage(Struct, frozen=True):
     """A page of games, newest first."""
 
-    items: Annotated[tuple[GameSummary, ...], described("The games.", max_length=100)]
+    items: Annotated[tuple[GameSummary, ...], described("The games.", maxItems=100)]
     next: Annotated[str | None, described("The cursor of the next page; null on the last one.")]
 
 
 class SeatPresence(Struct, frozen=True):
     """When a seat's player was last heard of."""
 
-    seat: Annotated[SeatNumber, described("The seat.")]
+    seat: Annotated[Seat, described("The seat.")]
     last_seen: Annotated[
         Moment | None,
         described("When, to half a minute; null for the house and an empty seat."),
@@ -186,18 +213,18 @@ class PresenceAnswer(Struct, frozen=True):
 class ItemAnswer(Struct, frozen=True):
     """One thing that happened, with its events as you are told them."""
 
-    version: Annotated[int, described("The version that the game had after it; its id.", ge=1)]
+    version: Annotated[int, described("The version that the game had after it; its id.", minimum=1)]
     at: Annotated[Moment, described("When it happened.")]
     turn: Annotated[
         Turn | None,
         described("Of a move or a countdown: the turn that it answered; else null."),
     ]
     by: Annotated[str, published_as(Cause, "Who caused it.")]
-    seat: Annotated[SeatNumber | None, described("The seat that it concerns; null if none.")]
+    seat: Annotated[Seat | None, described("The seat that it concerns; null if none.")]
     events: Annotated[
         Raw,
         published_as(
-            Annotated[tuple[AnyEvent, ...], Meta(min_length=1)],
+            Annotated[tuple[AnyEvent, ...], bounded(minItems=1)],
             "What it consisted of, in order.",
         ),
     ]
@@ -206,7 +233,7 @@ class ItemAnswer(Struct, frozen=True):
 class EventPage(Struct, frozen=True):
     """What happened since a version."""
 
-    items: Annotated[tuple[ItemAnswer, ...], described("What happened, in order.", max_length=500)]
+    items: Annotated[tuple[ItemAnswer, ...], described("What happened, in order.", maxItems=500)]
     version: Annotated[Number, described("Where this page ends: pass it as `since`.")]
     more: Annotated[bool, described("Whether more has happened after this page.")]
     status: Annotated[str, published_as(GameStatus, "Where in its life the game is.")]
@@ -222,7 +249,7 @@ class PlayedAnswer(Struct, frozen=True):
     game: Annotated[Raw, published_as(GameAnswer, "The game after it, as you see it.")]
     items: Annotated[
         tuple[ItemAnswer, ...],
-        described("Your move, then what the house and the rules made of it.", min_length=1),
+        described("Your move, then what the house and the rules made of it.", minItems=1),
     ]
 
 
@@ -230,7 +257,7 @@ class LegalMovesAnswer(Struct, frozen=True):
     """The legal moves of your seat."""
 
     turn: Annotated[Turn | None, described("The turn that they answer; null unless playing.")]
-    seat: Annotated[SeatNumber, described("Your seat.")]
+    seat: Annotated[Seat, described("Your seat.")]
     moves: Annotated[
         tuple[AnyMove, ...],
         described("The moves, in a fixed order; empty if there is none."),
@@ -271,7 +298,7 @@ class TicketAnswer(Struct, frozen=True):
         str,
         described(
             "To be sent as the stream's `ticket`, until it expires. A secret.",
-            extra_json_schema={"pattern": "^[A-Za-z0-9_-]{43}$"},
+            pattern="^[A-Za-z0-9_-]{43}$",
         ),
     ]
     expires_at: Annotated[Moment, described("When it expires at the latest.")]
@@ -296,7 +323,7 @@ class EndedGame(Struct, frozen=True):
     """A game that has ended; without a result if it was cancelled."""
 
     id: Annotated[Id, described("The game's id.")]
-    result: Annotated[GameResult | None, described("How it ended; null if it was cancelled.")]
+    result: Annotated[Result | None, described("How it ended; null if it was cancelled.")]
 
 
 class TurnsAnswer(Struct, frozen=True):
@@ -308,7 +335,7 @@ class TurnsAnswer(Struct, frozen=True):
             "The games that wait for you, as getGame shows them. One answer applies the "
             "clock in at most four games whose time has run out; the next answers list the "
             "others.",
-            max_length=100,
+            maxItems=100,
         ),
     ]
     ended: Annotated[
@@ -327,7 +354,7 @@ class TurnsAnswer(Struct, frozen=True):
 class MadeMove(Struct, frozen=True):
     """A move of a game that has ended."""
 
-    seat: Annotated[SeatNumber, described("Who moved.")]
+    seat: Annotated[Seat, described("Who moved.")]
     move: Annotated[Raw, published_as("Move", "What was played.")]
     turn: Annotated[int | None, published_as(Turn, "The turn that it answered.")]
     at: Annotated[Moment, described("When it was played.")]
@@ -350,7 +377,7 @@ class RunOutCountdown(Struct, frozen=True):
         bool,
         described(
             "Always true; tells it apart from a move.",
-            extra_json_schema={"const": True},
+            const=True,
         ),
     ] = True
 
@@ -386,7 +413,7 @@ class GameRecord(Struct, frozen=True):
         tuple[Annotated[Any, published_as(RECORDED_MOVE)], ...],
         described("All moves and countdowns that ran out, in order."),
     ]
-    result: Annotated[GameResult | None, described("How it ended; null if it was cancelled.")]
+    result: Annotated[Result | None, described("How it ended; null if it was cancelled.")]
 
 
 LegalMovesBySeat = Annotated[
@@ -417,7 +444,7 @@ class AnalysisAnswer(StepAnswer, frozen=True):
         tuple[AnyEvent, ...],
         described("All that happened, in order, with what only the seat itself is told."),
     ]
-    result: Annotated[GameResult | None, described("How the game ended; null if it has not.")]
+    result: Annotated[Result | None, described("How the game ended; null if it has not.")]
     steps: Annotated[
         tuple[StepAnswer, ...] | UnsetType,
         described("The position before each move; only with `trace`."),
@@ -430,8 +457,8 @@ class AnalysisAnswer(StepAnswer, frozen=True):
 class SeatCounts(Struct, frozen=True):
     """For how many seats a game is."""
 
-    minimum: Annotated[int, described("The fewest seats.", ge=1)]
-    maximum: Annotated[int, described("The most seats.", ge=1)]
+    minimum: Annotated[int, described("The fewest seats.", minimum=1)]
+    maximum: Annotated[int, described("The most seats.", minimum=1)]
 
 
 class RulesetAnswer(Struct, frozen=True):
@@ -441,22 +468,22 @@ class RulesetAnswer(Struct, frozen=True):
     title: Annotated[str, described("What the game is called.")]
     seat_counts: Annotated[SeatCounts, described("For how many it is.")]
     options: Annotated[
-        tuple[Annotated[Option, published_as("RulesetOption")], ...],
+        tuple[Annotated[Option, bounded(title="RulesetOption")], ...],
         described("What may be chosen when a game is created; empty if nothing."),
     ]
     components: Annotated[
-        tuple[Annotated[Component, published_as("Component")], ...],
-        described("Everything in the box.", min_length=1),
+        tuple[Component, ...],
+        described("Everything in the box.", minItems=1),
     ]
     move_types: Annotated[
-        tuple[Annotated[MoveType, published_as("MoveType")], ...],
-        described("The moves that there are.", min_length=1),
+        tuple[MoveType, ...],
+        described("The moves that there are.", minItems=1),
     ]
     house_levels: Annotated[
         tuple[str, ...],
         described(
             "The levels at which the house plays it, the plainest first.",
-            min_length=1,
+            minItems=1,
         ),
     ]
     rules: Annotated[
@@ -468,4 +495,4 @@ class RulesetAnswer(Struct, frozen=True):
 class RulesetPage(Struct, frozen=True):
     """All games of the catalogue."""
 
-    items: Annotated[tuple[RulesetAnswer, ...], described("The games.", min_length=1)]
+    items: Annotated[tuple[RulesetAnswer, ...], described("The games.", minItems=1)]

@@ -6,9 +6,9 @@ from enum import StrEnum
 from typing import Annotated
 
 from api.model.game import Player
-from api.model.members import SeatCount, SeatNumber
-from engine.published import described, published_as
-from engine.ruleset import Event, Result
+from api.model.members import SeatCount
+from engine.published import described
+from engine.ruleset import Event, Result, Seat
 
 
 class Cause(StrEnum):
@@ -26,28 +26,28 @@ BY_PLAYER, BY_HOUSE, BY_CLOCK, BY_TABLE = Cause
 class SeatTaken(Event, frozen=True, tag="seat_taken"):
     """A player sat down."""
 
-    seat: Annotated[SeatNumber, described("The seat that was free.")]
+    seat: Annotated[Seat, described("The seat that was free.")]
     player: Annotated[Player, described("Who has it now.")]
 
 
 class SeatLeft(Event, frozen=True, tag="seat_left"):
     """A player left before the start, and the seat is free again."""
 
-    seat: Annotated[SeatNumber, described("The seat that is free now.")]
+    seat: Annotated[Seat, described("The seat that is free now.")]
     player: Annotated[Player, described("Who had it, or had it reserved.")]
 
 
 class SeatHandedOver(Event, frozen=True, tag="seat_handed_over"):
     """The house plays for a seat from now on, at this level."""
 
-    seat: Annotated[SeatNumber, described("The seat.")]
+    seat: Annotated[Seat, described("The seat.")]
     house: Annotated[str, described("The level at which the house plays.")]
 
 
 class SeatTakenBack(Event, frozen=True, tag="seat_taken_back"):
     """A player plays again for the seat that the house had."""
 
-    seat: Annotated[SeatNumber, described("The seat.")]
+    seat: Annotated[Seat, described("The seat.")]
     player: Annotated[Player, described("Who is back.")]
 
 
@@ -55,7 +55,7 @@ class TimeRanOut(Event, frozen=True, tag="time_ran_out"):
     """A seat took too long: the house makes this one move for it."""
 
     # The events of the move follow.
-    seat: Annotated[SeatNumber, described("The seat, which moves itself again the next time.")]
+    seat: Annotated[Seat, described("The seat, which moves itself again the next time.")]
 
 
 class GameStarted(Event, frozen=True, tag="game_started"):
@@ -68,7 +68,7 @@ class GameStarted(Event, frozen=True, tag="game_started"):
 class GameFinished(Event, frozen=True, tag="game_finished"):
     """The rules ended the game."""
 
-    result: Annotated[Result, published_as("Result", "How it ended.")]
+    result: Annotated[Result, described("How it ended.")]
 
 
 class GameCancelled(Event, frozen=True, tag="game_cancelled"):

@@ -70,7 +70,8 @@ class Player(Struct, frozen=True):
         str,
         described(
             "What the player is called. Names need not be different.",
-            extra_json_schema={"minLength": 1, "maxLength": MAX_NAME_LENGTH},
+            minLength=1,
+            maxLength=MAX_NAME_LENGTH,
         ),
     ]
     kind: Annotated[str, published_as(PlayerKind, "Whether a person or a program plays.")]

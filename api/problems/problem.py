@@ -24,7 +24,7 @@ class FieldError(Struct, frozen=True, omit_defaults=True):
         str | UnsetType,
         described(
             "Of a member of the body: a JSON pointer to it, as `#/move/card`; `#` is the body.",
-            extra_json_schema={"pattern": "^#"},
+            pattern="^#",
         ),
     ] = UNSET
     parameter: Annotated[
@@ -40,14 +40,14 @@ class ProblemBody(Struct, frozen=True, omit_defaults=True):
         str,
         described(
             "The address of what there is to say about this code.",
-            extra_json_schema={"format": "uri-reference"},
+            format="uri-reference",
         ),
     ]
     title: Annotated[
         str,
         described("What is wrong, in a few words; the same for all problems of this code."),
     ]
-    status: Annotated[int, described("The HTTP status of the answer.", ge=400, le=599)]
+    status: Annotated[int, described("The HTTP status of the answer.", minimum=400, maximum=599)]
     code: Annotated[
         str,
         described("What is wrong, for programs. There may be new codes: go by the status then."),
@@ -61,7 +61,7 @@ class ProblemBody(Struct, frozen=True, omit_defaults=True):
         tuple[FieldError, ...] | UnsetType,
         described(
             "The members or parameters at fault, where any are.",
-            extra_json_schema={"minItems": 1},
+            minItems=1,
         ),
     ] = UNSET
 

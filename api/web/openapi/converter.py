@@ -11,11 +11,10 @@ from apispec.ext.marshmallow import MarshmallowPlugin
 from apispec.ext.marshmallow.openapi import OpenAPIConverter
 from marshmallow import Schema, fields
 
-from api.web.openapi.structs import Answer, StructSchemas, first_line
+from api.web.openapi.structs import Answer, StructSchemas, choice_schema, first_line
 from api.web.schemas import unions
 from api.web.schemas.fields import BodySchema, Choice, Either, Union
 from api.web.schemas.games import DealSchema
-from api.web.schemas.rulesets import ComponentSchema, MoveTypeSchema, RulesetOptionSchema
 
 
 class Converter(OpenAPIConverter):
@@ -24,17 +23,11 @@ class Converter(OpenAPIConverter):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         components = self.spec.components
+        # Answers have moves, options and deals as requests have them.
         elsewhere = {
             "Move": lambda: self.field2property(unions.move()),
-            "Table": lambda: self.field2property(unions.table()),
-            "Preview": lambda: self.field2property(unions.preview()),
-            "GameEvent": lambda: self.field2property(unions.event()),
             "Options": lambda: self.resolve_nested_schema(unions.OptionsSchema),
-            "Result": lambda: self.resolve_nested_schema(unions.ResultSchema),
             "Deal": lambda: self.resolve_nested_schema(DealSchema),
-            "RulesetOption": lambda: self.resolve_nested_schema(RulesetOptionSchema),
-            "Component": lambda: self.resolve_nested_schema(ComponentSchema),
-            "MoveType": lambda: self.resolve_nested_schema(MoveTypeSchema),
         }
         self._structs = StructSchemas(components.schemas, components.schema, elsewhere)
 
@@ -59,9 +52,7 @@ class Converter(OpenAPIConverter):
         return property_
 
     def _choice(self, field: Choice) -> dict[str, Any]:
-        values = [member.value for member in field.enum]
-        schema = {"type": "string", "enum": values, "description": first_line(field.enum)}
-        return self._reference(field.enum.__name__, schema, field)
+        return self._reference(field.choice.name, choice_schema(field.choice), field)
 
     def _union(self, field: Union) -> dict[str, Any]:
         mapping = {

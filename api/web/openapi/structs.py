@@ -7,13 +7,14 @@ as components; the first line of the docstring describes them.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from enum import Enum
 from typing import Any, NamedTuple
 
 import msgspec
 from msgspec import UNSET
 from msgspec import inspect as types
 
-from engine.published import PUBLISHED_AS, NamedUnion
+from engine.published import PUBLISHED_AS, NamedChoice, NamedUnion
 
 JsonSchema = dict[str, Any]
 
@@ -40,6 +41,7 @@ class StructSchemas:
         self._components = components
         self._register = register
         self._elsewhere = elsewhere
+        self._declarations: dict[str, object] = {}
 
     def schema(self, type_: Any) -> JsonSchema:
         """Return the schema of a type, which is a reference if the type is a component."""
@@ -51,18 +53,14 @@ class StructSchemas:
         said = dict(said or {})
         extra: JsonSchema = {}
         while isinstance(node, types.Metadata):
+            # What is said of a member goes before what is said of its type, in its place.
             said = {**(node.extra_json_schema or {}), **said}
             extra = {**(node.extra or {}), **extra}
             node = node.type
-        if "description" in said:
-            said = {"description": said["description"], **said}
         name = said.pop("title", None)
         published = extra.get(PUBLISHED_AS)
-        if isinstance(published, str):
-            return self._referring(self._elsewhere[published](), said, is_nullable=is_nullable)
-        if isinstance(published, NamedUnion):
-            union = published
-            reference = self._component(union.name, lambda: self._union(union))
+        reference = self._reference(node if published is None else published, name)
+        if reference is not None:
             return self._referring(reference, said, is_nullable=is_nullable)
         if published is not None:
             return self._schema(types.type_info(published), said, is_nullable=is_nullable)
@@ -70,29 +68,38 @@ class StructSchemas:
             # The one union without a name is that of a type and null.
             (inner,) = (each for each in node.types if not isinstance(each, types.NoneType))
             return self._schema(inner, said, is_nullable=node.includes_none)
-        if isinstance(node, types.StructType):
-            reference = self._component(name or _name(node.cls), lambda: self._struct(node))
-            return self._referring(reference, said, is_nullable=is_nullable)
-        if isinstance(node, types.EnumType):
-            reference = self._component(name or node.cls.__name__, lambda: _enum(node))
-            return self._referring(reference, said, is_nullable=is_nullable)
         schema = self._plain(node, said)
         if is_nullable:
             schema["type"] = [schema["type"], "null"]
         return schema
+
+    def _reference(self, declared: Any, name: str | None) -> JsonSchema | None:
+        """Return a reference to what is published as a component, None for anything else."""
+        if isinstance(declared, str):
+            return self._elsewhere[declared]()
+        if isinstance(declared, types.StructType):
+            return self._component(
+                name or _name(declared.cls), declared.cls, lambda: self._struct(declared)
+            )
+        if isinstance(declared, NamedUnion):
+            return self._component(declared.name, declared, lambda: self._union(declared))
+        if isinstance(declared, types.EnumType):
+            declared = choice_of(declared.cls)
+        if isinstance(declared, NamedChoice):
+            return self._component(name or declared.name, declared, lambda: choice_schema(declared))
+        return None
 
     def _plain(self, node: types.Type, said: JsonSchema) -> JsonSchema:
         """Return the schema of what is no component."""
         if isinstance(node, types.BoolType):
             return {"type": "boolean", **said}
         if isinstance(node, types.IntType):
-            return {"type": "integer", **_given(minimum=node.ge, maximum=node.le), **said}
+            return {"type": "integer", **_with_first(said, "minimum", "maximum")}
         if isinstance(node, types.StrType):
-            bounds = _given(minLength=node.min_length, maxLength=node.max_length)
-            return {"type": "string", **_given(pattern=node.pattern), **said, **bounds}
+            return {"type": "string", **said}
         if isinstance(node, types.VarTupleType):
-            bounds = _given(minItems=node.min_length, maxItems=node.max_length)
-            return {"type": "array", **said, **bounds, "items": self._schema(node.item_type)}
+            items = self._schema(node.item_type)
+            return {"type": "array", **_with_first(said, "description"), "items": items}
         if isinstance(node, types.AnyType):
             return said
         raise TypeError(f"Answers have no members of this type yet: {node}")
@@ -118,19 +125,21 @@ class StructSchemas:
     def _union(self, union: NamedUnion) -> JsonSchema:
         references = [self.schema(variant) for variant in union.variants]
         schema: JsonSchema = {"oneOf": references}
-        configs = [variant.__struct_config__ for variant in union.variants]
-        if configs[0].tag_field is not None:
-            schema["discriminator"] = {
-                "propertyName": configs[0].tag_field,
-                "mapping": {
-                    config.tag: reference["$ref"]
-                    for config, reference in zip(configs, references, strict=True)
-                },
+        tag_field = union.variants[0].__struct_config__.tag_field
+        if tag_field is not None:
+            mapping = {
+                tag: reference["$ref"]
+                for tag, reference in zip(union.tags, references, strict=True)
             }
+            schema["discriminator"] = {"propertyName": tag_field, "mapping": mapping}
         return {**schema, "description": union.description}
 
-    def _component(self, name: str, make: Callable[[], JsonSchema]) -> JsonSchema:
+    def _component(
+        self, name: str, declaration: object, make: Callable[[], JsonSchema]
+    ) -> JsonSchema:
         """Return a reference to a component, which is made and registered if it is new."""
+        if self._declarations.setdefault(name, declaration) != declaration:
+            raise ValueError(f"Two declarations would be published as {name}.")
         if name not in self._components:
             self._register(name, make())
         return {"$ref": f"#/components/schemas/{name}"}
@@ -156,13 +165,20 @@ def _name(struct: type) -> str:
     return struct.__name__.removesuffix("Answer").removesuffix("Body")
 
 
-def _enum(node: types.EnumType) -> JsonSchema:
-    values = [member.value for member in node.cls]
-    return {"type": "string", "enum": values, "description": first_line(node.cls)}
+def _with_first(schema: JsonSchema, *names: str) -> JsonSchema:
+    """Return a schema with these keywords in front, as the document has always had them."""
+    return {**{name: schema[name] for name in names if name in schema}, **schema}
 
 
-def _given(**bounds: Any) -> JsonSchema:
-    return {name: bound for name, bound in bounds.items() if bound is not None}
+def choice_of(enum: type[Enum]) -> NamedChoice:
+    """Return the values of an enum of texts as a choice under the enum's name."""
+    values = tuple(member.value for member in enum)
+    return NamedChoice(enum.__name__, values, first_line(enum))
+
+
+def choice_schema(choice: NamedChoice) -> JsonSchema:
+    """Return the schema of the component of a choice."""
+    return {"type": "string", "enum": list(choice.values), "description": choice.description}
 
 
 def first_line(documented: type) -> str:

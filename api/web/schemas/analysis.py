@@ -8,7 +8,7 @@ from marshmallow import EXCLUDE, Schema, ValidationError, fields, validate
 
 from api.concurrency.time_slices import long_work
 from api.web.schemas import unions
-from api.web.schemas.cards import MAX_SEATS, MIN_SEATS, seat
+from api.web.schemas.cards import seat
 from api.web.schemas.fields import (
     BodySchema,
     Boolean,
@@ -20,6 +20,7 @@ from api.web.schemas.fields import (
 )
 from api.web.schemas.games import DealSchema
 from api.web.schemas.unions import OptionsSchema
+from engine.published import MAX_SEATS, MIN_SEATS
 
 MAX_MOVES = 2000
 """More than any game here can have."""
@@ -31,7 +32,7 @@ class SeatMoveSchema(Schema):
     class Meta:
         unknown = EXCLUDE
 
-    seat = seat("Who moves.")
+    seat = seat("Who moves.", required=True)
     move = unions.move("What it plays.", required=True)
 
 

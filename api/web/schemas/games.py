@@ -10,7 +10,6 @@ from marshmallow import Schema, ValidationError, fields, validate
 from api.live import MAX_WAIT_SECONDS
 from api.model.game import GameStatus, Visibility
 from api.web.schemas import unions
-from api.web.schemas.cards import MAX_SEATS, MIN_SEATS
 from api.web.schemas.fields import (
     ID,
     MAX_INTEGER,
@@ -25,6 +24,7 @@ from api.web.schemas.fields import (
     described,
 )
 from api.web.schemas.unions import OptionsSchema
+from engine.published import MAX_SEATS, MIN_SEATS
 
 MAX_TURNS_CURSOR = 3000
 """More than the marks of all games that a cursor remembers."""

@@ -34,7 +34,9 @@ class ProblemKindAnswer(Struct, frozen=True):
     """A kind of problem."""
 
     code: Annotated[str, described("The code, as problems have it.")]
-    status: Annotated[int, described("The HTTP status that it comes with.", ge=400, le=599)]
+    status: Annotated[
+        int, described("The HTTP status that it comes with.", minimum=400, maximum=599)
+    ]
     title: Annotated[
         str,
         described("What is wrong, in a few words; the same for all problems of this code."),
