@@ -16,6 +16,7 @@ import os
 import queue
 import signal
 import socket
+import ssl
 import time
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -31,6 +32,7 @@ from gevent.server import StreamServer
 from gunicorn import util
 from gunicorn.http import errors
 from gunicorn.http.body import LengthReader
+from gunicorn.sock import ssl_context
 from gunicorn.workers.ggevent import GeventWorker
 
 from api.observability import addresses, lifecycle
@@ -173,6 +175,8 @@ class Worker(GeventWorker):  # type: ignore[misc]
         self._woken: Event | None = None
         self._pool = Pool()
         self._servers: list[StreamServer] = []
+        # Set if the service speaks TLS: gunicorn's settings certfile and keyfile.
+        self._tls: ssl.SSLContext | None = None
         # The connection of each greenlet that serves one, and those between two requests.
         self._clients: dict[gevent.Greenlet, RequestReader] = {}
         self._idle: set[gevent.Greenlet] = set()
@@ -216,6 +220,8 @@ class Worker(GeventWorker):  # type: ignore[misc]
         self._woken = Event()
         # One for all that it listens on, as there is one number of files that it may open.
         self._pool = Pool(self.worker_connections)
+        if self.cfg.is_ssl:
+            self._tls = ssl_context(self.cfg)
         self._servers = [self._serve(listener) for listener in self.sockets]
         gevent.get_hub().print_exception = self._log_uncaught
         while self.alive and (left := self._time_left()) > 0:
@@ -260,17 +266,42 @@ class Worker(GeventWorker):  # type: ignore[misc]
     def handle(self, listener: Any, client: socket.socket, addr: Any) -> None:
         """Serve one connection to its end."""
         greenlet = gevent.getcurrent()
-        self._clients[greenlet] = reader = RequestReader(client)
+        with self._counted(greenlet, addr) as is_welcome:
+            if not is_welcome:
+                client.close()
+                self.count_refused()
+                return
+            client.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, SEND_BUFFER_BYTES)
+            try:
+                secured = self._secured(client)
+            except (OSError, gevent.Timeout) as error:
+                reason = getattr(error, "reason", None) or type(error).__name__
+                self.log.info("The TLS handshake of %s failed: %s", _sender(addr), reason)
+                return
+            self._clients[greenlet] = reader = RequestReader(secured)
+            try:
+                super().handle(listener, reader, addr)
+            finally:
+                del self._clients[greenlet]
+
+    def _secured(self, client: socket.socket) -> socket.socket:
+        """Do the TLS handshake, if the service speaks TLS.
+
+        Here and not when the connection is accepted: here it is counted and has a time limit.
+
+        Raises:
+            OSError, gevent.Timeout: the handshake failed; the connection is closed.
+        """
+        if self._tls is None:
+            return client
+        secured = self._tls.wrap_socket(client, server_side=True, do_handshake_on_connect=False)
         try:
-            with self._counted(greenlet, addr) as is_welcome:
-                if is_welcome:
-                    client.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, SEND_BUFFER_BYTES)
-                    super().handle(listener, reader, addr)
-                else:
-                    client.close()
-                    self.count_refused()
-        finally:
-            del self._clients[greenlet]
+            with gevent.Timeout(self.cfg.keepalive):
+                secured.do_handshake()
+        except BaseException:
+            secured.close()
+            raise
+        return secured
 
     @contextlib.contextmanager
     def _counted(self, greenlet: gevent.Greenlet, addr: Any) -> Iterator[bool]:
@@ -386,10 +417,13 @@ class Worker(GeventWorker):  # type: ignore[misc]
             self.log.error("Error handling a request", exc_info=exc)
         else:
             # Without the error's text: it quotes the request, and a header may be a token.
-            sender = addr[0] if addr else "a local client"
-            self.log.info("Refused what %s sent: %s", sender, type(exc).__name__)
+            self.log.info("Refused what %s sent: %s", _sender(addr), type(exc).__name__)
         with contextlib.suppress(OSError, gevent.Timeout):
             _answer(client, response(problem))
+
+
+def _sender(addr: Any) -> str:
+    return addr[0] if addr else "a local client"
 
 
 def _nobody(*what: int) -> None:
