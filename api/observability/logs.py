@@ -11,8 +11,6 @@ from __future__ import annotations
 
 import json
 import logging
-import math
-import time
 import traceback
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -23,9 +21,7 @@ from gunicorn.glogging import Logger as GunicornLogger
 
 from api.config.settings import SettingsError
 from api.observability import context
-
-SERVICE = "ludotheque"
-"""The logger of the service; gunicorn's are its own."""
+from api.observability.logger import SERVICE
 
 TOLD = (SettingsError, ImportError)
 """Exceptions whose messages speak of settings and modules alone."""
@@ -158,21 +154,6 @@ class TextFormatter(logging.Formatter):
                 told = f": {each['message']}" if "message" in each else ""
                 lines += [f"  {each['type']}{told}", *(f"    at {place}" for place in each["at"])]
         return "\n".join(lines)
-
-
-class OnceAMinute:
-    """Limits a message that would else be logged for every request."""
-
-    def __init__(self) -> None:
-        self._last = -math.inf
-
-    def is_due(self) -> bool:
-        """Return whether to log it now, which is then noted."""
-        now = time.monotonic()
-        if now - self._last < 60:
-            return False
-        self._last = now
-        return True
 
 
 class ServerLog(GunicornLogger):  # type: ignore[misc]

@@ -16,6 +16,7 @@ from api.config.capacity import Capacity
 from api.config.settings import Settings
 from api.observability import logs, multiprocess
 from api.observability.addresses import Proxies
+from api.server.connection_limits import ConnectionLimits
 
 _settings = Settings.from_environment()
 # In the master, for its workers: by itself a process often may open no more than 1024 files.
@@ -74,11 +75,12 @@ def pre_fork(server: Any, worker: Any) -> None:
 
 def post_fork(server: Any, worker: Any) -> None:
     """In a new worker: let it see what it was sent before it could listen (`api.server.worker`)."""
-    worker.heard = server.SIG_QUEUE
+    worker.early_signals = server.SIG_QUEUE
     worker.stop_delay = _settings.stop_delay_seconds
     worker.grace = _settings.grace_seconds
-    worker.proxies = Proxies(_settings.trusted_proxies or ())
-    worker.connections_per_address = _capacity.connections_per_address
+    worker.limits = ConnectionLimits(
+        _capacity.connections_per_address, Proxies(_settings.trusted_proxies or ())
+    )
     multiprocess.join(worker.number)
 
 
@@ -94,8 +96,8 @@ def post_worker_init(worker: Any) -> None:
     """
     from api.observability import metrics  # noqa: PLC0415 (after gevent has patched)
 
-    worker.count_unreadable = metrics.request_refused
-    worker.count_refused = metrics.connection_refused
+    worker.count_malformed = metrics.request_refused
+    worker.count_refused_connection = metrics.connection_refused
     gc.collect()
     gc.freeze()
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import logging
 from collections.abc import Callable
 from importlib.metadata import version
 from typing import Any
@@ -17,7 +16,8 @@ from werkzeug.routing import MapAdapter
 from api.config.settings import Settings
 from api.observability import metrics
 from api.observability.addresses import Proxies
-from api.observability.logs import SERVICE, OnceAMinute, reason
+from api.observability.logger import OnceAMinute, log
+from api.observability.logs import reason
 from api.problems.problem import Problem
 from api.storage.client import NotReplicated, is_full
 from api.storage.games import log_unreadable
@@ -29,8 +29,6 @@ from api.web.request import Request, current_request
 from api.web.views import BLUEPRINTS, pages
 from api.web.views.service import Document
 from api.web.wiring import make_services
-
-log = logging.getLogger(SERVICE)
 
 FULL = (
     "The memory or the disk of the store is full: reads are answered, changes are refused until "

@@ -15,7 +15,8 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from api.model.game import timestamp
-from api.observability import context, logs, metrics
+from api.observability import context, metrics
+from api.observability.logger import log
 from api.web.headers import (
     CACHING,
     DATA_POLICY,
@@ -30,8 +31,6 @@ from api.web.request import Request
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment
-
-log = logging.getLogger(logs.SERVICE)
 
 PROBES = {"/livez", "/readyz", "/metrics"}
 

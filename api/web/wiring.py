@@ -20,7 +20,7 @@ from api.live.long_polls import LongPolls
 from api.live.quota import Quota
 from api.model.retention import Retention
 from api.observability.exposition import Exposition
-from api.observability.lifecycle import when_stopping
+from api.observability.lifecycle import on_stop
 from api.ratelimit.limiter import Limiter
 from api.storage.connect import connect
 from api.storage.games import Store
@@ -53,7 +53,7 @@ def make_services(settings: Settings) -> Services:
     transactions = Transactions(store, indexes, players, retention)
     queries = Queries(transactions, store, indexes, players)
     hub = Hub(store, indexes, transactions, news)
-    when_stopping(hub.stop)
+    on_stop(hub.stop)
     room = Capacity.of(settings, capacity.available())
     quota = Quota(room.waiters, settings.waiters_per_player, room.waiters_per_address)
     policies = POLICIES if settings.rate_limits is None else settings.rate_limits

@@ -11,7 +11,7 @@ from gunicorn.http.errors import LimitRequestHeaders
 
 from api.server import request_reader
 from api.server.request_reader import END, MOST_BYTES, RequestReader
-from api.server.worker import DISCARDED_BYTES
+from api.server.unread_bodies import DISCARDED_BYTES
 from tests.server.conftest import Start
 from tests.server.service import Service
 

@@ -6,7 +6,7 @@ import signal
 import pytest
 
 from api.problems.catalogue import CATALOGUE
-from api.server.worker import FAILED, PROBLEMS, Problem
+from api.server.malformed_requests import FAILED, REFUSALS, Refusal
 from api.web.headers import DATA_POLICY, POLICY, SAFE_HEADERS
 from tests.server.conftest import Start
 from tests.server.service import Service
@@ -100,6 +100,6 @@ def test_no_refusal_writes_what_was_sent_to_the_log(service: Service) -> None:
     assert TOKEN not in service.output
 
 
-@pytest.mark.parametrize("problem", sorted({FAILED, *(problem for _, problem in PROBLEMS)}))
-def test_every_refusal_is_in_the_table_of_problems(problem: Problem) -> None:
-    assert problem.code in CATALOGUE
+@pytest.mark.parametrize("refusal", sorted({FAILED, *(refusal for _, refusal in REFUSALS)}))
+def test_every_refusal_is_in_the_table_of_problems(refusal: Refusal) -> None:
+    assert refusal.code in CATALOGUE
