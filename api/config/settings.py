@@ -18,9 +18,10 @@ from urllib.parse import urlsplit
 
 from api.config.rate_policies import BOUNDS, Policy, read_policies
 from api.observability.addresses import Network
+from api.observability.redaction import LoggableError
 
 
-class SettingsError(ValueError):
+class SettingsError(LoggableError, ValueError):
     """A setting's value cannot be used. The message is one line that names the variable."""
 
 

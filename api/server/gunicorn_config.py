@@ -14,9 +14,10 @@ from typing import Any
 from api.config import capacity
 from api.config.capacity import Capacity
 from api.config.settings import Settings
-from api.observability import logs, multiprocess
+from api.observability import multiprocess
 from api.observability.addresses import Proxies
 from api.server.connection_limits import ConnectionLimits
+from api.server.log_format import LOGS
 
 _settings = Settings.from_environment()
 # In the master, for its workers: by itself a process often may open no more than 1024 files.
@@ -30,7 +31,7 @@ worker_class = "api.server.worker.Worker"
 worker_connections = _capacity.connections
 loglevel = _settings.log_level
 # The service's own lines of the log, in the same form as gunicorn's.
-logger_class = logs.LOGS[_settings.log_format]
+logger_class = LOGS[_settings.log_format]
 # Nor does gunicorn write of requests: `api.web.middleware` does, without queries, which hold
 # tickets.
 accesslog = None

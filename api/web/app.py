@@ -17,7 +17,7 @@ from api.config.settings import Settings
 from api.observability import metrics
 from api.observability.addresses import Proxies
 from api.observability.logger import OnceAMinute, log
-from api.observability.logs import reason
+from api.observability.redaction import reason
 from api.problems.problem import Problem
 from api.storage.client import NotReplicated, is_full
 from api.storage.games import log_unreadable

@@ -23,7 +23,7 @@ import requests
 from flask import Response
 
 from api.config.settings import Settings
-from api.observability.logs import JsonFormatter, TextFormatter
+from api.server.log_format import JsonFormatter, TextFormatter
 from api.web.app import create_app
 from tests.api.client import Client
 from tests.api.conftest import new_player

@@ -10,7 +10,8 @@ import pytest
 import requests
 
 from api.config.settings import SettingsError
-from api.observability.logs import JsonFormatter, TextFormatter, describe, reason
+from api.observability.redaction import describe, reason
+from api.server.log_format import JsonFormatter, TextFormatter
 from tests.conftest import start_service, stop_service
 from tests.server.conftest import Start
 from tests.server.service import Service, wait_until
