@@ -21,9 +21,9 @@ from redis import ResponseError
 from api.games.representations import PlayerAnswer, TokenAnswer
 from api.model.game import Account, Player, digest
 from api.model.retention import OLD_TOKEN_MS, SEEN_MS, Retention
-from api.observability import metrics
 from api.observability.context import note_player
 from api.problems.problem import Problem
+from api.storage.failures import count_failure, unless_full
 from api.storage.games import Reading, Store, TokenOffer
 
 _TOKEN = re.compile(r"([0-9a-f]{32})\.([A-Za-z0-9_-]{43})")
@@ -121,7 +121,7 @@ class Players:
 
     def _promote(self, account: Account, token: str) -> None:
         """Make the new token the only one. While the store is full, both tokens are valid."""
-        with metrics.unless_full():
+        with unless_full():
             self.store.promote_token(account.player.id, token)
 
     def _renew(self, account: Account, now: int) -> None:
@@ -129,7 +129,7 @@ class Players:
         try:
             self._renew_now_and_then(account, now)
         except ResponseError as error:
-            metrics.store_failed(error)
+            count_failure(error)
 
     def _renew_now_and_then(self, account: Account, now: int) -> None:
         # Often enough, and it saves writes on every request.

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import secrets
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from random import SystemRandom
 from typing import Any
@@ -19,11 +19,12 @@ from redis import RedisError
 
 from api.games.players import Credentials, Players, Remembered
 from api.games.progress import Progress, is_due
-from api.model.game import PRIVATE, Audience, Game, Item, Player
+from api.model.game import CANCELLED, FINISHED, NOT_A_MOVE, PRIVATE, Audience, Game, Item, Player
 from api.model.retention import Retention
 from api.observability import metrics
 from api.problems.problem import Problem
 from api.storage.client import Command, is_full
+from api.storage.failures import count_failure
 from api.storage.games import Change, Store, StoredGame
 from api.storage.indexes import Indexes
 from engine.ruleset import Seat
@@ -182,7 +183,7 @@ class Transactions:
         except RedisError as error:
             if not is_full(error):
                 raise
-            metrics.store_failed(error)
+            count_failure(error)
             self._full_until = time.monotonic() + FULL_SECONDS
             return found
 
@@ -235,11 +236,23 @@ class Transactions:
         if not self.store.commit(before, change, self.retention.of_game(game, now)):
             metrics.commit_conflicted()
             return None
-        metrics.committed(before, game, change.items)
+        _count_commit(before, game, change.items)
         self.indexes.after_commit(before, game, now)
         if before is None or before.seats != game.seats:
             self.store.announce(_newcomers(before, game))
         return change
+
+
+def _count_commit(before: Game | None, after: Game, items: Iterable[Item]) -> None:
+    for item in items:
+        if item.move != NOT_A_MOVE:
+            metrics.move_committed(after.ruleset, str(item.by))
+    if before is None:
+        metrics.game_changed(after.ruleset, "created")
+    if after.started_at is not None and (before is None or before.started_at is None):
+        metrics.game_changed(after.ruleset, "started")
+    if after.status in (FINISHED, CANCELLED) and (before is None or before.status != after.status):
+        metrics.game_changed(after.ruleset, after.status)
 
 
 def after(before: StoredGame, change: Change) -> StoredGame:

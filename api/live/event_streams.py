@@ -26,8 +26,8 @@ from api.live.hub import PAUSE_SECONDS, Hub, Shared, Waiter
 from api.live.long_polls import is_over
 from api.live.quota import Quota, Slot
 from api.model.game import Game, Version, digest, timestamp
-from api.observability import metrics
 from api.problems.problem import Problem
+from api.storage.failures import count_failure
 from api.storage.games import Snapshot, Ticket, log_unreadable
 
 log = logging.getLogger("ludotheque")
@@ -161,7 +161,7 @@ class EventStream:
             yield from self._events()
         # The headers have long been sent: whoever opens it again is told the problem.
         except RedisError as error:
-            metrics.store_failed(error)
+            count_failure(error)
             log.warning("a stream was given up: %s", type(error).__name__)
         except Exception as error:
             log_unreadable(self._game_id, error)

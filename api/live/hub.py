@@ -24,9 +24,9 @@ from redis import RedisError
 from api.games.progress import is_due
 from api.games.transactions import FULL_SECONDS, Transactions
 from api.model.game import Game
-from api.observability import metrics
 from api.observability.context import note_wait
 from api.storage.client import Unreadable, is_full
+from api.storage.failures import count_failure
 from api.storage.games import (
     GameMark,
     Snapshot,
@@ -504,7 +504,7 @@ class Hub:
 
     def _failed(self, what: str, error: Exception) -> None:
         if isinstance(error, RedisError):
-            metrics.store_failed(error)
+            count_failure(error)
             if is_full(error):
                 # It is tried again until there is room: a line each time would flood the log.
                 return

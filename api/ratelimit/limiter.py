@@ -12,9 +12,9 @@ from limits.strategies import FixedWindowRateLimiter
 from redis import RedisError
 
 from api.config.rate_policies import Policy
-from api.observability import metrics
 from api.storage.client import StoreClient, Unreadable
 from api.storage.counters import SharedCounts, WorkerCounts
+from api.storage.failures import count_failure
 
 AWAY_SECONDS = 1.0
 """So long nothing is noted in a store that has just failed: whoever fails anyway waits once."""
@@ -67,7 +67,7 @@ class Limiter:
         except Unreadable:
             return None
         except RedisError as error:
-            metrics.store_failed(error)
+            count_failure(error)
             self._away_until = time.monotonic() + AWAY_SECONDS
             return None
 

@@ -97,7 +97,7 @@ def post_worker_init(worker: Any) -> None:
     """
     from api.observability import metrics  # noqa: PLC0415 (after gevent has patched)
 
-    worker.count_malformed = metrics.request_refused
+    worker.count_malformed = metrics.request_malformed
     worker.count_refused_connection = metrics.connection_refused
     gc.collect()
     gc.freeze()

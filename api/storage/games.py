@@ -31,11 +31,11 @@ from redis import RedisError, ResponseError
 
 from api.concurrency.time_slices import long_work, pause
 from api.model.game import FORMAT, Account, Audience, Game, Item, Place, Player, StoredDeal
-from api.observability import metrics
 from api.server.valkey_supervisor import REFUSING_MAXMEMORY
 from api.storage.client import Command, Script, StoreClient, Unreadable, readable
 from api.storage.coalescing import SingleFlight
 from api.storage.codec import read_state
+from api.storage.failures import count_failure
 from api.storage.validation import (
     UNDECODABLE,
     NewerFormat,
@@ -455,7 +455,7 @@ class Store:
         try:
             self._announce(channels)
         except RedisError as error:
-            metrics.store_failed(error)
+            count_failure(error)
 
     def _announce(self, channels: list[str]) -> None:
         try:

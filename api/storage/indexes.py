@@ -29,8 +29,8 @@ from typing import Any, NamedTuple
 
 from api.model.game import CANCELLED, ENDED, FINISHED, OPEN, PLAYING, PUBLIC, UNFINISHED, Game
 from api.model.retention import COMMIT_MS, Retention
-from api.observability import metrics
 from api.storage.client import Command, Script, StoreClient, Unreadable, readable
+from api.storage.failures import count_failure, unless_full
 from api.storage.games import Store, keeping
 
 log = logging.getLogger("ludotheque")
@@ -363,7 +363,7 @@ class Indexes:
     def _remove(self, entry: Entry, false: list[str]) -> None:
         """Remove false entries that a read has met. A full store may keep them for now."""
         parts = [false[at : at + TOLD_AT_ONCE] for at in range(0, len(false), TOLD_AT_ONCE)]
-        with metrics.unless_full():
+        with unless_full():
             self._write([REMOVE.on(*_keys(entry), args=part) for part in parts])
 
 
@@ -393,7 +393,7 @@ def _members(found: list[bytes] | Unreadable) -> list[str]:
 
 
 def _note_unreadable(key: str, error: Unreadable) -> None:
-    metrics.store_failed(error)
+    count_failure(error)
     log.error("an index or a player cannot be read: %s", key, exc_info=error)
 
 

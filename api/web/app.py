@@ -20,6 +20,7 @@ from api.observability.logger import OnceAMinute, log
 from api.observability.redaction import reason
 from api.problems.problem import Problem
 from api.storage.client import NotReplicated, is_full
+from api.storage.failures import count_failure
 from api.storage.games import log_unreadable
 from api.storage.validation import NewerFormat, UnsupportedFormat
 from api.web.middleware import RequestMiddleware, note_route
@@ -140,7 +141,7 @@ def store_unavailable(error: RedisError) -> Response:
     if isinstance(error, NotReplicated):
         log.warning("a change was not replicated in time")
         return Problem("not_replicated").response()
-    metrics.store_failed(error)
+    count_failure(error)
     if is_full(error):
         if _full_store.is_due():
             log.warning(

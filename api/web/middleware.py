@@ -92,7 +92,9 @@ class _Answer:
     def note(self) -> None:
         """Measure it, and leave the line."""
         trace, seconds = self.trace, time.perf_counter() - self.begin
-        metrics.request_answered(trace, self.status, seconds)
+        metrics.request_answered(
+            trace.known_method, trace.route, self.status, seconds, has_waited=trace.waited
+        )
         level = logging.DEBUG if trace.route in PROBES and self.status < 400 else logging.INFO
         if log.isEnabledFor(level):
             facts = {"status": self.status, "seconds": round(seconds, 4)}

@@ -19,12 +19,13 @@ from api.live.hub import Hub
 from api.live.long_polls import LongPolls
 from api.live.quota import Quota
 from api.model.retention import Retention
-from api.observability.exposition import Exposition
+from api.observability import metrics
 from api.observability.lifecycle import on_stop
 from api.ratelimit.limiter import Limiter
 from api.storage.connect import connect
 from api.storage.games import Store
 from api.storage.indexes import Indexes
+from api.web.metrics_page import MetricsPage
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +41,7 @@ class Services:
     long_polls: LongPolls
     event_streams: EventStreams
     limiter: Limiter
-    exposition: Exposition
+    metrics_page: MetricsPage
 
 
 def make_services(settings: Settings) -> Services:
@@ -56,6 +57,7 @@ def make_services(settings: Settings) -> Services:
     on_stop(hub.stop)
     room = Capacity.of(settings, capacity.available())
     quota = Quota(room.waiters, settings.waiters_per_player, room.waiters_per_address)
+    metrics.rate_limits_set(each.name for each in POLICIES)
     policies = POLICIES if settings.rate_limits is None else settings.rate_limits
     limiter = Limiter(client, policies)
     return Services(
@@ -68,5 +70,5 @@ def make_services(settings: Settings) -> Services:
         long_polls=LongPolls(hub, quota, queries),
         event_streams=EventStreams(hub, quota, queries),
         limiter=limiter,
-        exposition=Exposition(indexes.lobby_sizes, store.is_full),
+        metrics_page=MetricsPage(indexes.lobby_sizes, store.is_full),
     )
