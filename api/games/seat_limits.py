@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from api.config.rate_policies import SITTINGS
 from api.model.game import OPEN, Game, Player
-from api.ratelimit.limiter import Limiter
-from api.web.rate_limits import refuse, show
+from api.observability.context import note_standing
+from api.ratelimit.limiter import Limiter, too_many
 
 
 class SeatLimits:
@@ -24,13 +24,14 @@ class SeatLimits:
         """Raise `Problem` (``too_many_requests``) if it was too often already."""
         standing = self._limiter.look(SITTINGS, _whose(game, player))
         if standing is not None and standing.is_over:
-            refuse(standing)
+            note_standing(standing)
+            raise too_many(standing)
 
     def count(self, game: Game, player: Player) -> None:
         """The player sat down."""
         standing = self._limiter.note(SITTINGS, _whose(game, player))
         if standing is not None:
-            show(standing)
+            note_standing(standing)
 
 
 def _whose(game: Game, player: Player) -> str:

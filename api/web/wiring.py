@@ -1,4 +1,4 @@
-"""The services of one application, and how they hang together."""
+"""The services of one application and their dependencies."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from api.web.metrics_page import MetricsPage
 
 @dataclass(frozen=True, slots=True)
 class Services:
-    """What the views call."""
+    """The services that the views call."""
 
     store: Store
     players: Players
@@ -45,7 +45,7 @@ class Services:
 
 
 def make_services(settings: Settings) -> Services:
-    """The services with these settings; nothing is connected to before it is needed."""
+    """Make the services with these settings. Connections are opened on first use."""
     client, news = connect(settings)
     retention = Retention.of(settings)
     store = Store(client)
