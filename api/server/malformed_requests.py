@@ -6,37 +6,29 @@ token.
 
 from __future__ import annotations
 
-import json
 from http import HTTPStatus
-from typing import NamedTuple
 
+import msgspec
 from gunicorn import util
 from gunicorn.http import errors
 
-from api.problems.catalogue import CATALOGUE
+from api.problems.problem import Problem
 from api.web.headers import DATA_POLICY, POLICY, SAFE_HEADERS
 
 SAFE = "".join(f"{name}: {value}\r\n" for name, value in ((POLICY, DATA_POLICY), *SAFE_HEADERS))
 
 
-class Refusal(NamedTuple):
-    """The code of the problem to answer with, and its detail."""
-
-    code: str
-    detail: str
-
-
-MALFORMED = Refusal("bad_request", "This is not a well-formed HTTP request.")
-FAILED = Refusal("internal_error", "The server failed to handle this request.")
-REFUSALS: tuple[tuple[type[BaseException], Refusal], ...] = (
+MALFORMED = Problem("bad_request", "This is not a well-formed HTTP request.")
+FAILED = Problem("internal_error", "The server failed to handle this request.")
+PROBLEMS: tuple[tuple[type[BaseException], Problem], ...] = (
     # Faults of the application, though gunicorn derives them from the client's.
     (errors.InvalidResponseHeader, FAILED),
     (errors.InvalidResponseHeaderName, FAILED),
     (errors.ConfigurationProblem, FAILED),
-    (errors.LimitRequestLine, Refusal("uri_too_long", "The request line is too long.")),
+    (errors.LimitRequestLine, Problem("uri_too_long", "The request line is too long.")),
     (
         errors.LimitRequestHeaders,
-        Refusal(
+        Problem(
             "headers_too_large",
             "The request line and the header fields together may have 32 KiB, in at most 100 "
             "fields of 8 KiB. Send fewer or shorter header fields.",
@@ -44,11 +36,11 @@ REFUSALS: tuple[tuple[type[BaseException], Refusal], ...] = (
     ),
     (
         errors.ExpectationFailed,
-        Refusal("expectation_failed", "Only the expectation 100-continue can be met."),
+        Problem("expectation_failed", "Only the expectation 100-continue can be met."),
     ),
     (
         errors.UnsupportedTransferCoding,
-        Refusal(
+        Problem(
             "unsupported_transfer_coding",
             "The only transfer coding that is understood is chunked.",
         ),
@@ -58,30 +50,16 @@ REFUSALS: tuple[tuple[type[BaseException], Refusal], ...] = (
 """The first class that fits counts. An error of no class here is a fault of the server."""
 
 
-def refusal_of(error: BaseException) -> Refusal:
-    """Return the answer to what gunicorn, or the application outside its handlers, raised."""
-    return next((refusal for kind, refusal in REFUSALS if isinstance(error, kind)), FAILED)
+def problem_of(error: BaseException) -> Problem:
+    """Return the problem for what gunicorn, or the application outside its handlers, raised."""
+    return next((problem for kind, problem in PROBLEMS if isinstance(error, kind)), FAILED)
 
 
-def status_of(refusal: Refusal) -> int:
-    """Return the HTTP status of an answer."""
-    return CATALOGUE[refusal.code].status
-
-
-def response(refusal: Refusal) -> bytes:
+def response(problem: Problem) -> bytes:
     """Return a whole HTTP/1.1 response, which says that the connection closes."""
-    kind = CATALOGUE[refusal.code]
-    body = json.dumps(
-        {
-            "type": f"/problems/{refusal.code}",
-            "title": kind.title,
-            "status": kind.status,
-            "code": refusal.code,
-            "detail": refusal.detail,
-        }
-    ).encode()
+    body = msgspec.json.encode(problem.body())
     head = (
-        f"HTTP/1.1 {kind.status} {HTTPStatus(kind.status).phrase}\r\n"
+        f"HTTP/1.1 {problem.status} {HTTPStatus(problem.status).phrase}\r\n"
         f"Date: {util.http_date()}\r\n"
         "Connection: close\r\n"
         "Content-Type: application/problem+json\r\n"

@@ -240,18 +240,18 @@ class Worker(GeventWorker):  # type: ignore[misc]
 
     def handle_error(self, req: Any, client: socket.socket, addr: Any, exc: BaseException) -> None:
         """Answer a request that gunicorn could not read, or in which the application failed."""
-        refusal = malformed_requests.refusal_of(exc)
-        if req is None or refusal is not FAILED:
+        problem = malformed_requests.problem_of(exc)
+        if req is None or problem is not FAILED:
             # The application has counted the requests in which it failed.
-            self.count_malformed(malformed_requests.status_of(refusal))
-        if refusal is FAILED:
+            self.count_malformed(problem.status)
+        if problem is FAILED:
             # Without the request's path, which may hold a ticket or a token.
             self.log.error("Error handling a request", exc_info=exc)
         else:
             # Without the error's text: it quotes the request, and a header may hold a token.
             self.log.info("Refused what %s sent: %s", _sender(addr), type(exc).__name__)
         with contextlib.suppress(OSError, gevent.Timeout):
-            send_and_close(client, malformed_requests.response(refusal))
+            send_and_close(client, malformed_requests.response(problem))
 
 
 def _sender(addr: Any) -> str:

@@ -31,7 +31,6 @@ from redis import RedisError, ResponseError
 
 from api.concurrency.time_slices import long_work, pause
 from api.model.game import FORMAT, Account, Audience, Game, Item, Place, Player, StoredDeal
-from api.server.valkey_supervisor import REFUSING_MAXMEMORY
 from api.storage.client import Command, Script, StoreClient, Unreadable, readable
 from api.storage.coalescing import SingleFlight
 from api.storage.codec import read_state
@@ -625,9 +624,13 @@ def _condition(facts: Mapping[str, str]) -> Condition:
     return Condition(facts.get("maxmemory_policy"), facts.get("role") == "master", _refusal(facts))
 
 
+DISK_FULL_MAXMEMORY = "1"
+"""The maxmemory (bytes) that `api.server.valkey_supervisor` sets while the disk is full."""
+
+
 def _refusal(facts: Mapping[str, str]) -> str | None:
     """Why a server refuses changes, as a sentence for the operator."""
-    if facts.get("maxmemory") == REFUSING_MAXMEMORY:
+    if facts.get("maxmemory") == DISK_FULL_MAXMEMORY:
         return "The store refuses changes: the disk of DATA_DIR is full. Free some space there."
     limit = int(facts.get("maxmemory", 0))
     used = int(facts.get("used_memory", 0)) - int(facts.get("mem_not_counted_for_evict", 0))
