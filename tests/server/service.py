@@ -66,10 +66,10 @@ class Store:
             return None
 
     @property
-    def keeper(self) -> int:
-        lock = self.directory / valkey_supervisor.KEEPER_LOCK
-        # Empty for a moment, while a new keeper writes its own.
-        return int(wait_until(lock.read_text, "the keeper has written its pid"))
+    def supervisor(self) -> int:
+        lock = self.directory / valkey_supervisor.SUPERVISOR_LOCK
+        # Empty for a moment, while a new supervisor writes its own.
+        return int(wait_until(lock.read_text, "the supervisor has written its pid"))
 
     def end(self) -> None:
         """Stop what is left, if anything."""
@@ -167,7 +167,7 @@ class Service:
         return code
 
     def end(self) -> None:
-        """Stop it without regard. Its keeper and its Valkey follow by themselves."""
+        """Stop it without regard. Its supervisor and its Valkey follow by themselves."""
         with contextlib.suppress(ProcessLookupError):
             os.killpg(self.process.pid, signal.SIGKILL)
         self.process.wait()

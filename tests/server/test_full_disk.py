@@ -310,15 +310,15 @@ def test_a_service_without_data_does_not_start_on_a_full_disk_and_says_why(
 
 
 # It reserves nothing and does not see that the disk gets full.
-BLIND_KEEPER = """
+BLIND_SUPERVISOR = """
 import sys
 
 sys.path.insert(0, {place!r})
 import valkey_supervisor
-valkey_supervisor.DISTRUST_SECONDS = 1.0
+valkey_supervisor.ASSUMED_FULL_SECONDS = 1.0
 valkey_supervisor._allocate_behind = lambda file, size: None
-heed_disk = valkey_supervisor.Server.heed_disk
-valkey_supervisor.Server.heed_disk = lambda self: self.refuses_changes and heed_disk(self)
+check_disk = valkey_supervisor.Server.check_disk
+valkey_supervisor.Server.check_disk = lambda self: self.refuses_changes and check_disk(self)
 sys.exit(valkey_supervisor.main(sys.argv[1:]))
 """
 
@@ -326,9 +326,9 @@ sys.exit(valkey_supervisor.main(sys.argv[1:]))
 def test_a_valkey_that_ends_at_a_failed_write_is_started_again_to_be_read(
     disk: SmallDisk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As where the file system reserves nothing, and another program is faster than the keeper."""
-    script = tmp_path / "blind_keeper.py"
-    script.write_text(BLIND_KEEPER.format(place=str(Path(valkey_supervisor.__file__).parent)))
+    """The file system reserves nothing, and another program is faster than the supervisor."""
+    script = tmp_path / "blind_supervisor.py"
+    script.write_text(BLIND_SUPERVISOR.format(place=str(Path(valkey_supervisor.__file__).parent)))
     monkeypatch.setattr(valkey_supervisor, "__file__", str(script))
     with EmbeddedValkey(disk.path / "data", "always") as valkey:
         valkey.start()
@@ -350,10 +350,10 @@ def test_a_valkey_that_ends_at_a_failed_write_is_started_again_to_be_read(
         assert store.dbsize() == acknowledged
         with pytest.raises(redis.exceptions.OutOfMemoryError):
             store.set("key", "value")
-        told = wait_until(valkey.news, "it is told")
+        told = wait_until(valkey.messages, "it is told")
         assert [REFUSED in line for line in told] == [True]
         disk.make_room()
-        assert ACCEPTED in wait_until(valkey.news, "it is told")[0]
+        assert ACCEPTED in wait_until(valkey.messages, "it is told")[0]
         assert store.set("key", "value")
         assert store.config_get("appendfsync") == {"appendfsync": "always"}
         assert store.dbsize() == acknowledged + 1
@@ -437,11 +437,11 @@ def test_a_change_of_settings_that_valkey_answered_in_part_is_completed_by_the_n
         return answers.pop(0)
 
     monkeypatch.setattr(valkey_supervisor, "_ask", ask)
-    server.heed_disk()
+    server.check_disk()
     assert sent == ["maxmemory 1", "appendfsync everysec"]
     # There is room again before the refusal was complete.
     is_full[0] = False
-    server.heed_disk()
+    server.check_disk()
     assert sent[2:] == ["appendfsync always", "maxmemory 0"]
-    server.heed_disk()
+    server.check_disk()
     assert len(sent) == 4
