@@ -8,12 +8,14 @@ from api.config import capacity
 from api.config.capacity import Capacity
 from api.config.rate_policies import POLICIES
 from api.config.settings import Settings
+from api.games.creation import GameCreation
 from api.games.moves import Moves
 from api.games.players import Players
 from api.games.queries import Queries
 from api.games.seat_limits import SeatLimits
 from api.games.tables import Tables
 from api.games.transactions import Transactions
+from api.games.turns import TurnQueries
 from api.live.event_streams import EventStreams
 from api.live.hub import Hub
 from api.live.long_polls import LongPolls
@@ -36,6 +38,7 @@ class Services:
     players: Players
     transactions: Transactions
     tables: Tables
+    creation: GameCreation
     moves: Moves
     queries: Queries
     long_polls: LongPolls
@@ -52,7 +55,8 @@ def make_services(settings: Settings) -> Services:
     players = Players(store, retention)
     indexes = Indexes(client, store, retention)
     transactions = Transactions(store, indexes, players, retention)
-    queries = Queries(transactions, store, indexes, players)
+    queries = Queries(store, indexes, players)
+    turns = TurnQueries(transactions, store, indexes, players)
     hub = Hub(store, indexes, transactions, news)
     on_stop(hub.stop)
     room = Capacity.of(settings, capacity.available())
@@ -60,14 +64,16 @@ def make_services(settings: Settings) -> Services:
     metrics.rate_limits_set(each.name for each in POLICIES)
     policies = POLICIES if settings.rate_limits is None else settings.rate_limits
     limiter = Limiter(client, policies)
+    tables = Tables(transactions, SeatLimits(limiter))
     return Services(
         store=store,
         players=players,
         transactions=transactions,
-        tables=Tables(transactions, SeatLimits(limiter)),
+        tables=tables,
+        creation=GameCreation(transactions, tables),
         moves=Moves(transactions),
         queries=queries,
-        long_polls=LongPolls(hub, quota, queries),
+        long_polls=LongPolls(hub, quota, queries, turns),
         event_streams=EventStreams(hub, quota, queries),
         limiter=limiter,
         metrics_page=MetricsPage(indexes.lobby_sizes, store.is_full),
