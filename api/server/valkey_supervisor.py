@@ -6,6 +6,10 @@ the service and all its workers have ended, even if they were killed. `api.serve
 this file as a script in a session of its own. It imports only the standard library, so that it is
 small and starts at once.
 
+For 7 MB of memory, the separate process restarts a killed server within 0.1 seconds (gunicorn's
+master looks once a second), stops the server of a killed service as soon as its workers have
+finished (after 0.6 seconds if there are no requests), and checks the disk 20 times a second.
+
 The supervisor writes "ready" to its standard output, or one line that says why there will be no
 server. After "ready" it writes a line when the disk gets full and when it has room again.
 
