@@ -63,8 +63,8 @@ FALLOC_FL_KEEP_SIZE = 1
 STAT_BLOCK_BYTES = 512
 NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 ASSUMED_FULL_SECONDS = 10.0
-# `api.storage.games` tells by this value (bytes) that the disk is full.
-DISK_FULL_MAXMEMORY = "1"
+# By this value (bytes), `api.storage.health` knows that the disk is full.
+REFUSING_MAXMEMORY = "1"
 
 
 class SupervisorError(Exception):
@@ -227,7 +227,7 @@ class Server:
     def _settings(self, *, refusing: bool) -> list[tuple[str, str]]:
         """Return the settings with which Valkey refuses or accepts changes, in order."""
         if refusing:
-            return [("maxmemory", DISK_FULL_MAXMEMORY), ("appendfsync", "everysec")]
+            return [("maxmemory", REFUSING_MAXMEMORY), ("appendfsync", "everysec")]
         return [("appendfsync", self.append_fsync), ("maxmemory", "0")]
 
     @property

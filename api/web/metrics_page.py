@@ -13,10 +13,9 @@ from typing import TypeVar
 import gevent
 from redis import RedisError
 
+from api.concurrency.single_flight import SingleFlight
 from api.observability import metrics
-from api.storage.client import Unreadable
-from api.storage.coalescing import SingleFlight
-from api.storage.failures import count_failure
+from api.storage.errors import Unreadable, count_failure
 
 MAX_AGE_SECONDS = 1.0
 
@@ -33,11 +32,11 @@ class MetricsPage:
         self._is_full = is_full
         self._text = b""
         self._stale_at = 0.0
-        self._rendering = SingleFlight(self._render)
+        self._rendering = SingleFlight[bytes]()
 
     def get(self) -> bytes:
         """Return the text. Concurrent requests share one rendering."""
-        return self._text if self._is_fresh() else self._rendering.get()
+        return self._text if self._is_fresh() else self._rendering.run_fresh("text", self._render)
 
     def _is_fresh(self) -> bool:
         return time.monotonic() < self._stale_at

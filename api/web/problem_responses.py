@@ -17,10 +17,14 @@ from api.observability import context
 from api.observability.logger import OnceAMinute, log
 from api.observability.redaction import reason
 from api.problems.problem import FieldError, Problem, pointer
-from api.storage.client import NotReplicated, is_full
-from api.storage.failures import count_failure
-from api.storage.games import log_unreadable
-from api.storage.validation import NewerFormat, UnsupportedFormat
+from api.storage.errors import (
+    NewerFormat,
+    NotReplicated,
+    UnsupportedFormat,
+    count_failure,
+    is_full,
+    log_unreadable,
+)
 
 PROBLEM_TYPE = "application/problem+json"
 

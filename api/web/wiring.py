@@ -25,8 +25,9 @@ from api.observability import metrics
 from api.observability.lifecycle import on_stop
 from api.ratelimit.limiter import Limiter
 from api.storage.connect import connect
-from api.storage.games import Store
+from api.storage.health import StoreHealth
 from api.storage.indexes import Indexes
+from api.storage.store import Store
 from api.web.metrics_page import MetricsPage
 
 
@@ -35,6 +36,7 @@ class Services:
     """The services that the views call."""
 
     store: Store
+    health: StoreHealth
     players: Players
     transactions: Transactions
     tables: Tables
@@ -50,7 +52,8 @@ class Services:
 def make_services(settings: Settings) -> Services:
     """Make the services with these settings. Connections are opened on first use."""
     client, news = connect(settings)
-    retention = Retention.of(settings)
+    retention = make_retention(settings)
+    health = StoreHealth(client)
     store = Store(client)
     players = Players(store, retention)
     indexes = Indexes(client, store, retention)
@@ -67,6 +70,7 @@ def make_services(settings: Settings) -> Services:
     tables = Tables(transactions, SeatLimits(limiter))
     return Services(
         store=store,
+        health=health,
         players=players,
         transactions=transactions,
         tables=tables,
@@ -76,5 +80,18 @@ def make_services(settings: Settings) -> Services:
         long_polls=LongPolls(hub, quota, queries, turns),
         event_streams=EventStreams(hub, quota, queries),
         limiter=limiter,
-        metrics_page=MetricsPage(indexes.lobby_sizes, store.is_full),
+        metrics_page=MetricsPage(indexes.lobby_sizes, health.is_full),
+    )
+
+
+def make_retention(settings: Settings) -> Retention:
+    """Return how long records are kept with these settings."""
+    return Retention.of_periods(
+        player_days=settings.player_days,
+        unused_player_minutes=settings.unused_player_minutes,
+        open_game_days=settings.open_game_days,
+        finished_game_days=settings.finished_game_days,
+        cancelled_game_hours=settings.cancelled_game_hours,
+        idempotency_hours=settings.idempotency_hours,
+        ticket_hours=settings.ticket_hours,
     )

@@ -1,18 +1,21 @@
 """gunicorn's `--certfile` and `--keyfile`: the service speaks TLS on its port, and nothing else."""
 
+import contextlib
 import json
 import re
 import socket
 import ssl
 import sys
 from collections.abc import Iterator
+from http.client import HTTPSConnection
 from pathlib import Path
 
 import pytest
-import requests
 
-from tests.proofs.failover import Authority
-from tests.server.service import PATIENCE, ROOT, Service, clean_environment, wait_until
+from tests.support.certificates import Authority
+from tests.support.raw_http import connect, parse
+from tests.support.service import Service, service_environment
+from tests.support.waiting import PATIENCE, wait_until
 
 HANDSHAKE_SECONDS = 2
 LIVEZ = b"GET /livez HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"
@@ -37,13 +40,8 @@ def service(
         *("--keep-alive", str(HANDSHAKE_SECONDS)),
         "api:create_app()",
     ]
-    environment = clean_environment() | {
-        "PORT": "0",
-        "DATA_DIR": str(directory),
-        "PYTHONPATH": str(ROOT),
-        # No request of these tests needs a store.
-        "REDIS_URL": "redis://127.0.0.1:1",
-    }
+    # No request of these tests needs a store.
+    environment = service_environment(directory, REDIS_URL="redis://127.0.0.1:1")
     running = Service(command, environment, directory)
     try:
         listening = r"Listening at: https://127\.0\.0\.1:(\d+)"
@@ -53,49 +51,45 @@ def service(
         running.end()
 
 
-def connect(port: int) -> socket.socket:
-    return socket.create_connection(("127.0.0.1", port), timeout=PATIENCE)
+def trusting(authority: Authority) -> ssl.SSLContext:
+    return ssl.create_default_context(cafile=str(authority.certificate))
 
 
 def read_all(connection: socket.socket) -> bytes:
     received = b""
-    try:
+    with contextlib.suppress(ConnectionError):
         while chunk := connection.recv(65536):
             received += chunk
-    except ConnectionError:
-        pass
     return received
 
 
 def test_requests_are_answered_over_tls(service: tuple[Service, int], authority: Authority) -> None:
     _, port = service
-    url = f"https://127.0.0.1:{port}/v1/rulesets"
-    with requests.Session() as session:
+    connection = HTTPSConnection("127.0.0.1", port, context=trusting(authority), timeout=PATIENCE)
+    with contextlib.closing(connection):
         for _ in range(2):
-            answer = session.get(url, timeout=PATIENCE, verify=str(authority.certificate))
-            assert answer.status_code == 200
-            assert len(answer.json()["items"]) == 4
+            connection.request("GET", "/v1/rulesets")
+            answer = connection.getresponse()
+            assert answer.status == 200
+            assert len(json.load(answer)["items"]) == 4
 
 
 def test_what_is_no_http_is_refused_over_tls_as_a_problem(
     service: tuple[Service, int], authority: Authority
 ) -> None:
     _, port = service
-    context = ssl.create_default_context(cafile=str(authority.certificate))
     with (
         connect(port) as plain,
-        context.wrap_socket(plain, server_hostname="127.0.0.1") as connection,
+        trusting(authority).wrap_socket(plain, server_hostname="127.0.0.1") as connection,
     ):
         connection.sendall(b"nonsense\r\n\r\n")
-        head, _, body = read_all(connection).partition(b"\r\n\r\n")
-    assert head.startswith(b"HTTP/1.1 400 ")
-    assert json.loads(body)["code"] == "bad_request"
+        answer = parse(read_all(connection))
+    assert (answer.status, answer.code) == (400, "bad_request")
 
 
 def test_plain_http_is_not_answered_on_the_port_of_tls(service: tuple[Service, int]) -> None:
     running, port = service
-    with connect(port) as connection:
-        connection.sendall(LIVEZ)
+    with connect(port, LIVEZ) as connection:
         received = read_all(connection)
     assert b"HTTP/1." not in received
     assert b"ok" not in received
