@@ -22,19 +22,17 @@ of those in which strangers have only reserved a seat for it.
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Iterator, Sequence
 from itertools import chain
 from typing import Any, NamedTuple
 
 from api.model.game import CANCELLED, ENDED, FINISHED, OPEN, PLAYING, PUBLIC, UNFINISHED, Game
 from api.model.retention import COMMIT_MS, Retention
+from api.observability.logger import log
 from api.storage.client import Command, Script, StoreClient
 from api.storage.errors import Unreadable, count_failure, readable, unless_full
 from api.storage.games import GameStore
 from api.storage.players import renew_command
-
-log = logging.getLogger("ludotheque")
 
 ALL = "all"
 LOBBY = "lobby"
