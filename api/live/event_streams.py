@@ -7,7 +7,6 @@ waits as polls do, and renders what others of the same audience need only once.
 
 from __future__ import annotations
 
-import logging
 import re
 import secrets
 import time
@@ -27,13 +26,11 @@ from api.live.hub import PAUSE_SECONDS, Hub, Shared, Waiter
 from api.live.long_polls import is_over
 from api.live.quota import Quota, Slot
 from api.model.game import Game, Revision, digest, timestamp
-from api.observability import metrics
+from api.observability.logger import log
 from api.problems.problem import Problem
-from api.storage.errors import log_unreadable
+from api.storage.errors import count_failure, log_unreadable
 from api.storage.games import Snapshot
 from api.storage.players import Ticket
-
-log = logging.getLogger("ludotheque")
 
 PING_SECONDS = 15.0
 """After so long without an event a comment is sent, so that both sides know of each other."""
@@ -164,7 +161,7 @@ class EventStream:
             yield from self._events()
         # The headers have long been sent: whoever opens it again is told the problem.
         except RedisError as error:
-            metrics.store_failed(error)
+            count_failure(error)
             log.warning("a stream was given up: %s", type(error).__name__)
         except Exception as error:
             log_unreadable(self._game_id, error)

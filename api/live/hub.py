@@ -9,7 +9,6 @@ nobody.
 
 from __future__ import annotations
 
-import logging
 import time
 from collections.abc import Callable, Hashable, Iterable
 from types import TracebackType
@@ -24,16 +23,14 @@ from api.concurrency.single_flight import SingleFlight
 from api.games.progress import is_due
 from api.games.transactions import FULL_SECONDS, Transactions
 from api.model.game import Game
-from api.observability import metrics
 from api.observability.context import note_wait
-from api.storage.errors import Unreadable, is_full, log_unreadable
+from api.observability.logger import log
+from api.storage.errors import Unreadable, count_failure, is_full, log_unreadable
 from api.storage.games import Fingerprint, Snapshot, game_channel
 from api.storage.indexes import Indexes
 from api.storage.players import player_channel
 from api.storage.pubsub import ChannelNodes, Subscriptions
 from api.storage.store import Store
-
-log = logging.getLogger("ludotheque")
 
 RECHECK_SECONDS = 3.0
 """How long a lost notification can go unnoticed."""
@@ -486,7 +483,7 @@ class Hub:
 
     def _failed(self, what: str, error: Exception) -> None:
         if isinstance(error, RedisError):
-            metrics.store_failed(error)
+            count_failure(error)
             if is_full(error):
                 # It is tried again until there is room: a line each time would flood the log.
                 return

@@ -96,7 +96,7 @@ class Machines:
 @contextlib.contextmanager
 def machines(number: int = 2, **settings: str) -> Iterator[Machines]:
     """So many machines for a while, in a directory of their own."""
-    # A keeper may be ending still: what it leaves behind is nobody's.
+    # A supervisor may be ending still: what it leaves behind is nobody's.
     with tempfile.TemporaryDirectory(prefix="proof", ignore_cleanup_errors=True) as directory:
         running = Machines(directory, number, settings)
         try:
