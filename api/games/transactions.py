@@ -108,7 +108,6 @@ class Transactions:
         self.retention = retention
         self.rng = SystemRandom()
         self._full_until = 0.0
-        # By id and commit of the game.
         self._settling = SingleFlight[None]()
 
     def load(

@@ -41,7 +41,8 @@ from api.storage.indexes import MAX_REMOVED, Entry, Indexes, Page, entries, lobb
 from api.storage.store import Store
 from api.web.app import create_app
 from api.web.wiring import make_retention
-from tests.server.service import Service, wait_until
+from tests.support.service import Service
+from tests.support.waiting import wait_until
 
 DAY_SECONDS = DAY_MS / 1000
 DATABASE = 5
