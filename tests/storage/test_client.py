@@ -207,6 +207,28 @@ def test_a_pool_without_a_free_connection_is_exhausted_after_the_timeout() -> No
     assert server.pool.in_use == 0
 
 
+def test_a_caller_has_a_bounded_number_of_requests_in_flight() -> None:
+    go_on = Event()
+    in_flight = 0
+
+    class SlowClient:
+        publish = "PUBLISH"
+        waits_for_replicas = False
+
+        def execute(self, commands: list[Command], **options: bool) -> list[Any]:
+            nonlocal in_flight
+            in_flight += 1
+            go_on.wait()
+            return []
+
+    fair = FairClient(cast("ServerClient", SlowClient()))
+    requests = [gevent.spawn(fair.execute, [GET]) for _ in range(2 * FairClient.MAX_CONCURRENT)]
+    gevent.sleep(0)
+    assert in_flight == FairClient.MAX_CONCURRENT
+    go_on.set()
+    gevent.joinall(requests, raise_error=True)
+
+
 def test_a_request_that_was_queued_when_the_server_went_down_fails_at_once() -> None:
     go_on = Event()
 

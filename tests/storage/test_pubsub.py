@@ -13,7 +13,7 @@ from redis.exceptions import ConnectionError as RedisConnectionError
 
 from api.storage import pubsub
 from api.storage.connect import ClusterNodes
-from api.storage.pubsub import Subscriptions
+from api.storage.pubsub import Listener, Subscriptions
 
 UNKNOWN = ResponseError("unknown command 'SSUBSCRIBE'")
 
@@ -25,6 +25,7 @@ class FakeConnection:
         self.node = node
         self.is_old = is_old
         self.is_open = True
+        self.was_used_after_closing = False
         self.sent: list[tuple[str, ...]] = []
         self.replies: Queue = Queue()
 
@@ -32,6 +33,7 @@ class FakeConnection:
         return list(commands)
 
     def send_packed_command(self, command: list[tuple[str, ...]]) -> None:
+        self.was_used_after_closing |= not self.is_open
         self.sent += command
         for name, *channels in command:
             if self.is_old and name.startswith("SS"):
@@ -67,6 +69,7 @@ class FakeNodes(ClusterNodes):
         self.connections: list[FakeConnection] = []
 
     def node_of(self, channel: str) -> str:
+        gevent.sleep(0)  # the topology may have to be loaded
         return self.known[channel]
 
     def refresh(self) -> None:
@@ -84,6 +87,7 @@ class World:
         self.nodes = nodes
         self.heard: list[tuple[str, bool]] = []
         self.lost: list[str] = []
+        self.when_lost: Callable[[], None] = list
         self.subscriptions = Subscriptions(
             nodes, lambda channel, confirmed: self.heard.append((channel, confirmed)), self._lose
         )
@@ -91,6 +95,7 @@ class World:
 
     def _lose(self, channels: Iterable[str]) -> None:
         self.lost += channels
+        self.when_lost()
 
     def place(self, **nodes: str) -> None:
         """Have channels at nodes; the subscriptions know it after a refresh."""
@@ -241,3 +246,66 @@ def test_a_late_confirmation_of_an_unsubscription_does_not_disturb_the_new_subsc
     assert subscribed(world.connection("one"))[-1] == ("SUNSUBSCRIBE", "a")
     assert subscribed(world.connection("two")) == [("SSUBSCRIBE", "a")]
     assert world.lost == []
+
+
+def test_a_channel_that_is_unsubscribed_from_before_it_has_a_node_is_not_subscribed_to(
+    world: World,
+) -> None:
+    world.place(a="one", b="one")
+    world.nodes.refresh()
+    world.subscriptions.subscribe("a")
+    world.subscriptions.unsubscribe("a")
+    settle()
+    assert world.nodes.connections == []
+    world.subscriptions.subscribe("a")
+    world.subscriptions.subscribe("b")
+    gevent.sleep(0)  # the nodes are being looked up
+    world.subscriptions.unsubscribe("a")
+    world.subscriptions.unsubscribe("b")
+    settle()
+    assert len(world.nodes.connections) <= 1
+    assert all(subscribed(each) == [] for each in world.nodes.connections)
+
+
+def test_a_channel_that_is_unsubscribed_from_after_its_connection_is_lost_is_left_out(
+    world: World,
+) -> None:
+    world.place(a="one", b="one")
+    world.subscribe("a", "b")
+    world.when_lost = lambda: world.subscriptions.unsubscribe("a")
+    world.connection("one").disconnect()
+    settle()
+    assert subscribed(world.connection("one")) == [("SSUBSCRIBE", "b")]
+
+
+def test_nothing_is_sent_on_a_connection_that_a_check_has_closed(world: World) -> None:
+    world.place(a="one", b="one")
+    world.subscribe("a")
+    first = world.connection("one")
+    first.push = lambda kind, channel: None  # type: ignore[method-assign]
+    world.subscriptions.check()
+    world.subscriptions.check()
+    world.subscribe("b")
+    assert not first.is_open
+    assert not first.was_used_after_closing
+    assert sorted(subscribed(world.connection("one"))) == [("SSUBSCRIBE", "a"), ("SSUBSCRIBE", "b")]
+
+
+@pytest.mark.parametrize(
+    ("steps", "sent"),
+    [
+        (("subscribe", "unsubscribe"), ("SUNSUBSCRIBE", "a")),
+        (("unsubscribe", "subscribe"), ("SSUBSCRIBE", "a")),
+    ],
+)
+def test_of_changes_that_are_not_sent_yet_the_last_one_counts(
+    steps: tuple[str, ...], sent: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    nodes = FakeNodes()
+    listener = Listener(nodes, "one", lambda channel, confirmed: None, lambda channel: None)
+    for step in steps:
+        getattr(listener, step)("a")
+    running = gevent.spawn(listener.run)
+    settle()
+    assert nodes.connections[0].sent == [sent]
+    running.kill()
