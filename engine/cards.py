@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
+from typing import Annotated
 
+from engine.published import described
 from engine.ruleset import Card, Event, IllegalMove, InvalidDeal, Move, Seat
 
 
@@ -17,11 +19,8 @@ class Play(Move, frozen=True, tag="play"):
 class CardPlayed(Event, frozen=True, tag="card_played"):
     """A seat played a card."""
 
-    seat: Seat
-    """The seat that played."""
-
-    card: Card
-    """The card, which every reader sees."""
+    seat: Annotated[Seat, described("Who played.")]
+    card: Annotated[Card, described("The card, which all see.")]
 
 
 def card_not_in_hand(card: Card) -> IllegalMove:

@@ -39,6 +39,7 @@ from msgspec import Meta, Struct
 from msgspec.structs import replace
 
 from engine.cards import check_dealt_once
+from engine.published import NamedChoice, bounded, by_seat, described, published_as
 from engine.ruleset import (
     Component,
     Event,
@@ -63,14 +64,8 @@ from engine.ruleset import (
 Picture = str
 """A picture: ``picture-7``, or the name or address that the creator of the game gave it."""
 
-Symbol = str
-"""One of the twelve symbols: ``round``."""
-
-SymbolCard = str
-"""A card with a symbol at each end, named by both: ``round-square``."""
-
 PICTURES: tuple[Picture, ...] = tuple(f"picture-{number}" for number in range(1, 75))
-SYMBOL_CARDS: tuple[SymbolCard, ...] = (
+SYMBOL_CARDS = (
     "red-yellow",
     "blue-green",
     "big-small",
@@ -78,6 +73,24 @@ SYMBOL_CARDS: tuple[SymbolCard, ...] = (
     "fat-thin",
     "round-square",
 )
+SymbolCard = Annotated[
+    str,
+    published_as(
+        NamedChoice(
+            "ContrastSymbolCard", SYMBOL_CARDS, "A symbol card of Contrast, by its two symbols."
+        )
+    ),
+]
+"""A card with a symbol at either end, named by both: ``round-square``."""
+
+SYMBOL = NamedChoice(
+    "ContrastSymbol",
+    tuple(symbol for card in SYMBOL_CARDS for symbol in card.split("-")),
+    "A symbol of Contrast.",
+)
+Symbol = Annotated[str, published_as(SYMBOL)]
+"""One of twelve: ``round``."""
+
 SYMBOLS_ON = {card: tuple(card.split("-")) for card in SYMBOL_CARDS}
 CARD_WITH: dict[Symbol, SymbolCard] = {
     symbol: card for card, symbols in SYMBOLS_ON.items() for symbol in symbols
@@ -144,66 +157,96 @@ class Count(Move, frozen=True, tag="count"):
     """Start the countdown on the one seat that has not laid a card."""
 
 
+Choices = Annotated[
+    tuple[Symbol | None, ...],
+    by_seat("By seat: the symbol that it chose; null for one that was counted out."),
+]
+CountedOut = Annotated[
+    Seat | None,
+    described(
+        "The seat that was counted out, having laid no card in time; null if there was none."
+    ),
+]
+BoxSize = Annotated[
+    int, described("How many pictures are in the box.", minimum=0, maximum=len(PICTURES))
+]
+Rows = Annotated[
+    tuple[
+        Annotated[
+            tuple[SymbolCard, ...],
+            described("A row, from the left.", minItems=ROW_SIZE, maxItems=EXPERT_ROW_SIZE),
+        ],
+        ...,
+    ],
+    by_seat("By seat: the cards that lie before it and cannot be chosen."),
+]
+Hands = Annotated[
+    tuple[
+        Annotated[
+            tuple[SymbolCard, ...],
+            described(
+                "A hand.",
+                minItems=len(SYMBOL_CARDS) - EXPERT_ROW_SIZE,
+                maxItems=len(SYMBOL_CARDS) - ROW_SIZE,
+            ),
+        ],
+        ...,
+    ],
+    by_seat("By seat: the cards that it holds, for all to see; one that is laid too."),
+]
+PICTURE_LENGTH = {"minLength": 1, "maxLength": MAX_PICTURE_LENGTH}
+
+
 class PictureShown(Event, frozen=True, tag="picture_shown"):
-    """The next picture lies face up on the pile, and a turn began."""
+    """The next picture lies face up."""
 
-    picture: Picture
-    """The picture that lies face up."""
-
-    pile_size: int
-    """How many pictures the pile has, this one included."""
+    picture: Annotated[
+        Picture,
+        described("The picture's name or address.", **PICTURE_LENGTH),
+    ]
+    pile_size: Annotated[
+        int,
+        described(
+            "How many pictures the pile has, this one included.", minimum=1, maximum=len(PICTURES)
+        ),
+    ]
 
 
 class SymbolChosen(Event, frozen=True, tag="symbol_chosen"):
-    """A seat laid a card, whose symbol only this seat sees."""
+    """A seat laid a card; `symbol` is null to all but itself."""
 
-    seat: Seat
-    """The seat that laid a card."""
-
-    symbol: Symbol | None
-    """The symbol; None for every reader but this seat."""
+    seat: Annotated[Seat, described("Who laid it.")]
+    symbol: Annotated[Symbol | None, described("The symbol; null unless the seat is yours.")]
 
 
 class CountdownStarted(TimedEvent, frozen=True, tag="countdown_started"):
-    """A seat counts: the missing seat has until the deadline to lay a card."""
+    """The missing seat has until the deadline to lay a card."""
 
-    by: Seat
-    """The seat that counts."""
-
-    missing: Seat
-    """The seat that has not laid a card."""
+    by: Annotated[Seat, described("Who counts.")]
+    missing: Annotated[Seat, described("Who has not laid a card.")]
 
 
 class SymbolsRevealed(Event, frozen=True, tag="symbols_revealed"):
-    """All laid cards were turned over, and the pictures of this turn left the pile."""
+    """All cards are turned over; `won` tells how many pictures each seat takes."""
 
-    choices: tuple[Symbol | None, ...]
-    """By seat: the symbol that it chose; None for the seat that was counted out."""
-
-    winning_symbol: Symbol | None
-    """The symbol that wins; None if there is none."""
-
-    counted_out: Seat | None
-    """The seat that was counted out; None if all laid a card."""
-
-    won: tuple[int, ...]
-    """By seat: what this turn adds to its score, 1 or 0."""
-
-    pile_size: int
-    """How many pictures are left in the pile."""
-
-    box_size: int
-    """How many pictures are in the box now."""
+    choices: Choices
+    winning_symbol: Annotated[Symbol | None, described("The symbol that wins; null if none does.")]
+    counted_out: CountedOut
+    won: Annotated[
+        tuple[Annotated[int, bounded(minimum=0, maximum=1)], ...],
+        by_seat("By seat: what this turn adds to its score."),
+    ]
+    pile_size: Annotated[
+        int, described("How many pictures are left in the pile.", minimum=0, maximum=len(PICTURES))
+    ]
+    box_size: BoxSize
 
 
 class RowsRefreshed(Event, frozen=True, tag="rows_refreshed"):
-    """Each laid card joined its row, and the leftmost card of that row went to the hand."""
+    """Each laid card went to the right end of its row, the leftmost card back to the hand."""
 
-    rows: tuple[tuple[SymbolCard, ...], ...]
-    """By seat: the symbol cards of its row, from the left."""
-
-    hands: tuple[tuple[SymbolCard, ...], ...]
-    """By seat: the symbol cards of its hand, the newest last."""
+    rows: Rows
+    hands: Hands
 
 
 class Phase(StrEnum):
@@ -214,26 +257,18 @@ class Phase(StrEnum):
 
 
 class Countdown(Struct, frozen=True):
-    """A running countdown."""
+    """A running countdown; the game's `deadline` says when it runs out."""
 
-    by: Seat
-    """The seat that counts."""
-
-    missing: Seat
-    """The seat that has not laid a card."""
+    by: Annotated[Seat, described("Who counts.")]
+    missing: Annotated[Seat, described("Who has not laid a card.")]
 
 
 class LastTurn(Struct, frozen=True):
-    """What the last reveal showed."""
+    """How the last turn of Contrast came out."""
 
-    choices: tuple[Symbol | None, ...]
-    """By seat: the symbol that it chose; None for the seat that was counted out."""
-
-    winning_symbol: Symbol | None
-    """The symbol that won; None if there was none."""
-
-    counted_out: Seat | None
-    """The seat that was counted out; None if all laid a card."""
+    choices: Choices
+    winning_symbol: Annotated[Symbol | None, described("The symbol that won; null if none did.")]
+    counted_out: CountedOut
 
 
 class State(Struct, frozen=True):
@@ -281,40 +316,38 @@ class State(Struct, frozen=True):
 
 
 class ContrastTable(Table, frozen=True, tag="contrast"):
-    """What a seat or a spectator sees."""
+    """What a seat or a spectator sees of Contrast."""
 
-    phase: Phase
-    """Whether symbols are chosen, or the game is over."""
-
-    picture: Picture | None
-    """The picture that lies face up; None once the game is over."""
-
-    pile_size: int
-    """How many pictures the pile has, the one face up included."""
-
-    box_size: int
-    """How many pictures are in the box."""
-
-    rows: tuple[tuple[SymbolCard, ...], ...]
-    """By seat: the symbol cards of its row, from the left."""
-
-    hands: tuple[tuple[SymbolCard, ...], ...]
-    """By seat: the symbol cards of its hand, a laid one included."""
-
-    scores: tuple[int, ...]
-    """By seat: how many pictures it has won; with two seats the shared score, twice."""
-
-    has_chosen: tuple[bool, ...]
-    """By seat: whether it has laid a card in this turn."""
-
-    choice: Symbol | None
-    """The symbol that the reader chose in this turn; None before, and for a spectator."""
-
-    countdown: Countdown | None
-    """The countdown that runs; None if none does."""
-
-    last_turn: LastTurn | None
-    """What the reveal before showed; None in the first turn."""
+    phase: Annotated[Phase, described("Where in the game we are.", title="ContrastPhase")]
+    picture: Annotated[
+        Picture | None,
+        described(
+            "The picture that all look at, by its name or address; null when the game is over.",
+            **PICTURE_LENGTH,
+        ),
+    ]
+    pile_size: Annotated[
+        int,
+        described(
+            "How many pictures the pile has, the one that shows included.",
+            minimum=0,
+            maximum=len(PICTURES),
+        ),
+    ]
+    box_size: BoxSize
+    rows: Rows
+    hands: Hands
+    scores: Annotated[
+        tuple[Annotated[int, bounded(minimum=0, maximum=len(PICTURES))], ...],
+        by_seat("By seat; with two seats the shared score, twice."),
+    ]
+    has_chosen: Annotated[tuple[bool, ...], by_seat("By seat: whether it has laid a card.")]
+    choice: Annotated[
+        Symbol | None,
+        described("The symbol that you have chosen; null before, and for a spectator."),
+    ]
+    countdown: Annotated[Countdown | None, described("The countdown that runs; null if none.")]
+    last_turn: Annotated[LastTurn | None, described("The turn before; null in the first.")]
 
 
 # --- Options ----------------------------------------------------------------------------------
@@ -780,6 +813,14 @@ CONTRAST: Ruleset[Options, Deal, State, Choose | Count, ContrastTable] = Ruleset
     deal_type=Deal,
     state_type=State,
     move_type=Choose | Count,
+    event_types=(
+        PictureShown,
+        SymbolChosen,
+        CountdownStarted,
+        SymbolsRevealed,
+        RowsRefreshed,
+    ),
+    table_type=ContrastTable,
     deal=deal,
     start=start,
     to_move=to_move,

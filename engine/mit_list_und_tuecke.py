@@ -24,6 +24,7 @@ from collections.abc import Iterable
 from enum import StrEnum
 from itertools import combinations
 from random import Random
+from typing import Annotated
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -37,6 +38,7 @@ from engine.cards import (
     check_hand_sizes,
     check_seat,
 )
+from engine.published import NamedChoice, bounded, by_seat, described, published_as
 from engine.ruleset import (
     Card,
     Component,
@@ -50,6 +52,7 @@ from engine.ruleset import (
     Preview,
     Result,
     Ruleset,
+    Score,
     Seat,
     Table,
     Told,
@@ -59,9 +62,9 @@ from engine.ruleset import (
 
 # --- The cards --------------------------------------------------------------------------
 
-Color = str
-
-COLORS: tuple[Color, ...] = ("red", "yellow", "blue", "green")
+COLORS = ("red", "yellow", "blue", "green")
+COLOR = NamedChoice("MitListColor", COLORS, "A colour of Mit List und Tücke.")
+Color = Annotated[str, published_as(COLOR)]
 
 HIGHEST = {
     4: {"red": 14, "yellow": 14, "blue": 14, "green": 14},
@@ -74,7 +77,9 @@ DECKS: dict[int, tuple[Card, ...]] = {
     seats: tuple(f"{color}-{value}" for color in COLORS for value in range(1, highest[color] + 1))
     for seats, highest in HIGHEST.items()
 }
-CARDS = DECKS[6]
+MIN_SEATS, MAX_SEATS = min(DECKS), max(DECKS)
+CARDS = DECKS[MAX_SEATS]
+HIGHEST_CARD = max(HIGHEST[MAX_SEATS].values())
 
 COLOR_OF = {card: card.rpartition("-")[0] for card in CARDS}
 VALUE_OF = {card: int(card.rpartition("-")[2]) for card in CARDS}
@@ -86,6 +91,7 @@ HAND_SIZE = 14
 COLORS_IN_A_TRICK = 3
 """How many colours a trick holds at most."""
 COLORS_KEPT = 2
+KeptColors = Annotated[tuple[Color, ...], bounded(minItems=COLORS_KEPT, maxItems=COLORS_KEPT)]
 TAKEN_BY_HIGH = {4: 2, 5: 3, 6: 3}
 """By the number of seats, how many cards the high seat takes out of the trick."""
 
@@ -141,78 +147,79 @@ AnyMove = Play | Take | Keep
 
 
 class Counts(Struct, frozen=True):
-    """The numbers of cards that a seat's points come from."""
+    """The numbers of cards that a round's points come from."""
 
-    largest: int
-    """How many cards the largest face-up pile has."""
-
-    second: int
-    """How many cards the second largest one has."""
-
-    rest: int
-    """How many other cards the seat has, face up or face down."""
+    largest: Annotated[
+        int, described("The cards of the larger face-up pile.", minimum=0, maximum=HIGHEST_CARD)
+    ]
+    second: Annotated[
+        int, described("The cards of the other one.", minimum=0, maximum=HIGHEST_CARD)
+    ]
+    rest: Annotated[int, described("All other cards.", minimum=0, maximum=len(CARDS))]
 
 
 class RoundStarted(Event, frozen=True, tag="round_started"):
-    """The cards are dealt; each seat sees its own."""
+    """A round began; `hand` is your own, null for a spectator."""
 
-    round: int
-    """The round that begins, from 1."""
-
-    dealer: Seat
-    """The seat that deals."""
-
-    leader: Seat
-    """The seat that leads the first trick."""
-
-    hand: tuple[Card, ...] | None
-    """The reader's own hand; None for a spectator."""
+    round: Annotated[int, described("The round, from 1.", minimum=1, maximum=MAX_SEATS)]
+    dealer: Annotated[Seat, described("Who deals.")]
+    leader: Annotated[Seat, described("Who leads the first trick.")]
+    hand: Annotated[
+        tuple[Card, ...] | None,
+        described(
+            "The cards dealt to you; null for a spectator.",
+            minItems=HAND_SIZE,
+            maxItems=HAND_SIZE,
+        ),
+    ]
 
 
 class TrickCompleted(Event, frozen=True, tag="trick_completed"):
-    """Every seat has played a card to the trick."""
+    """Every seat has played; `low` is null if the whole trick is of the led colour."""
 
-    high: Seat
-    """The seat with the highest card of the led colour."""
-
-    low: Seat | None
-    """The seat with the lowest card of another colour; None if all are of the led colour."""
+    high: Annotated[Seat, described("The high seat, which takes cards of its choice.")]
+    low: Annotated[
+        Seat | None,
+        described(
+            "The low seat, which gets the rest; null if the whole trick is of the led colour."
+        ),
+    ]
 
 
 class CardsTaken(Event, frozen=True, tag="cards_taken"):
-    """Cards left the trick: a seat got them, or they were discarded."""
+    """A seat took cards, in the order in which they were played; with null they are discarded."""
 
-    seat: Seat | None
-    """The seat that gets the cards; None if they are discarded."""
-
-    cards: tuple[Card, ...]
-    """The cards, in the order in which they were played."""
+    seat: Annotated[Seat | None, described("Who took them; null if they are discarded.")]
+    cards: Annotated[
+        tuple[Card, ...],
+        described("The cards, in the order in which they were played.", minItems=2, maxItems=3),
+    ]
 
 
 class ColorsKept(Event, frozen=True, tag="colors_kept"):
-    """A seat chose its two colours and turned the cards of the others face down."""
+    """A seat chose the two colours that will score."""
 
-    seat: Seat
-    """The seat that chose."""
-
-    colors: tuple[Color, ...]
-    """The two colours that score, sorted by name."""
+    seat: Annotated[Seat, described("Who chose.")]
+    colors: Annotated[
+        KeptColors,
+        described("The two colours; the cards of the others are turned face down."),
+    ]
 
 
 class RoundScored(Event, frozen=True, tag="round_scored"):
-    """A round is over, and these are its points."""
+    """A round is over; `early` if a seat could not play."""
 
-    round: int
-    """The round that is over, from 1."""
-
-    early: bool
-    """Whether it ended because a seat had no card that it could play."""
-
-    scores: tuple[int, ...]
-    """By seat: its points of this round."""
-
-    counts: tuple[Counts, ...]
-    """By seat: what these points come from."""
+    round: Annotated[
+        int, described("The round that is over, from 1.", minimum=1, maximum=MAX_SEATS)
+    ]
+    early: Annotated[bool, described("Whether it ended because a seat could not play.")]
+    scores: Annotated[
+        tuple[Score, ...], by_seat("By seat: its points of this round.", least=MIN_SEATS)
+    ]
+    counts: Annotated[
+        tuple[Counts, ...],
+        by_seat("By seat: what the points come from.", least=MIN_SEATS),
+    ]
 
 
 class Phase(StrEnum):
@@ -225,13 +232,10 @@ class Phase(StrEnum):
 
 
 class PlayedCard(Struct, frozen=True):
-    """A card of the trick, and the seat that played it."""
+    """A card of the trick, and who played it."""
 
-    seat: Seat
-    """The seat that played it."""
-
-    card: Card
-    """The card."""
+    seat: Annotated[Seat, described("Who played it.")]
+    card: Annotated[Card, described("The card.")]
 
 
 Trick = tuple[PlayedCard, ...]
@@ -294,94 +298,126 @@ class State(Struct, frozen=True):
 
 
 class Pile(Struct, frozen=True):
-    """A face-up pile as a reader sees it."""
+    """A face-up pile: its top card; all cards, bottom first, only with open piles."""
 
-    color: Color
-    """The colour of its cards."""
-
-    top: Card
-    """The card on top, which all see."""
-
-    cards: tuple[Card, ...] | None
-    """All its cards, bottom first; None unless piles are open."""
+    color: Annotated[Color, described("The colour of its cards.")]
+    top: Annotated[Card, described("The card on top.")]
+    cards: Annotated[
+        tuple[Card, ...] | None,
+        described(
+            "All its cards, bottom first; null unless piles are open.",
+            minItems=1,
+            maxItems=HIGHEST_CARD,
+        ),
+    ]
 
 
 class FaceDown(Struct, frozen=True):
-    """The face-down pile of a seat as a reader sees it."""
+    """A face-down pile: whether there is one; its size only with open piles."""
 
-    any: bool
-    """Whether any cards lie face down."""
-
-    size: int | None
-    """How many cards lie face down; None unless piles are open."""
+    any: Annotated[bool, described("Whether any cards lie face down.")]
+    size: Annotated[
+        int | None,
+        described("How many; null unless piles are open.", minimum=0, maximum=len(CARDS)),
+    ]
 
 
 class MitListTable(Table, frozen=True, tag="mit-list-und-tuecke"):
-    """What a seat or a spectator sees."""
+    """What a seat or a spectator sees of Mit List und Tücke."""
 
-    phase: Phase
-    """What the next move is, or that the game is over."""
-
-    round: int
-    """The present round, from 1."""
-
-    rounds: int
-    """How many rounds the game has: as many as seats."""
-
-    dealer: Seat
-    """The seat that dealt this round."""
-
-    hand: tuple[Card, ...] | None
-    """The reader's own hand; None for a spectator."""
-
-    hand_sizes: tuple[int, ...]
-    """By seat: how many cards it holds."""
-
-    leader: Seat
-    """The seat that leads the trick on the table, or else the next one."""
-
-    trick: Trick
-    """The cards of the trick on the table, in the order played."""
-
-    led_color: Color | None
-    """The colour of the first card of the trick; None while there is none."""
-
-    high: Seat | None
-    """The high seat of a complete trick; None while it is not complete."""
-
-    low: Seat | None
-    """The low seat of a complete trick; None while it is not complete, or if there is none."""
-
-    tricks_played: int
-    """How many tricks of this round are complete and taken."""
-
-    piles: tuple[tuple[Pile, ...], ...]
-    """By seat: its face-up piles, in the order of `COLORS`."""
-
-    face_down: tuple[FaceDown, ...]
-    """By seat: its cards of the colours not kept."""
-
-    kept: tuple[tuple[Color, ...] | None, ...]
-    """By seat: the two colours that score, sorted by name; None until it has chosen them."""
-
-    round_scores: tuple[tuple[int, ...], ...]
-    """For each round that is over, the points by seat."""
+    phase: Annotated[Phase, described("Where in the game we are.", title="MitListPhase")]
+    round: Annotated[int, described("The present round, from 1.", minimum=1, maximum=MAX_SEATS)]
+    rounds: Annotated[
+        int,
+        described(
+            "How many rounds the game has: as many as seats.", minimum=MIN_SEATS, maximum=MAX_SEATS
+        ),
+    ]
+    dealer: Annotated[Seat, described("Who dealt this round.")]
+    hand: Annotated[
+        tuple[Card, ...] | None,
+        described("Your own; null for a spectator.", maxItems=HAND_SIZE),
+    ]
+    hand_sizes: Annotated[
+        tuple[Annotated[int, bounded(minimum=0, maximum=HAND_SIZE)], ...],
+        by_seat("By seat: how many cards it holds.", least=MIN_SEATS),
+    ]
+    leader: Annotated[Seat, described("Who leads the trick on the table, or else the next one.")]
+    trick: Annotated[
+        Trick,
+        described("The trick on the table, in the order played.", maxItems=MAX_SEATS),
+    ]
+    led_color: Annotated[
+        Color | None, described("The colour that is led; null while no card is played.")
+    ]
+    high: Annotated[
+        Seat | None,
+        described("The high seat of a complete trick; null while the trick is not complete."),
+    ]
+    low: Annotated[
+        Seat | None,
+        described(
+            "The low seat of a complete trick; null while it is not complete, and if the whole "
+            "trick is of the led colour."
+        ),
+    ]
+    tricks_played: Annotated[
+        int,
+        described(
+            "How many tricks of this round are played and taken.", minimum=0, maximum=HAND_SIZE
+        ),
+    ]
+    piles: Annotated[
+        tuple[
+            Annotated[
+                tuple[Annotated[Pile, bounded(title="MitListPile")], ...],
+                described("A seat's piles.", maxItems=len(COLORS)),
+            ],
+            ...,
+        ],
+        by_seat("By seat: its face-up piles.", least=MIN_SEATS),
+    ]
+    face_down: Annotated[
+        tuple[Annotated[FaceDown, bounded(title="MitListFaceDown")], ...],
+        by_seat("By seat: its cards of the colours not kept.", least=MIN_SEATS),
+    ]
+    kept: Annotated[
+        tuple[KeptColors | None, ...],
+        by_seat(
+            "By seat: the two colours that score; null while it has not chosen.",
+            least=MIN_SEATS,
+        ),
+    ]
+    round_scores: Annotated[
+        tuple[
+            Annotated[tuple[Score, ...], by_seat("By seat: its points.", least=MIN_SEATS)],
+            ...,
+        ],
+        described("The points of each round that is over.", maxItems=MAX_SEATS),
+    ]
 
 
 class MitListPreview(Preview, frozen=True, tag="mit-list-und-tuecke"):
-    """What a played card or a take would do; None where a member does not apply."""
+    """What playing or taking cards now would do."""
 
-    led_color: Color | None = None
-    """The colour that is led once the card is played."""
-
-    high: Seat | None = None
-    """The high seat, if the card completes the trick."""
-
-    low: Seat | None = None
-    """The low seat, if the card completes the trick; None too if there is no low seat."""
-
-    rest_to: Seat | None = None
-    """The seat that gets the rest of the trick after a take; None too if it is discarded."""
+    led_color: Annotated[
+        Color | None,
+        described("Of a card played: the colour that is then led; else null."),
+    ] = None
+    high: Annotated[
+        Seat | None,
+        described("Of a card that completes the trick: the high seat; else null."),
+    ] = None
+    low: Annotated[
+        Seat | None,
+        described(
+            "Of a card that completes the trick: the low seat; null if there is none, and else."
+        ),
+    ] = None
+    rest_to: Annotated[
+        Seat | None,
+        described("Of cards taken: who gets the rest; null if it is discarded, and else."),
+    ] = None
 
 
 # --- Setup ------------------------------------------------------------------------------------
@@ -899,8 +935,8 @@ def redeal_next_hand(state: State, unseen: list[Card], size: int, rng: Random) -
 MIT_LIST_UND_TUECKE: Ruleset[Options, Deal, State, AnyMove, MitListTable] = Ruleset(
     id="mit-list-und-tuecke",
     title="Mit List und Tücke",
-    min_seats=min(DECKS),
-    max_seats=max(DECKS),
+    min_seats=MIN_SEATS,
+    max_seats=MAX_SEATS,
     options=(
         Option(
             "open_piles",
@@ -921,6 +957,16 @@ MIT_LIST_UND_TUECKE: Ruleset[Options, Deal, State, AnyMove, MitListTable] = Rule
     deal_type=Deal,
     state_type=State,
     move_type=AnyMove,
+    event_types=(
+        CardPlayed,
+        RoundStarted,
+        TrickCompleted,
+        CardsTaken,
+        ColorsKept,
+        RoundScored,
+    ),
+    table_type=MitListTable,
+    preview_type=MitListPreview,
     deal=deal,
     start=start,
     to_move=to_move,

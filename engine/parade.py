@@ -16,6 +16,7 @@ from collections.abc import Iterable
 from enum import StrEnum
 from itertools import combinations
 from random import Random
+from typing import Annotated
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -29,6 +30,7 @@ from engine.cards import (
     check_hand_sizes,
     check_seat,
 )
+from engine.published import MAX_SEATS, NamedChoice, bounded, by_seat, described, published_as
 from engine.ruleset import (
     Card,
     Component,
@@ -61,6 +63,15 @@ SORT_KEY = {card: number for number, card in enumerate(CARDS)}
 HAND_SIZE = 5
 PARADE_SIZE = 6
 DISCARDED = 2
+HAND_LEFT = 2
+MAX_PILE_SIZE = len(CARDS) - 2 * HAND_SIZE - PARADE_SIZE
+"""The cards left to draw when two play."""
+
+LAST_ROUND_CAUSE = NamedChoice(
+    "LastRoundCause",
+    ("colors", "pile", "both"),
+    "Why Parade's last round began: all six colours, an empty pile, or both at once.",
+)
 MAJORITY_WITH_TWO_SEATS = 2
 """By how many cards of a colour a majority leads with two seats."""
 
@@ -117,53 +128,59 @@ class Discard(Move, frozen=True, tag="discard"):
 
 
 class CardsCollected(Event, frozen=True, tag="cards_collected"):
-    """Cards left the parade for the collection of the seat that played."""
+    """Cards left the parade for a seat's collection."""
 
-    seat: Seat
-    """The seat that played."""
-
-    cards: tuple[Card, ...]
-    """The cards, in the order in which they stood in the parade."""
+    seat: Annotated[Seat, described("Who takes them.")]
+    cards: Annotated[
+        tuple[Card, ...],
+        described("The cards, in the order in which they stood.", minItems=1, maxItems=len(CARDS)),
+    ]
 
 
 class CardDrawn(Event, frozen=True, tag="card_drawn"):
-    """A seat drew a card, which only this seat sees."""
+    """A seat drew a card; `card` is null to all but its owner."""
 
-    seat: Seat
-    """The seat that drew."""
-
-    card: Card | None
-    """The card; None for every reader but this seat."""
-
-    pile_size: int
-    """How many cards are left in the pile."""
+    seat: Annotated[Seat, described("Who drew.")]
+    card: Annotated[Card | None, described("The card; null unless the seat is yours.")]
+    pile_size: Annotated[
+        int, described("How many cards are left to draw.", minimum=0, maximum=MAX_PILE_SIZE)
+    ]
 
 
 class LastRoundStarted(Event, frozen=True, tag="last_round_started"):
     """After this seat's turn, every seat has one more."""
 
-    seat: Seat
-    """The seat whose turn started the last round; it plays the last turn too."""
-
-    cause: str
-    """`colors`: it has collected all six colours; `pile`: it drew the last card; or `both`."""
+    seat: Annotated[Seat, described("Who brought it about.")]
+    cause: Annotated[str, published_as(LAST_ROUND_CAUSE, "Why it began.")]
 
 
 class CardsDiscarded(Event, frozen=True, tag="cards_discarded"):
-    """A seat threw two cards away, which only this seat sees."""
+    """A seat threw two cards away; `cards` is null to all but itself."""
 
-    seat: Seat
-    """The seat that discarded."""
-
-    cards: tuple[Card, ...] | None
-    """The two cards, by colour and value; None for every reader but this seat."""
+    seat: Annotated[Seat, described("Who threw them away.")]
+    cards: Annotated[
+        tuple[Card, ...] | None,
+        described(
+            "The two cards; null unless the seat is yours.",
+            minItems=DISCARDED,
+            maxItems=DISCARDED,
+        ),
+    ]
 
 
 class HandsLaidDown(Event, frozen=True, tag="hands_laid_down"):
-    """All have discarded: the cards left in each hand join the seat's collection."""
+    """All have discarded; the two cards left in each hand join the seat's collection."""
 
-    cards: tuple[tuple[Card, ...], ...]
-    """By seat: the two cards that it kept, by colour and value."""
+    cards: Annotated[
+        tuple[
+            Annotated[
+                tuple[Card, ...],
+                described("The two cards of a seat.", minItems=HAND_LEFT, maxItems=HAND_LEFT),
+            ],
+            ...,
+        ],
+        by_seat("By seat."),
+    ]
 
 
 class Phase(StrEnum):
@@ -204,41 +221,63 @@ class State(Struct, frozen=True):
 
 
 class ParadeTable(Table, frozen=True, tag="parade"):
-    """What a seat or a spectator sees."""
+    """What a seat or a spectator sees of Parade."""
 
-    phase: Phase
-    """What the next move is, or that the game is over."""
-
-    parade: tuple[Card, ...]
-    """The cards that parade, front first."""
-
-    collections: tuple[tuple[Card, ...], ...]
-    """By seat: the cards that it has collected, in the order in which they came."""
-
-    pile_size: int
-    """How many cards are left to draw."""
-
-    hand_sizes: tuple[int, ...]
-    """By seat: how many cards it holds."""
-
-    hand: tuple[Card, ...] | None
-    """The reader's own hand; None for a spectator."""
-
-    has_discarded: tuple[bool, ...]
-    """By seat: whether it has discarded."""
-
-    discard: tuple[Card, ...] | None
-    """The two cards that the reader discarded; None before, and for a spectator."""
-
-    last_turns_left: int | None
-    """How many turns are left in the last round; None before it, 0 after it."""
+    phase: Annotated[Phase, described("Where in the game we are.", title="ParadePhase")]
+    parade: Annotated[
+        tuple[Card, ...],
+        described("The cards that parade, front first.", minItems=1, maxItems=len(CARDS)),
+    ]
+    collections: Annotated[
+        tuple[
+            Annotated[
+                tuple[Card, ...],
+                described("What a seat has collected.", maxItems=len(CARDS)),
+            ],
+            ...,
+        ],
+        by_seat("By seat: the cards before it, in the order in which they came."),
+    ]
+    pile_size: Annotated[
+        int, described("How many cards are left to draw.", minimum=0, maximum=MAX_PILE_SIZE)
+    ]
+    hand_sizes: Annotated[
+        tuple[Annotated[int, bounded(minimum=0, maximum=HAND_SIZE)], ...],
+        by_seat("By seat: how many cards it holds."),
+    ]
+    hand: Annotated[
+        tuple[Card, ...] | None,
+        described("Your own; null for a spectator.", maxItems=HAND_SIZE),
+    ]
+    has_discarded: Annotated[
+        tuple[bool, ...], by_seat("By seat: whether it has thrown two cards away.")
+    ]
+    discard: Annotated[
+        tuple[Card, ...] | None,
+        described(
+            "The two cards that you threw away; null before, and for a spectator.",
+            minItems=DISCARDED,
+            maxItems=DISCARDED,
+        ),
+    ]
+    last_turns_left: Annotated[
+        int | None,
+        described(
+            "Turns still to play in the last round; null before it.", minimum=0, maximum=MAX_SEATS
+        ),
+    ]
 
 
 class ParadePreview(Preview, frozen=True, tag="parade"):
-    """What a played card would do."""
+    """What a card played now would do."""
 
-    collected: tuple[Card, ...]
-    """The cards that would leave the parade, front first; empty if none would."""
+    collected: Annotated[
+        tuple[Card, ...],
+        described(
+            "The cards that would leave the parade, for your collection.",
+            maxItems=len(CARDS),
+        ),
+    ]
 
 
 # --- Setup ------------------------------------------------------------------------------------
@@ -607,6 +646,16 @@ PARADE: Ruleset[Options, Deal, State, Play | Discard, ParadeTable] = Ruleset(
     deal_type=Deal,
     state_type=State,
     move_type=Play | Discard,
+    event_types=(
+        CardPlayed,
+        CardsCollected,
+        CardDrawn,
+        LastRoundStarted,
+        CardsDiscarded,
+        HandsLaidDown,
+    ),
+    table_type=ParadeTable,
+    preview_type=ParadePreview,
     deal=deal,
     start=start,
     to_move=to_move,

@@ -10,11 +10,20 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from random import Random
-from typing import Any, Generic, TypeVar
+from typing import Annotated, Any, Generic, TypeVar
 
 import msgspec
 from msgspec import Struct
 from msgspec.structs import force_setattr
+
+from engine.published import (
+    MAX_SEATS,
+    MIN_SEATS,
+    NamedChoice,
+    bounded,
+    described,
+    published_as,
+)
 
 NOT_YOUR_TURN = "not_your_turn"
 """The rule code of a move by a seat that the game does not wait for, in all games."""
@@ -22,11 +31,26 @@ NOT_YOUR_TURN = "not_your_turn"
 COUNTDOWN_RUNNING = "countdown_running"
 """The rule code of a move that starts a countdown while one runs, in all games."""
 
-Seat = int
+Seat = Annotated[int, bounded(minimum=0, maximum=MAX_SEATS - 1)]
 """A seat at the table, from 0 in clockwise order."""
 
-Card = str
+Card = Annotated[
+    str,
+    bounded(
+        pattern="^[a-z]{1,16}-[0-9]{1,2}$",
+        description="A card, `color-value`.",
+        examples=["red-7"],
+    ),
+]
 """A card's name, ``color-value``: ``red-7``."""
+
+Score = Annotated[int, bounded(minimum=0)]
+
+OPTION_TYPE = NamedChoice(
+    "OptionType",
+    ("boolean", "integer", "string", "strings"),
+    "What an option's value is: `strings` is a list of texts, `string` one of its choices.",
+)
 
 
 class IllegalMove(ValueError):
@@ -84,8 +108,14 @@ class Event(Struct, frozen=True, tag_field="type"):
 class TimedEvent(Event, frozen=True, kw_only=True):
     """An event that starts a countdown."""
 
-    deadline: str | None = None
-    """The end of the countdown, RFC 3339 in UTC; None in the engine, which has no clock."""
+    # The engine has no clock: the service fills the deadline in.
+    deadline: Annotated[
+        str | None,
+        described(
+            "When the countdown runs out; null in an analysis, which has no clock.",
+            format="date-time",
+        ),
+    ] = None
 
 
 class Table(Struct, frozen=True, tag_field="ruleset"):
@@ -120,68 +150,77 @@ class Told(Struct, frozen=True):
 class Result(Struct, frozen=True):
     """The end of a game."""
 
-    scores: tuple[int, ...]
-    """By seat: its points; the rules say whether many or few are good."""
-
-    winners: tuple[Seat, ...]
-    """The seats that won, ascending; empty if all lost together."""
+    scores: Annotated[
+        tuple[Score, ...],
+        described(
+            "By seat; whether many or few points are good is for the game to say.",
+            minItems=MIN_SEATS,
+            maxItems=MAX_SEATS,
+        ),
+    ]
+    winners: Annotated[
+        tuple[Seat, ...],
+        described(
+            "The seats that won; several share the win, none if all lost together.",
+            maxItems=MAX_SEATS,
+        ),
+    ]
 
 
 class Option(Struct, frozen=True):
-    """An option of a game, for the catalogue."""
+    """A choice that whoever creates a game may make."""
 
-    name: str
-    """Its name, the same as the field of the options struct."""
-
-    type: str
-    """`string`, `boolean`, `integer` or `strings`."""
-
-    default: Any
-    """The value if it is not given."""
-
-    description: str
-    """What it changes, in sentences for people."""
-
-    minimum: int | None = None
-    """The least integer, or the fewest strings; None without a bound."""
-
-    maximum: int | None = None
-    """The largest integer, or the most strings; None without a bound."""
-
-    choices: tuple[str, ...] | None = None
-    """The strings that it may be; None if it is not a choice."""
+    name: Annotated[str, described("The member of `options` that makes the choice.")]
+    type: Annotated[str, published_as(OPTION_TYPE, "What a value may be.")]
+    # Of any type: of a union of texts, numbers and lists openapi-generator makes a Java class that
+    # does not compile.
+    default: Annotated[
+        Any,
+        described(
+            "What holds if the option is not given, a value of its `type`; null if then nothing "
+            "does."
+        ),
+    ]
+    description: Annotated[str, described("What it changes, for people.")]
+    minimum: Annotated[
+        int | None,
+        described(
+            "The least value, or the fewest texts; null where there is no such bound.", minimum=0
+        ),
+    ] = None
+    maximum: Annotated[
+        int | None,
+        described(
+            "The greatest value, or the most texts; null where there is no such bound.", minimum=0
+        ),
+    ] = None
+    choices: Annotated[
+        tuple[str, ...] | None,
+        described("The values that there are; null if the option is no choice between texts."),
+    ] = None
 
 
 class Component(Struct, frozen=True):
-    """A kind of thing in the box, for the catalogue."""
+    """A kind of thing in the box."""
 
-    kind: str
-    """Its kind: `card`, `character`, `picture` or `symbol_card`."""
-
-    name: str
-    """Its name on the wire."""
-
-    count: int = 1
-    """How many there are in the box."""
-
-    color: str | None = None
-    """Its colour; None without one."""
-
-    value: int | None = None
-    """The value printed on it; None without one."""
-
-    parts: tuple[str, ...] = ()
-    """The names of its sides or ends, as moves and tables use them."""
+    kind: Annotated[str, described("What sort of thing it is, as `card`.")]
+    name: Annotated[str, described("As moves, tables and events name it.")]
+    count: Annotated[int, described("How many of it there are.", minimum=1)] = 1
+    color: Annotated[str | None, described("A card's colour; null for what has none.")] = None
+    value: Annotated[
+        int | None, described("A card's value; null for what has none.", minimum=0)
+    ] = None
+    parts: Annotated[
+        tuple[str, ...],
+        described("What is on it: its symbols or its two faces, by name; mostly nothing."),
+    ] = ()
 
 
 class MoveType(Struct, frozen=True):
-    """A type of move of a game, for the catalogue."""
+    """A type of move of a game."""
 
-    type: str
-    """The move's `type` on the wire."""
-
-    description: str
-    """What it does, in one sentence."""
+    type: Annotated[str, described("The `type` of such a move.")]
+    description: Annotated[str, described("What it does, for people.")]
 
 
 OptionsT = TypeVar("OptionsT", bound=Struct)
@@ -253,6 +292,12 @@ class Ruleset(Generic[OptionsT, DealT, StateT, MoveT, TableT]):
     move_type: Any
     """A type of move, or a union of several."""
 
+    event_types: tuple[type[Event], ...]
+    """The structs of the events, in the order of the document."""
+
+    table_type: type[TableT]
+    """The struct of what a seat or a spectator sees."""
+
     deal: Callable[[int, OptionsT, Random], DealT]
     """``deal(seats, options, rng)``: everything that chance decides in a game."""
 
@@ -277,6 +322,9 @@ class Ruleset(Generic[OptionsT, DealT, StateT, MoveT, TableT]):
     redeal_hidden: Callable[[StateT, Seat | None, Random], StateT]
     """``redeal_hidden(state, seat, rng)``: a random state that a seat, or a spectator (None),
     cannot tell from this one, given everything that it has been told."""
+
+    preview_type: type[Preview] | None = None
+    """The struct of what ``preview`` returns; None in a game without previews."""
 
     preview: Callable[[TableT, Seat, MoveT], Preview | None] = no_preview
     """``preview(table, seat, move)``: what a move would do, judged by the seat's view; or None."""

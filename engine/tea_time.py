@@ -26,11 +26,13 @@ from dataclasses import dataclass
 from enum import StrEnum
 from itertools import pairwise
 from random import Random
+from typing import Annotated
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from engine.cards import check_seat
+from engine.published import NamedChoice, bounded, by_seat, described, published_as
 from engine.ruleset import (
     Card,
     Component,
@@ -53,10 +55,15 @@ from engine.ruleset import (
 
 # --- The cards --------------------------------------------------------------------------
 
-Character = str
-"""The character on both sides of a card: ``hatter``. Each side is a face: ``hatter-mirror``."""
+CHARACTERS = ("hatter", "cat", "rabbit", "caterpillar", "queen", "dodo")
+Character = Annotated[
+    str,
+    published_as(
+        NamedChoice("TeaTimeCharacter", CHARACTERS, "Who is on both sides of a card of Tea Time.")
+    ),
+]
+"""The character on both sides of a card: ``hatter``. In the grid one face shows."""
 
-CHARACTERS: tuple[Character, ...] = ("hatter", "cat", "rabbit", "caterpillar", "queen", "dodo")
 ALICE: Card = "tea-time"
 """The Alice card, by its name on the wire."""
 
@@ -65,6 +72,18 @@ MIRROR = {character: f"{character}-mirror" for character in CHARACTERS}
 FACES: tuple[Card, ...] = tuple(
     face for character in CHARACTERS for face in (NORMAL[character], MIRROR[character])
 )
+Face = Annotated[
+    str,
+    published_as(
+        NamedChoice(
+            "TeaTimeCard",
+            (*FACES, ALICE),
+            "A face of a character's card, or the Alice card (`tea-time`).",
+        )
+    ),
+]
+"""A face: ``hatter-mirror``; or Alice."""
+
 CHARACTER_OF = {face: face.rpartition("-")[0] for face in FACES}
 SORT_KEY = {face: number for number, face in enumerate(FACES)}
 
@@ -74,6 +93,10 @@ OPPOSITE = {NORMAL[character]: MIRROR[character] for character in CHARACTERS} | 
 """For each face the one on the other side of its card; the two cancel each other."""
 
 CARDS_OF_A_CHARACTER = 10
+ALL_CARDS = len(CHARACTERS) * CARDS_OF_A_CHARACTER
+MAX_SEATS = 4
+MAX_ROUNDS = 5
+TeaTimeSeat = Annotated[Seat, bounded(maximum=MAX_SEATS - 1)]
 MAX_CARDS = 3
 POINTS = (5, 1, 3, 6, 10, 15)
 """The points for 0, 1, 2, … cards of one character; more than five score like five."""
@@ -87,7 +110,14 @@ def in_columns(cards: Iterable[Card]) -> tuple[Card, ...]:
 
 # --- The grid -----------------------------------------------------------------------------
 
-Cell = str
+Cell = Annotated[
+    str,
+    bounded(
+        pattern="^[a-z][1-9]$",
+        description="Column letter and row number; `a1` is top left.",
+        examples=["a1"],
+    ),
+]
 """A cell's name, column letter and row number, seen from the top left: ``a1``."""
 
 Index = int
@@ -95,6 +125,17 @@ Index = int
 
 Grid = tuple[Card | None, ...]
 """The card in each cell, by index; None in an empty cell."""
+
+GridRows = Annotated[
+    tuple[
+        Annotated[
+            tuple[Face | None, ...],
+            described("A row, from the left.", minItems=4, maxItems=5),
+        ],
+        ...,
+    ],
+    described("Rows of cells, top row first; null for an empty cell.", minItems=3, maxItems=4),
+]
 
 COLUMN_LETTERS = "abcde"
 RIGHT, DOWN, DOWN_RIGHT, DOWN_LEFT = (0, 1), (1, 0), (1, 1), (1, -1)
@@ -171,42 +212,43 @@ class Pick(Move, frozen=True, tag="pick"):
 
 
 class GridLaid(Event, frozen=True, tag="grid_laid"):
-    """A round began: a new grid was laid."""
+    """A round of Tea Time begins with a new grid."""
 
-    round: int
-    """The round that begins, from 1."""
-
-    grid: tuple[Grid, ...]
-    """The rows of the grid, top row first."""
-
-    pile_size: int
-    """How many cards are left for later rounds."""
+    round: Annotated[
+        int, described("The round that begins, from 1.", minimum=1, maximum=MAX_ROUNDS)
+    ]
+    grid: GridRows
+    pile_size: Annotated[
+        int, described("How many cards are left for later rounds.", minimum=0, maximum=ALL_CARDS)
+    ]
 
 
 class CardsPicked(Event, frozen=True, tag="cards_picked"):
-    """A seat took cards from the grid, and pairs of opposite faces cancelled each other."""
+    """A seat took cards from the grid; `cancelled` has both cards of each pair that went out."""
 
-    seat: Seat
-    """The seat that took the cards."""
-
-    cells: tuple[Cell, ...]
-    """The cells that it emptied, sorted by name."""
-
-    cards: tuple[Card, ...]
-    """What lay in them, cell by cell; Alice may be among them."""
-
-    cancelled: tuple[Card, ...]
-    """The cards that cancelled each other, pair by pair: the one owned, then the one taken."""
+    seat: Annotated[TeaTimeSeat, described("Who took them.")]
+    cells: Annotated[
+        tuple[Cell, ...],
+        described("The cells that it emptied.", minItems=1, maxItems=MAX_CARDS),
+    ]
+    cards: Annotated[
+        tuple[Face, ...],
+        described("What lay there, cell by cell.", minItems=1, maxItems=MAX_CARDS),
+    ]
+    cancelled: Annotated[
+        tuple[Face, ...],
+        described(
+            "The cards that cancelled each other, pair by pair: one that the seat had, one taken.",
+            maxItems=2 * MAX_CARDS,
+        ),
+    ]
 
 
 class AliceLaid(Event, frozen=True, tag="alice_laid"):
-    """The seat that held Alice laid her in the cell that it emptied."""
+    """The holder of Alice laid her into the cell that it emptied."""
 
-    seat: Seat
-    """The seat that held her."""
-
-    cell: Cell
-    """The cell in which she lies now."""
+    seat: Annotated[TeaTimeSeat, described("Who had her.")]
+    cell: Annotated[Cell, described("Where she lies: column letter and row number.")]
 
 
 class Phase(StrEnum):
@@ -251,47 +293,63 @@ class State(Struct, frozen=True):
 
 
 class TeaTimeTable(Table, frozen=True, tag="tea-time"):
-    """What everybody sees."""
+    """What everybody sees of Tea Time."""
 
-    phase: Phase
-    """Whether cards are taken, or the game is over."""
-
-    round: int
-    """The present round, from 1."""
-
-    rounds: int
-    """How many rounds the game has."""
-
-    turn_in_round: int
-    """The present turn of this round, from 1; once the game is over, its last one."""
-
-    max_cards: int
-    """How many cards may be taken in this turn; 0 once the game is over."""
-
-    grid: tuple[Grid, ...]
-    """The rows of the grid, top row first."""
-
-    alice_holder: Seat | None
-    """The seat that holds Alice; None while she lies in the grid."""
-
-    collections: tuple[tuple[Card, ...], ...]
-    """By seat: its cards, with the face that they had in the grid, in columns."""
-
-    out: tuple[Character, ...]
-    """The character of each card that was cancelled, the earliest first."""
-
-    pile_size: int
-    """How many cards are left for later rounds."""
+    phase: Annotated[Phase, described("Where in the game we are.", title="TeaTimePhase")]
+    round: Annotated[int, described("The present round, from 1.", minimum=1, maximum=MAX_ROUNDS)]
+    rounds: Annotated[
+        int, described("How many rounds the game has.", minimum=3, maximum=MAX_ROUNDS)
+    ]
+    turn_in_round: Annotated[int, described("The present turn of the round, from 1.", minimum=1)]
+    max_cards: Annotated[
+        int,
+        described(
+            "How many cards may be taken now; 0 when the game is over.",
+            minimum=0,
+            maximum=MAX_CARDS,
+        ),
+    ]
+    grid: GridRows
+    alice_holder: Annotated[
+        TeaTimeSeat | None,
+        described("The seat that has Alice; null while she lies in the grid."),
+    ]
+    collections: Annotated[
+        tuple[
+            Annotated[
+                tuple[Face, ...],
+                described("What a seat has collected.", maxItems=ALL_CARDS),
+            ],
+            ...,
+        ],
+        by_seat("By seat: its cards, character by character.", most=MAX_SEATS),
+    ]
+    out: Annotated[
+        tuple[Character, ...],
+        described(
+            "The cards that cancelled each other and are out of the game, by who is on them.",
+            maxItems=ALL_CARDS,
+        ),
+    ]
+    pile_size: Annotated[
+        int, described("How many cards are left for later rounds.", minimum=0, maximum=ALL_CARDS)
+    ]
 
 
 class TeaTimePreview(Preview, frozen=True, tag="tea-time"):
-    """What taking cards would do."""
+    """What taking cards now would do."""
 
-    cancelled: tuple[Card, ...]
-    """The cards that would cancel each other, pair by pair."""
-
-    cards: tuple[Card, ...]
-    """The cards that the seat would then have of the characters it takes, in columns."""
+    cancelled: Annotated[
+        tuple[Face, ...],
+        described("The cards that would cancel each other, pair by pair.", maxItems=2 * MAX_CARDS),
+    ]
+    cards: Annotated[
+        tuple[Face, ...],
+        described(
+            "What you would then have of each character that is touched.",
+            maxItems=ALL_CARDS,
+        ),
+    ]
 
 
 # --- Setup ------------------------------------------------------------------------------------
@@ -716,7 +774,7 @@ TEA_TIME: Ruleset[Options, Deal, State, Pick, TeaTimeTable] = Ruleset(
     id="tea-time",
     title="Tea Time",
     min_seats=2,
-    max_seats=4,
+    max_seats=MAX_SEATS,
     options=(
         Option(
             name="grid",
@@ -746,6 +804,13 @@ TEA_TIME: Ruleset[Options, Deal, State, Pick, TeaTimeTable] = Ruleset(
     deal_type=Deal,
     state_type=State,
     move_type=Pick,
+    event_types=(
+        GridLaid,
+        CardsPicked,
+        AliceLaid,
+    ),
+    table_type=TeaTimeTable,
+    preview_type=TeaTimePreview,
     deal=deal,
     start=start,
     to_move=to_move,

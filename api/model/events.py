@@ -1,15 +1,18 @@
-"""What happens at a table that is no matter of any game's rules: people come, go, and end."""
+"""Events of a game's lifecycle, which are the same under all rules."""
 
 from __future__ import annotations
 
 from enum import StrEnum
+from typing import Annotated
 
 from api.model.game import Player
+from api.model.members import SeatCount
+from engine.published import described
 from engine.ruleset import Event, Result, Seat
 
 
 class Cause(StrEnum):
-    """Who caused something."""
+    """The actor that caused an event."""
 
     PLAYER = "player"
     HOUSE = "house"
@@ -21,50 +24,55 @@ BY_PLAYER, BY_HOUSE, BY_CLOCK, BY_TABLE = Cause
 
 
 class SeatTaken(Event, frozen=True, tag="seat_taken"):
-    """A player sat down."""
+    """A player took the seat."""
 
-    seat: Seat
-    player: Player
+    seat: Annotated[Seat, described("The seat that was free.")]
+    player: Annotated[Player, described("Who has it now.")]
 
 
 class SeatLeft(Event, frozen=True, tag="seat_left"):
     """A player left before the start, and the seat is free again."""
 
-    seat: Seat
-    player: Player
+    seat: Annotated[Seat, described("The seat that is free now.")]
+    player: Annotated[Player, described("Who had it, or had it reserved.")]
 
 
 class SeatHandedOver(Event, frozen=True, tag="seat_handed_over"):
-    """The house plays for a seat from now on."""
+    """The house plays for the seat from now on."""
 
-    seat: Seat
-    house: str
+    seat: Annotated[Seat, described("The seat.")]
+    house: Annotated[str, described("The level at which the house plays.")]
 
 
 class SeatTakenBack(Event, frozen=True, tag="seat_taken_back"):
-    """A player plays again for the seat that the house had."""
+    """The player plays again for the seat that the house played for."""
 
-    seat: Seat
-    player: Player
+    seat: Annotated[Seat, described("The seat.")]
+    player: Annotated[Player, described("Who is back.")]
 
 
 class TimeRanOut(Event, frozen=True, tag="time_ran_out"):
-    """A seat took too long: the house makes this one move for it, and the move's events follow."""
+    """The time of a seat ran out: the house makes this one move for it.
 
-    seat: Seat
+    The events of the move follow.
+    """
+
+    # The events of the move follow.
+    seat: Annotated[Seat, described("The seat, which moves itself again the next time.")]
 
 
 class GameStarted(Event, frozen=True, tag="game_started"):
-    """All seats are taken and the game begins; its first events follow."""
+    """All seats are taken and the game starts; its first events follow."""
 
-    seat_count: int
+    # The first events of the game follow.
+    seat_count: Annotated[SeatCount, described("How many play.")]
 
 
 class GameFinished(Event, frozen=True, tag="game_finished"):
-    """The rules ended the game."""
+    """The game is over by its rules."""
 
-    result: Result
+    result: Annotated[Result, described("How it ended.")]
 
 
 class GameCancelled(Event, frozen=True, tag="game_cancelled"):
-    """The game was called off."""
+    """The game was cancelled before its end."""

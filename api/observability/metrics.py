@@ -29,9 +29,9 @@ from redis.exceptions import RedisError
 from redis.exceptions import TimeoutError as RedisTimeoutError
 
 from api.config.rate_policies import POLICIES
-from api.model.game import CANCELLED, FINISHED, NOT_A_MOVE, Game, Item
+from api.model.game import CANCELLED, FINISHED, NOT_A_MOVE, Game, HistoryItem
 from api.observability import context, multiprocess
-from api.storage.client import Unreadable, is_full
+from api.storage.errors import Unreadable, is_full
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
@@ -140,11 +140,11 @@ def worker_started() -> None:
     _WORKERS.set(1)
 
 
-def request_answered(trace: context.Trace, status: int, seconds: float) -> None:
+def request_answered(trace: context.RequestContext, status: int, seconds: float) -> None:
     """A request was answered, to the last byte."""
     method = trace.known_method
     _request_counter(method, trace.route, status).inc()
-    if trace.waited:
+    if trace.has_waited:
         _wait_seconds(trace.route).observe(seconds)
     else:
         _request_seconds(method, trace.route).observe(seconds)
@@ -155,7 +155,7 @@ def request_refused(status: int) -> None:
     _request_counter("other", context.UNMATCHED, status).inc()
 
 
-def committed(before: Game | None, after: Game, items: Iterable[Item]) -> None:
+def committed(before: Game | None, after: Game, items: Iterable[HistoryItem]) -> None:
     """A change of a game was committed."""
     for item in items:
         if item.move != NOT_A_MOVE:

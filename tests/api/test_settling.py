@@ -6,11 +6,12 @@ from typing import Any
 import gevent
 import pytest
 
-from api.games.queries import MAX_SETTLED
 from api.games.transactions import Transactions
-from tests.api.client import Client, seated
-from tests.api.test_house import make_late
-from tests.server.service import Service, wait_until
+from api.games.turns import MAX_SETTLED
+from tests.support.api_client import Client, seated
+from tests.support.service import Service
+from tests.support.stored_games import make_late
+from tests.support.waiting import wait_until
 
 MORE_THAN_A_TURN_MS = 3_601_000
 

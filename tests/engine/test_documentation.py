@@ -1,4 +1,7 @@
-"""Every field of the engine's structs and data classes says what it holds."""
+"""Every field of the engine's structs and data classes says what it holds.
+
+A field of an answer says so in its annotation, from which its published schema is made.
+"""
 
 from __future__ import annotations
 
@@ -16,11 +19,26 @@ MODULES = sorted(ROOT.rglob("*.py"))
 
 def undocumented_fields(tree: ast.Module) -> Iterator[str]:
     """The fields of classes that no docstring follows."""
+    described_types = {
+        ast.unparse(node.targets[0])
+        for node in tree.body
+        if isinstance(node, ast.Assign) and is_described(node.value)
+    }
     for node in ast.walk(tree):
         if isinstance(node, ast.ClassDef):
             for statement, following in zip(node.body, [*node.body[1:], None], strict=True):
-                if isinstance(statement, ast.AnnAssign) and not is_docstring(following):
+                if isinstance(statement, ast.AnnAssign) and not (
+                    is_docstring(following)
+                    or is_described(statement.annotation)
+                    or ast.unparse(statement.annotation) in described_types
+                ):
                     yield f"{node.name}.{ast.unparse(statement.target)}"
+
+
+def is_described(annotation: ast.expr) -> bool:
+    """Whether a type says what a member means, as `engine.published` has it."""
+    called = {ast.unparse(node.func) for node in ast.walk(annotation) if isinstance(node, ast.Call)}
+    return bool(called & {"described", "by_seat", "published_as"})
 
 
 def is_docstring(statement: ast.stmt | None) -> bool:

@@ -1,4 +1,4 @@
-"""Analysis: games without a table."""
+"""The route of analysis: replaying a deal and moves without a table."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ from flask import Response
 
 from api.config.rate_policies import ANALYSES
 from api.games.analysis import analyse as replay
+from api.games.answers import AnalysisAnswer
 from api.web.openapi.blueprint import NO_TOKEN, Blueprint
 from api.web.responses import answer
-from api.web.schemas.analysis import AnalysisBodySchema, AnalysisSchema
+from api.web.schemas.analysis import AnalysisBodySchema
 
 blueprint = Blueprint("analysis", __name__, url_prefix="/v1/analysis")
 
@@ -26,11 +27,11 @@ blueprint = Blueprint("analysis", __name__, url_prefix="/v1/analysis")
     limits=(ANALYSES,),
 )
 @blueprint.arguments(AnalysisBodySchema)
-@blueprint.response(200, AnalysisSchema)
+@blueprint.response(200, AnalysisAnswer)
 def analyse(body: dict[str, Any]) -> Response:
     """Replay a deal and moves
 
-    Whose move it is then, every seat's legal moves and view, what happened, the result. Takes a
-    record as it is; members that it does not know are ignored. Up to 256 KiB.
+    Returns the seats to move, every seat's legal moves and view, the events and the result.
+    Accepts a record unchanged; unknown members are ignored. The body has at most 256 KiB.
     """
     return answer(replay(body))
