@@ -11,22 +11,22 @@ import time
 from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager, suppress
 from typing import NamedTuple, TypeVar
-from weakref import WeakValueDictionary
 
 import gevent
 from msgspec import Raw
 from redis import RedisError
 
+from api.concurrency.single_flight import SingleFlight
 from api.games.players import Credentials
-from api.games.queries import Queries, Turns
+from api.games.queries import Queries
 from api.games.representations import EventPage
 from api.games.transactions import LoadedGame, exists_for
+from api.games.turns import TurnQueries, Turns
 from api.live.hub import PAUSE_SECONDS, RECHECK_SECONDS, Hub, PlayerTopic, Shared, Waiter
 from api.live.quota import Quota
 from api.model.game import ENDED, Game
 from api.problems.problem import Problem
-from api.storage.client import Unreadable
-from api.storage.coalescing import SingleFlight
+from api.storage.errors import Unreadable
 from api.storage.games import StoredGame
 
 Answer = TypeVar("Answer")
@@ -71,12 +71,12 @@ def is_over(game: Game) -> bool:
 class LongPolls:
     """Waits for those who ask."""
 
-    def __init__(self, hub: Hub, quota: Quota, reader: Queries) -> None:
+    def __init__(self, hub: Hub, quota: Quota, reader: Queries, turns: TurnQueries) -> None:
         self.hub = hub
         self.quota = quota
         self.queries = reader
-        # By caller and what it has seen, as long as anybody asks.
-        self._looks: WeakValueDictionary[Hashable, SingleFlight[Turns]] = WeakValueDictionary()
+        self.turn_queries = turns
+        self._looks = SingleFlight[Turns]()
 
     # --- One game ----------------------------------------------------------------------------
 
@@ -115,7 +115,7 @@ class LongPolls:
     def _finally(self, loaded: LoadedGame) -> LoadedGame:
         """What is there when the time is up: nobody leaves without having looked."""
         try:
-            (look,) = self.hub.store.look([loaded.game.id])
+            (look,) = self.hub.store.snapshots([loaded.game.id])
         except RedisError:
             return self._later(loaded)
         if isinstance(look, Unreadable):
@@ -130,7 +130,7 @@ class LongPolls:
 
     def _later(self, loaded: LoadedGame) -> LoadedGame:
         """What was there at the beginning, and is there now that the time is up."""
-        return LoadedGame(max(self.hub.now(), loaded.now), loaded.caller, loaded.found)
+        return LoadedGame(max(self.hub.now(), loaded.now), loaded.caller, loaded.stored)
 
     def until_changed(self, loaded: LoadedGame, seconds: int) -> Polled:
         """The game once it is not what it is, or when the time is up."""
@@ -204,14 +204,11 @@ class LongPolls:
     ) -> Callable[[], Turns]:
         """Looks for a caller's turns: many who ask the same when they are woken look once."""
         if credentials is None:
-            return lambda: self.queries.turns(credentials, since)
+            return lambda: self.turn_queries.turns(credentials, since)
         asked = (credentials.player_id, credentials.secret_hash, since)
-        looks = self._looks.get(asked)
-        if looks is None:
-            looks = self._looks[asked] = SingleFlight(
-                lambda: self.queries.turns(credentials, since)
-            )
-        return looks.get
+        return lambda: self._looks.run_fresh(
+            asked, lambda: self.turn_queries.turns(credentials, since)
+        )
 
     def _watch_games(
         self, waiter: Waiter, topic: PlayerTopic, watched: set[str], turns: Turns, until: float

@@ -61,12 +61,16 @@ def if_match(tag: str) -> bool:
     return not required or _names(required, f'"{GAME}-{tag}"')
 
 
-def load_game(game_id: str, *, anonymous: bool = True, along: Sequence[Command] = ()) -> LoadedGame:
-    """Load a game for the caller, and run the commands of `along` in the same round trip.
+def load_game(
+    game_id: str, *, anonymous: bool = True, extra_commands: Sequence[Command] = ()
+) -> LoadedGame:
+    """Load a game for the caller, and run the extra commands in the same round trip.
 
     Raises `Problem` (``missing_token``, ``invalid_token``, ``game_not_found``).
     """
-    found = services().transactions.load(credentials(), game_id, anonymous=anonymous, along=along)
+    found = services().transactions.load(
+        credentials(), game_id, anonymous=anonymous, extra_commands=extra_commands
+    )
     note_time(found.now)
     return found
 
@@ -132,7 +136,7 @@ def _names(tags: str, tag: str, *, is_weak: bool = False) -> bool:
 
 def shown(found: LoadedGame) -> Raw:
     """Return the encoded game as the caller sees it."""
-    return game_answer(found.found, found.audience)
+    return game_answer(found.stored, found.audience)
 
 
 def preferred_wait() -> int | None:

@@ -8,12 +8,14 @@ from api.config import capacity
 from api.config.capacity import Capacity
 from api.config.rate_policies import POLICIES
 from api.config.settings import Settings
+from api.games.creation import GameCreation
 from api.games.moves import Moves
 from api.games.players import Players
 from api.games.queries import Queries
 from api.games.seat_limits import SeatLimits
 from api.games.tables import Tables
 from api.games.transactions import Transactions
+from api.games.turns import TurnQueries
 from api.live.event_streams import EventStreams
 from api.live.hub import Hub
 from api.live.long_polls import LongPolls
@@ -23,8 +25,9 @@ from api.observability.exposition import Exposition
 from api.observability.lifecycle import when_stopping
 from api.ratelimit.limiter import Limiter
 from api.storage.connect import connect
-from api.storage.games import Store
+from api.storage.health import StoreHealth
 from api.storage.indexes import Indexes
+from api.storage.store import Store
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,9 +35,11 @@ class Services:
     """The services that the views call."""
 
     store: Store
+    health: StoreHealth
     players: Players
     transactions: Transactions
     tables: Tables
+    creation: GameCreation
     moves: Moves
     queries: Queries
     long_polls: LongPolls
@@ -46,27 +51,45 @@ class Services:
 def make_services(settings: Settings) -> Services:
     """Make the services with these settings. Connections are opened on first use."""
     client, news = connect(settings)
-    retention = Retention.of(settings)
+    retention = make_retention(settings)
+    health = StoreHealth(client)
     store = Store(client)
     players = Players(store, retention)
     indexes = Indexes(client, store, retention)
     transactions = Transactions(store, indexes, players, retention)
-    queries = Queries(transactions, store, indexes, players)
+    queries = Queries(store, indexes, players)
+    turns = TurnQueries(transactions, store, indexes, players)
     hub = Hub(store, indexes, transactions, news)
     when_stopping(hub.stop)
     room = Capacity.of(settings, capacity.available())
     quota = Quota(room.waiters, settings.waiters_per_player, room.waiters_per_address)
     policies = POLICIES if settings.rate_limits is None else settings.rate_limits
     limiter = Limiter(client, policies)
+    tables = Tables(transactions, SeatLimits(limiter))
     return Services(
         store=store,
+        health=health,
         players=players,
         transactions=transactions,
-        tables=Tables(transactions, SeatLimits(limiter)),
+        tables=tables,
+        creation=GameCreation(transactions, tables),
         moves=Moves(transactions),
         queries=queries,
-        long_polls=LongPolls(hub, quota, queries),
+        long_polls=LongPolls(hub, quota, queries, turns),
         event_streams=EventStreams(hub, quota, queries),
         limiter=limiter,
-        exposition=Exposition(indexes.lobby_sizes, store.is_full),
+        exposition=Exposition(indexes.lobby_sizes, health.is_full),
+    )
+
+
+def make_retention(settings: Settings) -> Retention:
+    """Return how long records are kept with these settings."""
+    return Retention.of_periods(
+        player_days=settings.player_days,
+        unused_player_minutes=settings.unused_player_minutes,
+        open_game_days=settings.open_game_days,
+        finished_game_days=settings.finished_game_days,
+        cancelled_game_hours=settings.cancelled_game_hours,
+        idempotency_hours=settings.idempotency_hours,
+        ticket_hours=settings.ticket_hours,
     )

@@ -16,7 +16,7 @@ from api.config.rate_policies import FAILURES, PLAYERS, POLICIES, READS, Policy,
 from api.config.settings import Settings
 from api.ratelimit.limiter import Limiter
 from api.storage.connect import connect
-from api.storage.counters import FEW_KEYS, MOST_KEYS, WorkerCounts
+from api.storage.counters import MAX_KEYS, MIN_KEYS, WorkerCounters
 from api.web.bodies import MOST_COMMAS, MOST_MEMBERS, MOST_OBJECTS
 from api.web.rate_limits import LONGEST_HEADER, READ_HEADERS
 from tests.support.api_client import Client, new_player, seated
@@ -558,22 +558,22 @@ def test_without_a_store_a_request_fails_as_it_would_anyway(nowhere: Settings) -
 
 
 def test_counts_of_strangers_do_not_grow_without_bound() -> None:
-    counts = WorkerCounts()
-    for number in range(MOST_KEYS + 10):
-        counts.incr(str(number), 60)
-    assert counts.reset() <= MOST_KEYS
-    counts.incr("gone", 0)
-    assert counts.get("gone") == 0
+    counts = WorkerCounters()
+    for number in range(MAX_KEYS + 10):
+        counts.add(str(number), 60)
+    assert len(counts) <= MAX_KEYS
+    counts.add("gone", 0)
+    assert counts.window("gone").total == 0
 
 
 def test_counts_that_are_over_are_forgotten_before_there_are_many() -> None:
-    counts = WorkerCounts()
-    for number in range(10 * FEW_KEYS):
-        counts.incr(f"over {number}", 0)
-    for number in range(FEW_KEYS):
-        counts.incr(f"going on {number}", 60)
-    assert all(counts.get(f"going on {number}") == 1 for number in range(FEW_KEYS))
-    assert counts.reset() <= 2 * FEW_KEYS
+    counts = WorkerCounters()
+    for number in range(10 * MIN_KEYS):
+        counts.add(f"over {number}", 0)
+    for number in range(MIN_KEYS):
+        counts.add(f"going on {number}", 60)
+    assert all(counts.window(f"going on {number}").total == 1 for number in range(MIN_KEYS))
+    assert len(counts) <= 2 * MIN_KEYS
 
 
 def test_a_setting_names_only_what_there_is() -> None:

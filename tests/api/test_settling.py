@@ -6,8 +6,8 @@ from typing import Any
 import gevent
 import pytest
 
-from api.games.queries import MAX_SETTLED
 from api.games.transactions import Transactions
+from api.games.turns import MAX_SETTLED
 from tests.support.api_client import Client, seated
 from tests.support.service import Service
 from tests.support.stored_games import make_late

@@ -185,7 +185,7 @@ def test_a_game_that_cannot_be_read_is_told_of_without_what_is_in_it(
         assert failure["request_id"] == "poisoned"
         assert failure["route"] == "/v1/games/{game_id}"
         types = [each["type"] for each in failure["error"]]
-        assert types == ["api.storage.client.Unreadable", "msgspec.ValidationError"]
+        assert types == ["api.storage.errors.Unreadable", "msgspec.ValidationError"]
 
 
 def test_what_the_application_lets_through_is_logged_without_its_message(start: Start) -> None:

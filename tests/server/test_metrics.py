@@ -16,7 +16,7 @@ from api.config.settings import Settings
 from api.observability import metrics, multiprocess
 from api.observability.exposition import SECONDS_KEPT
 from api.storage.connect import connect
-from api.storage.games import Store
+from api.storage.store import Store
 from tests.support import raw_http
 from tests.support.api_client import Client, new_player, seat_two
 from tests.support.http_client import BROKEN, HttpClient, Response, authorized

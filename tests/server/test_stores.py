@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from api.config.settings import Settings
 from api.storage.connect import connect
-from api.storage.games import Store
+from api.storage.store import Store
 from tests.support.api_client import Client, new_player, play_by_turns, seat_two
 from tests.support.event_stream import events
 from tests.support.http_client import Response, until_answered

@@ -23,11 +23,23 @@ from msgspec.structs import replace
 from api.config.settings import Settings
 from api.games.progress import Progress
 from api.model.events import GameStarted
-from api.model.game import PRIVATE, PUBLIC, Game, Item, Player, SeatRecord, StoredDeal, digest, raw
-from api.model.retention import DAY_MS, HOUR_MS, Retention
+from api.model.game import (
+    PRIVATE,
+    PUBLIC,
+    Game,
+    HistoryItem,
+    Player,
+    SeatRecord,
+    StoredDeal,
+    digest,
+    raw,
+)
+from api.model.retention import DAY_MS, HOUR_MS
 from api.storage.connect import connect
-from api.storage.games import Change, Store
+from api.storage.games import Change
 from api.storage.indexes import Indexes
+from api.storage.store import Store
+from api.web.wiring import make_retention
 from engine.ruleset import Move, Seat, same_decision
 from tests.engine.play import Case, Step, component_names, encode, plain, random_game, told_to
 from tests.engine.traits import TRAITS
@@ -101,17 +113,17 @@ def history(case: Case, seed: int, now: int) -> History:
     )
     text = encode(dealt).decode()
     course = Progress(replace(game, deal_sha256=digest(text)), None, now, rng)
-    course.begin(case.start(dealt), GameStarted(case.seats))
-    changes = [_committed(course.change(deal=StoredDeal(raw(dealt), text)), rng)]
+    course.start(case.start(dealt), GameStarted(case.seats))
+    changes = [_committed(course.to_change(deal=StoredDeal(raw(dealt), text)), rng)]
     for step in steps:
         course = Progress(changes[-1].game, step.before, now, rng)
         played = None
         if step.seat is None or step.move is None:
-            course.clock()
+            course.apply_timeout()
         else:
-            course.move(step.seat, step.move, (step.after, step.told))
+            course.apply_move(step.seat, step.move, (step.after, step.told))
             played = _played(course.game.seats[step.seat], changes[-1].game, step.move, course)
-        changes.append(_committed(course.change(played=played), rng))
+        changes.append(_committed(course.to_change(played=played), rng))
     state = steps[-1].after if steps else case.start(dealt)[0]
     return History(case, persons, person("Spectator", rng), tuple(changes), state, tuple(steps))
 
@@ -181,7 +193,9 @@ def _otherwise(
     return replace(change, items=items, played=played, deal=deal)
 
 
-def _told_otherwise(item: Item, case: Case, reader: Seat | None, others: dict[str, str]) -> Item:
+def _told_otherwise(
+    item: HistoryItem, case: Case, reader: Seat | None, others: dict[str, str]
+) -> HistoryItem:
     """Return the item with the components renamed that only other seats know."""
     told_to_others = {
         seat: told if seat == str(reader) else _renamed(told, others)
@@ -216,12 +230,12 @@ class World:
         settings = Settings(redis_url=f"unix://{service.store.address}")
         link, _ = connect(settings)
         self.store = Store(link)
-        self.indexes = Indexes(link, self.store, Retention.of(settings))
+        self.indexes = Indexes(link, self.store, make_retention(settings))
         self._link = link
 
     def plant(self, past: History, now: int) -> None:
         """Have this game in the store, and nothing else."""
-        self._link.everywhere("FLUSHALL")
+        self._link.execute_on_all("FLUSHALL")
         for each in (*past.persons, past.spectator):
             self.store.add_player(each.player, digest(each.secret), DAY_MS)
             # Later than any request, so that none of them changes it.

@@ -8,7 +8,8 @@ from typing import Any
 from flask import Response, request, url_for
 
 from api.config.rate_policies import GAMES, GAMES_DAILY, GAMES_HERE, SEATS, SEATS_DAILY
-from api.games.tables import NewGame
+from api.games.creation import NewGame
+from api.games.queries import require_record
 from api.games.transactions import LoadedGame
 from api.observability.context import note_time
 from api.problems.problem import FieldError, Problem
@@ -96,7 +97,7 @@ def create_game(body: NewGame) -> Response:
     The caller is its host and takes a seat, unless `take_seat` is false. The game starts by
     itself when all seats are taken.
     """
-    found, is_new = services().tables.create(credentials(), body, _idempotency_key())
+    found, is_new = services().creation.create(credentials(), body, _idempotency_key())
     location = url_for("games.get_game", game_id=found.game.id)
     return game(found, 201 if is_new else 200, {"Location": location})
 
@@ -243,7 +244,7 @@ def get_record(game_id: str) -> Response:
     The deal and all moves; replaying them gives the same result. `analyse` accepts it unchanged.
     """
     found = load_game(game_id)
-    services().queries.check_record(found)
+    require_record(found)
     return unless_known(found, "record", lambda: services().queries.record(found))
 
 
@@ -270,7 +271,7 @@ def rematch_game(game_id: str) -> Response:
     reserved for its player, and takes the caller's seat; later calls take a seat in it. The other
     players find it among their games, and in the old game's `rematch`.
     """
-    found, is_new = services().tables.rematch(credentials(), game_id)
+    found, is_new = services().creation.rematch(credentials(), game_id)
     location = url_for("games.get_game", game_id=found.game.id)
     return game(found, 201 if is_new else 200, {"Location": location})
 

@@ -7,8 +7,9 @@ from typing import Any
 from flask import Response, request
 
 from api.config.rate_policies import MOVES, POLLS, TICKETS, TICKETS_HERE
-from api.observability.context import note_repeated_move, note_time
-from api.storage.games import asking_items
+from api.games.moves import require_seat
+from api.observability.context import note_time
+from api.storage.games import items_command
 from api.web.openapi.blueprint import TOKEN_OPTIONAL, Blueprint
 from api.web.openapi.components import (
     CONDITIONAL,
@@ -69,9 +70,9 @@ def list_legal_moves(query: dict[str, Any], game_id: str) -> Response:
     """
     found = load_game(game_id, anonymous=False)
     moves, previews = services().moves, query["previews"]
-    moves.seat(found)
+    require_seat(found)
     what = "previews" if previews else "moves"
-    return unless_known(found, what, lambda: moves.listed(found, previews))
+    return unless_known(found, what, lambda: moves.list_legal(found, previews))
 
 
 @blueprint.post("/moves/check", parameters=[GAME_ID])
@@ -112,13 +113,9 @@ def play_move(body: dict[str, Any], game_id: str) -> Response:
     Safe to repeat: the same seat, turn and move have the same outcome. A refused move changes
     nothing.
     """
-    now, played, is_new = services().moves.play(
-        credentials(), game_id, body["turn"], body["move"], if_match
-    )
-    note_time(now)
-    if not is_new:
-        note_repeated_move()
-    return answer(played)
+    played = services().moves.play(credentials(), game_id, body["turn"], body["move"], if_match)
+    note_time(played.loaded.now)
+    return answer(played.answer())
 
 
 @blueprint.post("/stream-tickets", parameters=[GAME_ID])
@@ -188,7 +185,7 @@ def list_events(query: dict[str, Any], game_id: str) -> Response:
     Retry-After.
     """
     since, limit = query["since"], query["limit"]
-    found = load_game(game_id, along=[asking_items(game_id, since + 1, since + limit)])
+    found = load_game(game_id, extra_commands=[items_command(game_id, since + 1, since + limit)])
     polled = services().long_polls.events(found, since, limit, query["wait"])
     note_time(polled.now)
     response = answer(polled.page)

@@ -9,7 +9,7 @@ from msgspec import Raw
 
 from api.config.rate_policies import READS
 from api.games.representations import RulesetAnswer, RulesetPage, SeatCounts
-from api.games.rulesets import find_ruleset, unknown_ruleset
+from api.games.rulesets import find_ruleset, no_such_ruleset
 from api.model.game import raw
 from api.problems.problem import Problem
 from api.web.openapi.blueprint import NO_TOKEN, Blueprint
@@ -58,7 +58,7 @@ def get_ruleset(ruleset: str) -> Response:
     Everything to know about a game before it is played. The same for all callers.
     """
     if find_ruleset(ruleset) is None:
-        raise Problem("ruleset_not_found", unknown_ruleset())
+        raise Problem("ruleset_not_found", no_such_ruleset(ruleset))
     language = best_language()
     return answer(rendered(ruleset, language), headers=headers_in(language))
 

@@ -21,7 +21,7 @@ from redis import Redis, exceptions
 from api.config.settings import Settings
 from api.storage.client import Command
 from api.storage.connect import connect
-from api.storage.pubsub import Line, Subscriptions
+from api.storage.pubsub import Listener, Subscriptions
 
 TIMEOUT = 2
 
@@ -34,7 +34,7 @@ def listen(url: str, node: str = "") -> None:
     """Listen to a server that does not answer."""
     _, places = connected(url)
     try:
-        Line(places, node, print, print).hear()
+        Listener(places, node, print, print).run()
     except exceptions.TimeoutError:
         print("given up")
 
@@ -42,9 +42,9 @@ def listen(url: str, node: str = "") -> None:
 def listen_in_silence(url: str) -> None:
     """Listen for longer than the timeout of a request, and then hear a message."""
     _, places = connected(url)
-    line = Line(places, "", lambda channel, _: print(channel, flush=True), print)
-    line.want("news")
-    hearing = gevent.spawn(line.hear)
+    listener = Listener(places, "", lambda channel, _: print(channel, flush=True), print)
+    listener.subscribe("news")
+    hearing = gevent.spawn(listener.run)
     store = Redis.from_url(url)
     while not store.pubsub_numsub("news")[0][1]:
         gevent.sleep(0.01)
@@ -67,7 +67,7 @@ def listen_with_a_fault(url: str) -> None:
             gevent.sleep(0.01)
 
     subscriptions = Subscriptions(places, lambda *what: heard.append(what), fail)
-    subscriptions.want("news")
+    subscriptions.subscribe("news")
     gevent.spawn(subscriptions.run)
     store = Redis.from_url(url)
     wait_for(1)
@@ -80,12 +80,12 @@ def listen_with_a_fault(url: str) -> None:
 
 def ask_two_nodes(url: str, frozen: str, other: str) -> None:
     """Read keys of a frozen node and of another one together; meanwhile the other one's alone."""
-    link, _ = connected(url)
+    client, _ = connected(url)
     there, here = (Command(key, ("GET", key)) for key in (frozen, other))
-    asking = [gevent.spawn(link.ask, [there, here]) for _ in range(40)]
+    asking = [gevent.spawn(client.execute, [there, here]) for _ in range(40)]
     gevent.sleep(0.1)
     begin = time.monotonic()
-    print([link.ask([here]) for _ in range(3)], time.monotonic() - begin < TIMEOUT / 2)
+    print([client.execute([here]) for _ in range(3)], time.monotonic() - begin < TIMEOUT / 2)
     gevent.joinall(asking)
     print({type(each.exception).__name__ for each in asking})
 
