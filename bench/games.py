@@ -92,7 +92,7 @@ def planned(caller: Caller, service: Running, ruleset: str, seats: int, rng: Ran
         move, wire = rng.choice([each for each in map(_sent, legal) if each[1]["type"] != CLOCK])
         body = {"turn": course.game.turn, "move": wire}
         moves.append(PlannedMove(seat, json.dumps(body).encode()))
-        course.move(seat, move, course.ruleset.apply(course.state, seat, move))
+        course.apply_move(seat, move, course.ruleset.apply(course.state, seat, move))
     return Planned(game_id, tokens, moves)
 
 

@@ -1,4 +1,4 @@
-"""Analysing a game without keeping one: a deal and moves in, everything that follows out."""
+"""Analysis: replay a deal and moves without storing a game."""
 
 from __future__ import annotations
 
@@ -8,12 +8,18 @@ from typing import Any
 from api.concurrency.time_slices import long_work, pause
 from api.games.representations import AnalysisAnswer, StepAnswer
 from api.games.rulesets import read_setup
+from api.games.seats import no_such_seat
 from api.problems.problem import FieldError, Problem, invalid, pointer
 from engine.ruleset import AnyRuleset, IllegalMove, InvalidSetup, Outcome
 
 
 def analyse(body: Mapping[str, Any]) -> AnalysisAnswer:
-    """Replay a deal and moves. Raises `Problem` naming the move that the rules forbid."""
+    """Replay a deal and moves.
+
+    Raises:
+        Problem: ``invalid_request``, ``invalid_deal``, ``illegal_move``, with a pointer to what is
+            wrong.
+    """
     with long_work():
         return _analyse(body)
 
@@ -43,7 +49,7 @@ def _analyse(body: Mapping[str, Any]) -> AnalysisAnswer:
 
 
 def _step(ruleset: AnyRuleset, seat_count: int, state: Any) -> StepAnswer:
-    """Whose move it is, and every seat's legal moves."""
+    """Return the seats to move and the legal moves of every seat."""
     moves = tuple(ruleset.legal_moves(state, seat) for seat in range(seat_count))
     return StepAnswer(ruleset.to_move(state), moves)
 
@@ -59,12 +65,14 @@ def _start(ruleset: AnyRuleset, seat_count: int, options: Any, deal: Any) -> Out
 def _advance(
     ruleset: AnyRuleset, seat_count: int, state: Any, move: Mapping[str, Any], index: int
 ) -> Outcome[Any]:
+    """Apply a move, or the end of a countdown."""
     try:
         if move.get("expire"):
             return ruleset.expire(state)
-        if move["seat"] >= seat_count:
-            raise invalid(f"The seats are 0 to {seat_count - 1}.", "moves", index, "seat")
-        return ruleset.apply(state, move["seat"], move["move"])
+        seat = move["seat"]
+        if seat >= seat_count:
+            raise invalid(no_such_seat(seat, seat_count), "moves", index, "seat")
+        return ruleset.apply(state, seat, move["move"])
     except IllegalMove as illegal:
         at = FieldError(illegal.detail, pointer=pointer(("moves", index)))
         detail = f"Move {index}: {illegal.detail}"

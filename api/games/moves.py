@@ -1,14 +1,13 @@
-"""Playing: which moves there are, whether one would do, and making it.
+"""Moves: list the legal ones, check one, play one.
 
-A move is safe to send again: who, turn and move are looked up before anything else, and what
-was played already is answered as it was the first time. Otherwise the refusals come in a fixed
-order, from the state of the game to the rules.
+Playing a move is idempotent: the player, the turn and the move are its key, which is looked up
+before anything else, and a move that was played before has the same outcome again. Otherwise the
+refusals come in a fixed order, from the game's status to the rules.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -22,28 +21,42 @@ from api.games.representations import (
     item_answers,
     legal_moves,
 )
-from api.games.transactions import LoadedGame, Transactions
-from api.model.game import ENDED, OPEN
+from api.games.transactions import LoadedGame, Precondition, Transactions
+from api.model.game import ENDED, OPEN, Item
+from api.observability.context import note_repeated_move
 from api.problems.problem import FieldError, Problem
 from api.storage.games import Change
 from engine.registry import RULESETS
 from engine.ruleset import COUNTDOWN_RUNNING, NOT_YOUR_TURN, IllegalMove, Move, Outcome, Seat
 
 
+class PlayedMove(NamedTuple):
+    """A move that was played: the game after it, and the items of its commit."""
+
+    loaded: LoadedGame
+    items: tuple[Item, ...]
+
+    def answer(self) -> PlayedAnswer:
+        """Return the move's outcome as the caller sees it."""
+        loaded = self.loaded
+        game = game_answer(loaded.stored, loaded.audience)
+        return PlayedAnswer(game, item_answers(self.items, loaded.seat))
+
+
 class Moves:
-    """Lists, checks and makes moves."""
+    """Lists, checks and plays moves."""
 
     def __init__(self, transactions: Transactions) -> None:
         self.transactions = transactions
         self.store = transactions.store
 
-    def listed(self, loaded: LoadedGame, previews: bool) -> LegalMovesAnswer:
-        """The legal moves of the caller's seat, with what it can know of each if asked.
+    def list_legal(self, loaded: LoadedGame, previews: bool) -> LegalMovesAnswer:
+        """Return the legal moves of the caller's seat, with previews of their outcomes if asked.
 
         Raises `Problem` (``not_seated``).
         """
-        seat = self.seat(loaded)
-        state = loaded.found.position
+        seat = require_seat(loaded)
+        state = loaded.stored.position
         moves = legal_moves(loaded.game, state, seat)
         shown = None
         if previews:
@@ -52,20 +65,17 @@ class Moves:
             shown = tuple(ruleset.preview(table, seat, move) for move in moves)
         return LegalMovesAnswer(loaded.game.turn, seat, moves, shown)
 
-    def seat(self, loaded: LoadedGame) -> Seat:
-        """The caller's seat. Raises `Problem` (``not_seated``)."""
-        if loaded.seat is None:
-            raise Problem("not_seated")
-        return loaded.seat
-
     def check(
         self, credentials: Credentials | None, game_id: str, turn: int, move: Move
     ) -> CheckAnswer:
-        """Whether this move would be accepted now, and what the seat can know of its outcome."""
+        """Return whether a move would be accepted now, and what the seat can know of its outcome.
+
+        Raises `Problem` as `Transactions.load` does; ``not_seated``.
+        """
         loaded = self.transactions.load(credentials, game_id)
-        seat = self.seat(loaded)
+        seat = require_seat(loaded)
         try:
-            state, _ = _try(loaded, seat, turn, move)
+            state, _ = _apply(loaded, seat, turn, move)
         except Problem as problem:
             return CheckAnswer(
                 legal=False, code=problem.code, rule=problem.rule, detail=problem.detail
@@ -81,62 +91,86 @@ class Moves:
         game_id: str,
         turn: int,
         move: Move,
-        if_match: Callable[[str], bool],
-    ) -> tuple[int, PlayedAnswer, bool]:
-        """Make a move; the time of it (ms), what became of it, and whether it is new.
+        if_match: Precondition,
+    ) -> PlayedMove:
+        """Play a move, or find the outcome of the same move played before.
 
-        Raises `Problem` if it is refused, and then nothing has changed.
+        Raises `Problem` if the move is refused; the game is then unchanged.
         """
-        key = None if credentials is None else _played_key(credentials.player_id, turn, move)
+        key = None if credentials is None else _move_key(credentials.player_id, turn, move)
 
         def decide(loaded: LoadedGame) -> Change | None:
-            if loaded.played is not None or key is None:
+            if loaded.earlier_outcome is not None or key is None:
                 return None
-            seat = self.seat(loaded)
-            state, outcome = _try(loaded, seat, turn, move)
+            seat = require_seat(loaded)
+            state, outcome = _apply(loaded, seat, turn, move)
             progress = Progress(loaded.game, state, loaded.now, self.transactions.rng)
-            progress.move(seat, move, outcome)
-            progress.let_house_move()
-            return progress.change(played=(key, msgspec.json.encode(progress.versions).decode()))
+            progress.apply_move(seat, move, outcome)
+            progress.play_house_moves()
+            versions = msgspec.json.encode(progress.versions).decode()
+            return progress.to_change(played=(key, versions))
 
         loaded, items = self.transactions.update(
-            credentials, game_id, decide, if_match=if_match, played=key
+            credentials, game_id, decide, if_match=if_match, move_key=key
         )
-        is_new = loaded.played is None
-        if loaded.played is not None:
-            first, last = msgspec.json.decode(loaded.played, type=tuple[int, int])
-            items = tuple(self.store.items(game_id, first, last))
-            if len(items) <= last - first:
-                # Between the two reads the store has lost it, with the master that it had.
-                raise Problem("busy")
-            if loaded.game.version < last:
-                # The commit fell between the reads of the game and of what was played in it.
-                loaded = self.transactions.load(credentials, game_id)
-        game = game_answer(loaded.found, loaded.audience)
-        return loaded.now, PlayedAnswer(game, item_answers(items, loaded.seat)), is_new
+        if loaded.earlier_outcome is None:
+            return PlayedMove(loaded, items)
+        return self._earlier_move(credentials, loaded, loaded.earlier_outcome)
+
+    def _earlier_move(
+        self, credentials: Credentials | None, loaded: LoadedGame, outcome: bytes
+    ) -> PlayedMove:
+        """Return a move that was played before, with the game as it is now."""
+        first, last = msgspec.json.decode(outcome, type=tuple[int, int])
+        items = tuple(self.store.items(loaded.game.id, first, last))
+        if len(items) <= last - first:
+            # A failover between the two reads has lost the items.
+            raise Problem("busy")
+        if loaded.game.version < last:
+            # The move was committed between the read of the game and that of the earlier moves.
+            loaded = self.transactions.load(credentials, loaded.game.id)
+        note_repeated_move()
+        return PlayedMove(loaded, items)
 
 
-def _played_key(player_id: str, turn: int, move: Move) -> str:
+def require_seat(loaded: LoadedGame) -> Seat:
+    """Return the caller's seat. Raises `Problem` (``not_seated``)."""
+    if loaded.seat is None:
+        raise Problem("not_seated")
+    return loaded.seat
+
+
+def _move_key(player_id: str, turn: int, move: Move) -> str:
     return f"{player_id}:{turn}:{msgspec.json.encode(move).decode()}"
 
 
-def _try(loaded: LoadedGame, seat: Seat, turn: int, move: Move) -> tuple[Any, Outcome[Any]]:
-    """The position and the outcome of a move in it. Raises `Problem` in the contract's order."""
+def _apply(loaded: LoadedGame, seat: Seat, turn: int, move: Move) -> tuple[Any, Outcome[Any]]:
+    """Return the state before a move and the outcome of the move.
+
+    Raises `Problem` if the move is refused, in the order of the contract.
+    """
     game = loaded.game
     if game.status == OPEN:
         raise Problem("game_not_started")
     if game.status in ENDED:
         raise Problem("game_over")
     if turn != game.turn:
-        raise Problem("stale_turn", f"The game is at turn {game.turn}, not {turn}.")
-    ruleset = RULESETS[game.ruleset]
-    state = loaded.found.position
+        detail = (
+            f"The game is at turn {game.turn}, not {turn}. Read the game again and choose one of "
+            "its legal moves."
+        )
+        raise Problem("stale_turn", detail)
+    state = loaded.stored.position
     try:
-        return state, ruleset.apply(state, seat, move)
+        return state, RULESETS[game.ruleset].apply(state, seat, move)
     except IllegalMove as illegal:
-        if illegal.rule == NOT_YOUR_TURN:
-            raise Problem("already_moved" if seat in game.answered else "not_your_turn") from None
-        if illegal.rule == COUNTDOWN_RUNNING:
-            raise Problem("countdown_running") from None
-        at = FieldError(illegal.detail, pointer="#/move")
-        raise Problem("illegal_move", illegal.detail, rule=illegal.rule, errors=(at,)) from None
+        raise _refusal(illegal, has_answered=seat in game.answered) from None
+
+
+def _refusal(illegal: IllegalMove, *, has_answered: bool) -> Problem:
+    if illegal.rule == NOT_YOUR_TURN:
+        return Problem("already_moved" if has_answered else "not_your_turn")
+    if illegal.rule == COUNTDOWN_RUNNING:
+        return Problem("countdown_running")
+    at = FieldError(illegal.detail, pointer="#/move")
+    return Problem("illegal_move", illegal.detail, rule=illegal.rule, errors=(at,))

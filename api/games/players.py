@@ -1,10 +1,12 @@
-"""Players and the tokens that prove who is calling.
+"""Players, and the tokens that authenticate them.
 
-A token is ``<player id>.<secret>`` with a secret of 256 random bits; only its SHA-256 is kept,
-which is enough for a secret that nobody can guess. A new token can be had with the present one;
-the present one ends when the new one is first used, at the latest after ten minutes. Until then
-it gives the same new token however often it is asked, so no answer that was lost on its way, or
-came late, locks anybody out: the new secret is worked out of the old one and a random nonce.
+A token is ``<player id>.<secret>`` with a secret of 256 random bits. Only its SHA-256 is stored,
+which is enough for a secret that cannot be guessed.
+
+A client rotates its token by asking for a new one with the current one. The current token expires
+when the new one is first used, at the latest after ten minutes. Until then the request is
+idempotent: it gives the same new token each time, so a lost answer locks no client out. The new
+secret is derived from the current one and a random nonce, which the store keeps.
 """
 
 from __future__ import annotations
@@ -30,7 +32,7 @@ _TOKEN = re.compile(r"([0-9a-f]{32})\.([A-Za-z0-9_-]{43})")
 
 
 class Credentials(NamedTuple):
-    """What a caller shows: whose token it is, its secret, and what the store knows of that."""
+    """A token as it was sent: the player's id, the secret, and the hash of the secret."""
 
     player_id: str
     secret: str
@@ -41,21 +43,21 @@ class Credentials(NamedTuple):
 
 
 class Remembered(NamedTuple):
-    """Credentials that were shown before, as far as they are kept."""
+    """Credentials of an earlier request, of which only the hash of the secret is stored."""
 
     player_id: str
     secret_hash: str
 
 
 def new_id() -> str:
-    """An id that nobody can guess: 128 random bits."""
+    """Return an id that cannot be guessed: 128 random bits in hexadecimal."""
     return secrets.token_hex(16)
 
 
 def read_credentials(header: str | None) -> Credentials | None:
-    """The credentials in an Authorization header, None without one.
+    """Return the credentials in an Authorization header, None without a header.
 
-    Raises `Problem` (``invalid_token``) for anything that is not a token of ours.
+    Raises `Problem` (``invalid_token``) if the header is not a bearer token of this form.
     """
     if header is None:
         return None
@@ -67,21 +69,24 @@ def read_credentials(header: str | None) -> Credentials | None:
 
 
 class Players:
-    """Creates players and tells who is calling."""
+    """Creates and authenticates players."""
 
     def __init__(self, store: Store, retention: Retention) -> None:
         self.store = store
         self.retention = retention
 
     def create(self, name: str, kind: str) -> PlayerAnswer:
-        """A new player with its token."""
+        """Create a player, and return it with its token."""
         player = Player(new_id(), name, kind)
         secret = secrets.token_urlsafe(32)
         self.store.add_player(player, digest(secret), self.retention.unused_player)
         return PlayerAnswer(player.id, name, kind, f"{player.id}.{secret}")
 
     def rotate_token(self, credentials: Credentials | None) -> TokenAnswer:
-        """The caller's new token; asked again with the old one, the same."""
+        """Return a new token for the caller. A repeated request gives the same token.
+
+        Raises `Problem` (``missing_token``, ``invalid_token``).
+        """
         if credentials is None:
             raise Problem("missing_token")
         reading = self.store.read(credentials.player_id)
@@ -94,25 +99,28 @@ class Players:
         return TokenAnswer(f"{player.id}.{_next_secret(credentials, bytes.fromhex(offered))}")
 
     def caller(self, credentials: Credentials | None) -> Player:
-        """Who is calling. Raises `Problem` (``missing_token``, ``invalid_token``)."""
+        """Return the player with these credentials.
+
+        Raises `Problem` (``missing_token``, ``invalid_token``).
+        """
         if credentials is None:
             raise Problem("missing_token")
         return self.authenticate(self.store.read(credentials.player_id), credentials)
 
     def authenticate(self, reading: Reading, credentials: Credentials | Remembered) -> Player:
-        """The player of these credentials, if what was read bears them out.
+        """Return the player with these credentials, of whom the account was read.
 
-        Raises `Problem` (``invalid_token``).
+        Raises `Problem` (``invalid_token``) if they do not match the account.
         """
         account = reading.account
         if account is None:
             raise Problem("invalid_token")
-        shown = credentials.secret_hash
-        if compare_digest(account.token, shown):
+        token = credentials.secret_hash
+        if compare_digest(account.token, token):
             if account.next_token and reading.now - account.next_token_at > OLD_TOKEN_MS:
                 raise Problem("invalid_token")
-        elif account.next_token and compare_digest(account.next_token, shown):
-            self._promote(account, shown)
+        elif account.next_token and compare_digest(account.next_token, token):
+            self._promote(account, token)
         else:
             raise Problem("invalid_token")
         self._renew(account, reading.now)
@@ -120,23 +128,23 @@ class Players:
         return account.player
 
     def _promote(self, account: Account, token: str) -> None:
-        """Make the new token the only one. While the store is full, both tokens are valid."""
+        """Make the new token the only one. While the store is full, both tokens stay valid."""
         with metrics.unless_full():
             self.store.promote_token(account.player.id, token)
 
     def _renew(self, account: Account, now: int) -> None:
-        # A store that takes no changes, as its memory is full, can still be read.
-        try:
-            self._renew_now_and_then(account, now)
-        except ResponseError as error:
-            metrics.store_failed(error)
+        """Note that the player was seen, and extend the account's time to live.
 
-    def _renew_now_and_then(self, account: Account, now: int) -> None:
-        # Often enough, and it saves writes on every request.
-        if now - account.seen_at >= SEEN_MS:
-            self.store.see_player(account.player.id, now)
-        if account.kept_at and now - account.kept_at > self.retention.renewal:
-            self.store.keep_player(account.player.id, now, self.retention.player)
+        Both are written only every so often, which saves a write on nearly every request.
+        """
+        try:
+            if now - account.seen_at >= SEEN_MS:
+                self.store.see_player(account.player.id, now)
+            if account.kept_at and now - account.kept_at > self.retention.renewal:
+                self.store.keep_player(account.player.id, now, self.retention.player)
+        except ResponseError as error:
+            # A store that is full refuses changes, but requests can still read.
+            metrics.store_failed(error)
 
 
 def _next_secret(credentials: Credentials, nonce: bytes) -> str:

@@ -1,8 +1,8 @@
-"""The course of a game: what a move, the clock and the house make of it within one commit.
+"""The progress of a game within one commit: the start, moves, timeouts, moves of house players.
 
-This is the one place where a game in play goes on, whoever caused it. Each step adds an item;
-after every one of them the house moves for its seats, from what those seats see, until the game
-waits for a person or is over. No game's rules are known here.
+Every game in play goes on here, whatever caused it. Each step adds an item to the game's history.
+House players move, from what their seats see, until the game waits for a person or is over. This
+module knows no game's rules.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ from engine.ruleset import Event, Move, Outcome, Seat, TimedEvent, Told, same_de
 
 
 def is_due(game: Game, now: int) -> bool:
-    """Whether the clock or the house has something to do before anybody else."""
+    """Return whether the clock or a house player has to act before the game waits for a person."""
     if game.status != PLAYING:
         return False
     if game.deadline is not None and game.deadline <= now:
@@ -51,7 +51,15 @@ def is_due(game: Game, now: int) -> bool:
 
 
 class Progress:
-    """A game as it goes on from what was read, item by item, to what will be committed."""
+    """A game on its way from the state that was read to the state that will be committed.
+
+    Attributes:
+        game: The game after the items so far.
+        state: The ruleset's state, None before the start.
+        now: The time of all items, in ms since 1970.
+        rng: The source of the deal and of the house players' choices.
+        items: The items so far.
+    """
 
     def __init__(self, game: Game, state: Any, now: int, rng: Random) -> None:
         self.game = game
@@ -62,14 +70,14 @@ class Progress:
         self.items: list[Item] = []
 
     @classmethod
-    def of(cls, found: StoredGame, now: int, rng: Random) -> Progress:
-        """The course of a stored game from here on."""
-        return cls(found.game, found.position, now, rng)
+    def from_stored(cls, stored: StoredGame, now: int, rng: Random) -> Progress:
+        """Continue a stored game."""
+        return cls(stored.game, stored.position, now, rng)
 
-    def change(
+    def to_change(
         self, played: tuple[str, str] | None = None, deal: StoredDeal | None = None
     ) -> Change:
-        """What is to be committed."""
+        """Return the change to commit."""
         state = None if self.state is None else msgspec.json.encode(self.state)
         return Change(
             game=self.game,
@@ -85,94 +93,95 @@ class Progress:
         """The versions of the first and the last item."""
         return self.items[0].version, self.items[-1].version
 
-    # --- What happens ------------------------------------------------------------------
+    # --- Steps -------------------------------------------------------------------------
 
-    def tell(self, by: Cause, seat: Seat | None, *events: Event) -> None:
-        """Something happened that is no move, and is the same for all."""
+    def add_events(self, by: Cause, seat: Seat | None, *events: Event) -> None:
+        """Add an item that is not a move, with the same events for every audience."""
         self.items.append(public_item(self._next_version(), self.now, by, seat, *events))
 
-    def begin(self, outcome: Outcome[Any], first: Event) -> None:
-        """The game starts, at its first turn."""
+    def start(self, outcome: Outcome[Any], started: Event) -> None:
+        """Start the game with its first turn. `outcome` is what the ruleset makes of the deal."""
         self.state, told = outcome
-        self.items.append(item(self._next_version(), self.now, BY_TABLE, (Told(first), *told)))
+        events = (Told(started), *told)
+        self.items.append(item(self._next_version(), self.now, BY_TABLE, events))
         self.game = replace(self.game, status=PLAYING, turn=0, started_at=self.now)
-        self._new_turn()
+        self._begin_turn()
 
-    def move(
-        self, seat: Seat, move: Move, outcome: Outcome[Any], by: Cause = BY_PLAYER, *told: Told
+    def apply_move(
+        self, seat: Seat, move: Move, outcome: Outcome[Any], by: Cause = BY_PLAYER, *before: Told
     ) -> None:
-        """A seat moved; `told` is what came before the move's own events."""
-        before = self.game
+        """Apply a move of a seat. The events `before` come before the move's own."""
+        game = self.game
         self.state, events = outcome
         to_move = self.ruleset.to_move(self.state)
-        if same_decision(before.to_move, seat, to_move):
-            answered = tuple(sorted({*before.answered, seat}))
-            self.game = replace(before, to_move=to_move, answered=answered)
+        if same_decision(game.to_move, seat, to_move):
+            answered = tuple(sorted({*game.answered, seat}))
+            self.game = replace(game, to_move=to_move, answered=answered)
             self._set_deadline()
         else:
-            self._new_turn()
+            self._begin_turn()
         self.items.append(
             item(
                 self._next_version(),
                 self.now,
                 by,
-                (*told, *_timed(events, self.game.deadline)),
-                turn=before.turn,
+                (*before, *_with_deadline(events, self.game.deadline)),
+                turn=game.turn,
                 seat=seat,
                 move=move,
             )
         )
         self._finish_if_over()
 
-    def clock(self) -> None:
-        """The time is up: of the countdown that runs, or of the seats that have not moved."""
+    def apply_timeout(self) -> None:
+        """End the countdown that has run out, or move for every seat whose time has run out."""
         game = self.game
         countdown = self.ruleset.countdown(self.state)
         if countdown is not None and (game.deadline or 0) < _turn_ends_at(game):
-            self._countdown_ran_out()
+            self._end_countdown()
             return
         with long_work():
             for seat in game.to_move:
                 if self.game.turn == game.turn and seat in self.game.to_move:
                     move, outcome = self._choose(seat, CAREFUL)
-                    self.move(seat, move, outcome, BY_CLOCK, Told(TimeRanOut(seat)))
+                    self.apply_move(seat, move, outcome, BY_CLOCK, Told(TimeRanOut(seat)))
                     pause()
 
-    def let_house_move(self) -> None:
-        """The house moves for its seats until the game waits for a person, or is over."""
-        if not self._waits_for_house():
+    def play_house_moves(self) -> None:
+        """Move for house players until the game waits for a person or is over."""
+        if not self._house_to_move():
             return
         with long_work():
-            while waiting := self._waits_for_house():
-                seat, level = waiting[0]
+            while house := self._house_to_move():
+                seat, level = house[0]
                 move, outcome = self._choose(seat, level)
-                self.move(seat, move, outcome, BY_HOUSE)
+                self.apply_move(seat, move, outcome, BY_HOUSE)
                 pause()
 
     def cancel(self) -> None:
-        """The game is called off."""
-        self.tell(BY_TABLE, None, GameCancelled())
+        """Cancel the game."""
+        self.add_events(BY_TABLE, None, GameCancelled())
         self._end(CANCELLED)
 
-    # --- How it goes on ----------------------------------------------------------------
+    # --- Turns, deadlines and the end --------------------------------------------------
 
-    def _countdown_ran_out(self) -> None:
+    def _end_countdown(self) -> None:
         turn = self.game.turn
         self.state, told = self.ruleset.expire(self.state)
-        self._new_turn()
-        events = _timed(told, self.game.deadline)
+        self._begin_turn()
+        events = _with_deadline(told, self.game.deadline)
         self.items.append(item(self._next_version(), self.now, BY_CLOCK, events, turn=turn))
         self._finish_if_over()
 
     def _choose(self, seat: Seat, level: str) -> tuple[Move, Outcome[Any]]:
-        """A move of the house, which sees what the seat sees and not the position."""
+        """Choose a house player's move, from the view of its seat and not from the state."""
         table = self.ruleset.view(self.state, seat)
         moves = self.ruleset.legal_moves(self.state, seat)
         move = choose(self.ruleset, table, seat, moves, level=level, rng=self.rng)
         return move, self.ruleset.apply(self.state, seat, move)
 
-    def _waits_for_house(self) -> list[tuple[Seat, str]]:
-        """The seats to move that the house plays for, and at which level."""
+    def _house_to_move(self) -> list[tuple[Seat, str]]:
+        """Return the seats of house players that are to move, each with its level."""
         if self.game.status != PLAYING:
             return []
         seats = self.game.seats
@@ -181,33 +190,33 @@ class Progress:
     def _next_version(self) -> int:
         return (self.items[-1].version if self.items else self.game.version) + 1
 
-    def _new_turn(self) -> None:
+    def _begin_turn(self) -> None:
         self.game = replace(
             self.game,
             turn=(self.game.turn or 0) + 1,
             turn_started_at=self.now,
             to_move=self.ruleset.to_move(self.state),
             answered=(),
-            # What ran until now ended with the turn.
+            # A countdown ends with its turn.
             deadline=None,
         )
         self._set_deadline()
 
     def _set_deadline(self) -> None:
-        """The earlier of the turn's end and of the countdown's, if one runs."""
+        """Set the deadline to the end of the turn, or of the countdown if that is earlier."""
         game, ends_at = self.game, _turn_ends_at(self.game)
         countdown = self.ruleset.countdown(self.state)
         if countdown is not None:
-            # One that runs already has its deadline, which only the countdown can have moved up.
-            running = game.deadline is not None and game.deadline < ends_at
-            began = game.deadline if running else self.now + countdown * 1000
-            ends_at = min(ends_at, began or ends_at)
+            # A deadline before the turn's end is that of a countdown that is running already.
+            is_running = game.deadline is not None and game.deadline < ends_at
+            countdown_ends_at = game.deadline if is_running else self.now + countdown * 1000
+            ends_at = min(ends_at, countdown_ends_at or ends_at)
         self.game = replace(game, deadline=ends_at)
 
     def _finish_if_over(self) -> None:
         result = self.ruleset.result(self.state)
         if result is not None:
-            self.tell(BY_TABLE, None, GameFinished(result))
+            self.add_events(BY_TABLE, None, GameFinished(result))
             self.game = replace(self.game, result=result)
             self._end(FINISHED)
 
@@ -225,18 +234,18 @@ class Progress:
 
 
 def _turn_ends_at(game: Game) -> int:
-    """When the time of the seats to move is up."""
+    """Return when the time of the seats to move runs out, in ms since 1970."""
     return (game.turn_started_at or 0) + game.turn_seconds * 1000
 
 
-def _timed(told: tuple[Told, ...], deadline: int | None) -> tuple[Told, ...]:
-    """What happened, with the time filled in that the engine cannot know."""
+def _with_deadline(events: tuple[Told, ...], deadline: int | None) -> tuple[Told, ...]:
+    """Return the events with the deadline filled in, since the engine has no clock."""
     if deadline is None:
-        return told
+        return events
     until = timestamp(deadline)
     return tuple(
         replace(each, everybody=replace(each.everybody, deadline=until))
         if isinstance(each.everybody, TimedEvent)
         else each
-        for each in told
+        for each in events
     )

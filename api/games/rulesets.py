@@ -1,4 +1,4 @@
-"""What a game is started from, as a request names it: ruleset, seats and options."""
+"""The setup of a game as a request names it: ruleset, number of seats, options."""
 
 from __future__ import annotations
 
@@ -11,23 +11,24 @@ from engine.ruleset import AnyRuleset, InvalidSetup
 
 
 def find_ruleset(name: str) -> AnyRuleset | None:
-    """The ruleset of this id, if there is one."""
+    """Return the ruleset of this id, None if there is none."""
     return RULESETS.get(name)
 
 
-def unknown_ruleset() -> str:
-    """What to tell who asks for another one."""
-    return f"There is no such ruleset. There are: {', '.join(RULESETS)}."
+def no_such_ruleset(name: str) -> str:
+    """Return the error text for an id that is not the id of a ruleset."""
+    # The id may be as long as the body.
+    return f"There is no ruleset {name[:40]!r}. The rulesets are {', '.join(RULESETS)}."
 
 
 def read_setup(body: Mapping[str, Any]) -> tuple[AnyRuleset, Any]:
-    """The ruleset and the options that a body asks for.
+    """Return the ruleset and the options that a body asks for.
 
-    Raises `Problem` (``invalid_request``) with a pointer to what cannot be.
+    Raises `Problem` (``invalid_request``) that points to the wrong member.
     """
     ruleset = find_ruleset(body["ruleset"])
     if ruleset is None:
-        raise invalid(unknown_ruleset(), "ruleset")
+        raise invalid(no_such_ruleset(body["ruleset"]), "ruleset")
     try:
         ruleset.check_seats(body["seat_count"])
     except InvalidSetup as error:

@@ -1,37 +1,39 @@
-"""How often seats of one game are taken: each time adds to what the game keeps for ever.
+"""The limit on how often the seats of one game are taken.
 
-Before the start all who come to the table count together, as there may be any number of them.
-Later only its players can come back, and each counts alone, so that none keeps another out. To
-leave is never refused: nobody leaves more often than they came. What changed nothing counts
-nothing, so nobody without a seat uses it up.
+Each taking of a seat adds items to the game's history, which stays for good. Before the start all
+players count together, since any number of them may come. After the start only the game's own
+players can take seats back, and each counts alone, so that no player locks out another. Only
+requests that changed the game count. Leaving is not limited: it needs a seat that was taken.
 """
 
 from __future__ import annotations
 
 from api.config.rate_policies import SITTINGS
 from api.model.game import OPEN, Game, Player
-from api.ratelimit.limiter import Limiter
-from api.web.rate_limits import refuse, show
+from api.observability.context import note_standing
+from api.ratelimit.limiter import Limiter, too_many
 
 
 class SeatLimits:
-    """Counts who sits down."""
+    """Limits how often seats are taken. The answer tells how much of the limit is left."""
 
     def __init__(self, limiter: Limiter) -> None:
         self._limiter = limiter
 
     def check(self, game: Game, player: Player) -> None:
-        """Raise `Problem` (``too_many_requests``) if it was too often already."""
-        standing = self._limiter.look(SITTINGS, _whose(game, player))
+        """Raise `Problem` (``too_many_requests``) if the limit is used up."""
+        standing = self._limiter.look(SITTINGS, _counter(game, player))
         if standing is not None and standing.is_over:
-            refuse(standing)
+            note_standing(standing)
+            raise too_many(standing)
 
     def count(self, game: Game, player: Player) -> None:
-        """The player sat down."""
-        standing = self._limiter.note(SITTINGS, _whose(game, player))
+        """Count that a player has taken a seat."""
+        standing = self._limiter.note(SITTINGS, _counter(game, player))
         if standing is not None:
-            show(standing)
+            note_standing(standing)
 
 
-def _whose(game: Game, player: Player) -> str:
+def _counter(game: Game, player: Player) -> str:
+    """Return the key that a seat counts for."""
     return game.id if game.status == OPEN else f"{game.id}:{player.id}"

@@ -1,7 +1,8 @@
-"""How every request meets a game: load it, see who is calling, decide, commit.
+"""Transactions on a game: load it for a caller, decide on a change, commit, retry on conflict.
 
-A change is decided on what was read and committed only if that is still what is stored; if
-another request was faster, it is decided again on what is there now.
+A change is decided on the game as it was read, and committed only if the store still has that very
+commit. If another request has changed the game meanwhile, the change is decided again on the game
+as it is then.
 """
 
 from __future__ import annotations
@@ -28,39 +29,45 @@ from api.storage.games import Change, Store, StoredGame
 from api.storage.indexes import Indexes
 from engine.ruleset import Seat
 
-ATTEMPTS = 100
-"""How often a change is decided anew when others come first, each time by another's success."""
+MAX_ATTEMPTS = 100
+"""Attempts of one transaction. Each conflict is the success of another request."""
 
 FULL_SECONDS = 1.0
-"""How long a store that was full counts as full for games that are only read."""
+"""Pause between two attempts to settle games for reading requests while the store is full."""
 
 
 @dataclass(frozen=True, slots=True)
 class LoadedGame:
-    """A caller before a game: the time (ms), who, the game with its position, a move found.
+    """A game as it was loaded for one caller.
 
-    And the answers to what was asked along, if the game still is as it was read.
+    Attributes:
+        now: The store's time at the read, in ms since 1970.
+        caller: The player whose token the request carries, None for an anonymous caller.
+        stored: The game and its state.
+        earlier_outcome: What the store keeps of the same move, if the caller has played it before.
+        extra_answers: The answers to the extra commands; empty if the game was settled after the
+            read, since they may not belong to the settled game.
     """
 
     now: int
     caller: Player | None
-    found: StoredGame
-    played: bytes | None = None
-    along: Sequence[Any] = ()
+    stored: StoredGame
+    earlier_outcome: bytes | None = None
+    extra_answers: Sequence[Any] = ()
 
     @property
     def game(self) -> Game:
-        """The game without its position."""
-        return self.found.game
+        """The game without its state."""
+        return self.stored.game
 
     @property
     def reader(self) -> str | None:
-        """The id of whoever reads, None for a stranger without a token."""
+        """The caller's player id, None for an anonymous caller."""
         return None if self.caller is None else self.caller.id
 
     @property
     def seat(self) -> Seat | None:
-        """The caller's seat."""
+        """The seat that the caller plays, None without one."""
         return self.game.seat_of(self.reader)
 
     @property
@@ -70,22 +77,25 @@ class LoadedGame:
 
     @property
     def tag(self) -> str:
-        """What an answer about the game depends on: its content, and for whom it is."""
+        """The part of an ETag that identifies the game's content and the audience."""
         return f"{self.game.version}-{self.game.commit}-{self.audience.name}"
 
 
-def nobody_else(game: Game, caller: Player) -> bool:
-    """Lets in nobody for whom a private game does not exist anyway."""
-    return False
+Admission = Callable[[Game, Player], bool]
+"""Whether a private game exists for a caller who is not a member of it."""
 
+Decision = Callable[[LoadedGame], Change | None]
+"""The change to commit, or None if there is nothing to change. Raises `Problem` to refuse.
 
-def whatever_it_is(tag: str) -> bool:
-    """The precondition of a caller who sets none."""
-    return True
+It has no side effects: it is called again after a conflict.
+"""
+
+Precondition = Callable[[str], bool]
+"""Whether the tag of a loaded game satisfies the request's If-Match."""
 
 
 class Transactions:
-    """Loads games for callers, and commits what was decided."""
+    """Loads games for callers and commits changes to them."""
 
     def __init__(
         self, store: Store, indexes: Indexes, players: Players, retention: Retention
@@ -96,7 +106,7 @@ class Transactions:
         self.retention = retention
         self.rng = SystemRandom()
         self._full_until = 0.0
-        # The games that this worker settles now, as they were read.
+        # The games that this worker is settling, by id and commit; the result is the error or None.
         self._settling: dict[tuple[str, str], AsyncResult] = {}
 
     def load(
@@ -105,132 +115,128 @@ class Transactions:
         game_id: str,
         *,
         anonymous: bool = False,
-        played: str | None = None,
-        along: Sequence[Command] = (),
-        admit: Callable[[Game, Player], bool] = nobody_else,
-        to_change: bool = False,
+        move_key: str | None = None,
+        extra_commands: Sequence[Command] = (),
+        admit: Admission | None = None,
+        for_update: bool = False,
     ) -> LoadedGame:
-        """A caller, if it may be `anonymous` perhaps without a token, before a game.
+        """Load a game for a caller, and settle it first if it is due.
 
-        The game exists for the caller; a private one also for whom `admit` lets in. What the
-        clock and the house have to do is done, unless the store is full: then the game can be
-        read as it is, but not visited `to_change` it.
+        The earlier outcome of the move with `move_key` is looked up, and `extra_commands` are sent,
+        in the same round trip. While the store is full, a due game that is not loaded `for_update`
+        is returned as it is.
 
         Raises:
-            Problem: ``missing_token``, ``invalid_token``, ``game_not_found``.
+            Problem: ``missing_token`` (unless `anonymous`), ``invalid_token``,
+                ``game_not_found``, ``busy``.
         """
         if credentials is None and not anonymous:
             raise Problem("missing_token")
+        settle = self.settle if for_update else self.settle_unless_full
         player_id = None if credentials is None else credentials.player_id
-        for _ in range(ATTEMPTS):
-            reading = self.store.read(player_id, game_id, played, along)
-            caller = None
-            if credentials is not None:
-                caller = self.players.authenticate(reading, credentials)
-            found = reading.found
-            if found is None or not exists_for(found.game, caller, admit):
+        for _ in range(MAX_ATTEMPTS):
+            reading = self.store.read(player_id, game_id, move_key, extra_commands)
+            caller = credentials and self.players.authenticate(reading, credentials)
+            stored = reading.found
+            if stored is None or not exists_for(stored.game, caller, admit):
                 raise Problem("game_not_found")
-            if is_due(found.game, reading.now):
-                settle = self.settle if to_change else self.settle_if_possible
-                found = settle(found, reading.now)
-            if found is not None:
-                is_as_read = found is reading.found
-                also = reading.along if is_as_read else ()
-                return LoadedGame(reading.now, caller, found, reading.played, also)
-            # Another request was faster, perhaps with the very move that is asked about: all
-            # that was read belongs together and is read again.
+            if not is_due(stored.game, reading.now):
+                return LoadedGame(reading.now, caller, stored, reading.played, reading.along)
+            settled = settle(stored, reading.now)
+            if settled is not None:
+                extra_answers = reading.along if settled is stored else ()
+                return LoadedGame(reading.now, caller, settled, reading.played, extra_answers)
+            # Another request has changed the game, perhaps by the same move: read all of it again.
         raise Problem("busy")
 
-    def settle(self, found: StoredGame, now: int) -> StoredGame | None:
-        """Commit what the clock and the house do to a game that is due, and the game after it.
+    def settle(self, stored: StoredGame, now: int) -> StoredGame | None:
+        """Commit what the clock and the house players do in a due game, and return the game.
 
-        None if another request was faster: to the others it has happened. What the house does is
-        computed once for all requests that find the game in the same state at the same time.
+        Return None if another request has changed the game. One request of this worker settles a
+        game, since computing the moves of house players takes long; the others wait for it and get
+        None.
         """
-        key = found.game.id, found.game.commit
-        if (others := self._settling.get(key)) is not None:
-            failure: Exception | None = others.get()
+        key = stored.game.id, stored.game.commit
+        if (other := self._settling.get(key)) is not None:
+            failure: Exception | None = other.get()
             if failure is not None:
-                # With its traceback it would keep the other request alive.
+                # The traceback would keep the frames of the other request in memory.
                 raise failure.with_traceback(None)
             return None
         self._settling[key] = AsyncResult()
         failure = None
         try:
-            return self._settle(found, now)
+            return self._settle(stored, now)
         except Exception as error:
             failure = error
             raise
         finally:
             self._settling.pop(key).set(failure)
 
-    def _settle(self, found: StoredGame, now: int) -> StoredGame | None:
-        progress = Progress.of(found, now, self.rng)
-        if found.game.deadline is not None and found.game.deadline <= now:
-            progress.clock()
-        progress.let_house_move()
-        change = self.commit(found.game, progress.change(), now)
-        return None if change is None else after(found, change)
+    def _settle(self, stored: StoredGame, now: int) -> StoredGame | None:
+        progress = Progress.from_stored(stored, now, self.rng)
+        if stored.game.deadline is not None and stored.game.deadline <= now:
+            progress.apply_timeout()
+        progress.play_house_moves()
+        change = self.commit(stored.game, progress.to_change(), now)
+        return None if change is None else changed(stored, change)
 
-    def settle_if_possible(self, found: StoredGame, now: int) -> StoredGame | None:
-        """Do as `settle`, but return the game as it is while the store is full."""
-        # What the house would do is not computed again and again for a store that refuses it.
+    def settle_unless_full(self, stored: StoredGame, now: int) -> StoredGame | None:
+        """Settle a due game as `settle` does. While the store is full, return the game as it is."""
         if time.monotonic() < self._full_until:
-            return found
+            # Moves of house players are not computed for a store that would refuse them.
+            return stored
         try:
-            return self.settle(found, now)
+            return self.settle(stored, now)
         except RedisError as error:
             if not is_full(error):
                 raise
             metrics.store_failed(error)
             self._full_until = time.monotonic() + FULL_SECONDS
-            return found
+            return stored
 
     def update(
         self,
         credentials: Credentials | None,
         game_id: str,
-        decide: Callable[[LoadedGame], Change | None],
+        decide: Decision,
         *,
-        if_match: Callable[[str], bool] = whatever_it_is,
-        played: str | None = None,
-        admit: Callable[[Game, Player], bool] = nobody_else,
+        if_match: Precondition | None = None,
+        move_key: str | None = None,
+        admit: Admission | None = None,
     ) -> tuple[LoadedGame, tuple[Item, ...]]:
-        """Commit what `decide` makes of the game, and the game as it then is.
+        """Commit what `decide` makes of a game, and return the game after it and the new items.
 
-        `decide` returns None if there is nothing to change, and raises `Problem` to refuse. It
-        has no effects: it is asked again when another request was faster. A move that was played
-        before needs to match nothing.
+        The precondition does not apply to a move that the caller has played before.
 
         Raises:
-            Problem: as `visit` and `decide`; ``precondition_failed``, ``busy``.
+            Problem: as `load` and `decide` do; ``precondition_failed``, ``busy``.
         """
-        for _ in range(ATTEMPTS):
-            loaded = self.load(credentials, game_id, played=played, admit=admit, to_change=True)
-            if loaded.played is None and not if_match(loaded.tag):
+        for _ in range(MAX_ATTEMPTS):
+            loaded = self.load(
+                credentials, game_id, move_key=move_key, admit=admit, for_update=True
+            )
+            is_repeated = loaded.earlier_outcome is not None
+            if not is_repeated and if_match is not None and not if_match(loaded.tag):
                 raise Problem("precondition_failed")
-            decided = decide(loaded)
-            if decided is None:
+            change = decide(loaded)
+            if change is None:
                 if self.store.confirm(loaded.game):
                     return loaded, ()
                 continue
-            change = self.commit(loaded.game, decided, loaded.now)
-            if change is not None:
-                now_it_is = after(loaded.found, change)
-                return LoadedGame(loaded.now, loaded.caller, now_it_is), change.items
+            committed = self.commit(loaded.game, change, loaded.now)
+            if committed is not None:
+                after = changed(loaded.stored, committed)
+                return LoadedGame(loaded.now, loaded.caller, after), committed.items
         raise Problem("busy")
 
     def commit(self, before: Game | None, change: Change, now: int) -> Change | None:
-        """Commit a change if the game still is what it was; None if it is not."""
-        commit = secrets.token_hex(8)
-        game = replace(change.game, commit=commit, updated_at=now)
-        if change.items:
-            last = replace(change.items[-1], version_id=commit)
-            game = replace(game, version=last.version, version_id=commit)
-            change = replace(change, items=(*change.items[:-1], last))
-        if self.indexes.are_to_be_renewed(before, game, now):
-            game = replace(game, indexed_at=now)
-        change = replace(change, game=game)
+        """Commit a change, and return it as committed. Return None on a conflict.
+
+        `before` is the game that the change was decided on, None for a new game.
+        """
+        change = self._stamped(before, change, now)
+        game = change.game
         self.indexes.before_commit(before, game, now)
         if not self.store.commit(before, change, self.retention.of_game(game, now)):
             metrics.commit_conflicted()
@@ -238,30 +244,41 @@ class Transactions:
         metrics.committed(before, game, change.items)
         self.indexes.after_commit(before, game, now)
         if before is None or before.seats != game.seats:
-            self.store.announce(_newcomers(before, game))
+            self.store.announce(_newly_concerned(before, game))
         return change
 
+    def _stamped(self, before: Game | None, change: Change, now: int) -> Change:
+        """Return the change with a new commit id, its time and its version."""
+        commit = secrets.token_hex(8)
+        game = replace(change.game, commit=commit, updated_at=now)
+        items = change.items
+        if items:
+            last = replace(items[-1], version_id=commit)
+            items = (*items[:-1], last)
+            game = replace(game, version=last.version, version_id=commit)
+        if self.indexes.are_to_be_renewed(before, game, now):
+            game = replace(game, indexed_at=now)
+        return replace(change, game=game, items=items)
 
-def after(before: StoredGame, change: Change) -> StoredGame:
-    """A game as it is after a change."""
+
+def changed(before: StoredGame, change: Change) -> StoredGame:
+    """Return a stored game as it is after a change."""
     if change.state is None:
         return StoredGame(change.game, before.state)
     return StoredGame(change.game, change.state, change.position)
 
 
-def _newcomers(before: Game | None, after: Game) -> set[str]:
-    """Those whom a game concerns from now on, or more than before."""
+def _newly_concerned(before: Game | None, after: Game) -> set[str]:
+    """Return the players whom a game concerns after a change, or concerns more than before."""
     if before is None:
         return after.members()
     return (after.members() - before.members()) | (after.table_company() - before.table_company())
 
 
-def exists_for(
-    game: Game, caller: Player | None, admit: Callable[[Game, Player], bool] = nobody_else
-) -> bool:
-    """Whether there is this game for this caller."""
+def exists_for(game: Game, caller: Player | None, admit: Admission | None = None) -> bool:
+    """Return whether a game exists for a caller: a private game does for members and guests."""
     if game.visibility != PRIVATE:
         return True
     if caller is None:
         return False
-    return caller.id in game.members() or admit(game, caller)
+    return caller.id in game.members() or (admit is not None and admit(game, caller))

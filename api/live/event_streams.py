@@ -57,7 +57,7 @@ class EventStreams:
         self.hub = hub
         self.quota = quota
         self.queries = reader
-        self.transactions = reader.transactions
+        self.transactions = hub.transactions
         self.store = reader.store
 
     def create_ticket(
@@ -136,7 +136,7 @@ class EventStream:
         self._place = loaded.game.place_of(loaded.reader)
         self._shown = shown
         self._is_doubted = False
-        self._first: Shared | None = Shared(Snapshot(loaded.now, loaded.found))
+        self._first: Shared | None = Shared(Snapshot(loaded.now, loaded.stored))
         self._seen, has_end = _read_id(last_id)
         is_same = self._seen is not None and self._seen.number == loaded.game.version
         self.is_done = has_end and is_over(loaded.game) and is_same
@@ -271,7 +271,7 @@ class EventStream:
 
     def _game(self, shared: Shared) -> msgspec.Raw:
         loaded = self._visit(shared)
-        return game_answer(loaded.found, loaded.audience)
+        return game_answer(loaded.stored, loaded.audience)
 
     # --- Who may see it ------------------------------------------------------------------------
 

@@ -18,9 +18,10 @@ from msgspec import Raw
 from redis import RedisError
 
 from api.games.players import Credentials
-from api.games.queries import Queries, Turns
+from api.games.queries import Queries
 from api.games.representations import EventPage
 from api.games.transactions import LoadedGame, exists_for
+from api.games.turns import TurnQueries, Turns
 from api.live.hub import PAUSE_SECONDS, RECHECK_SECONDS, Hub, PlayerTopic, Shared, Waiter
 from api.live.quota import Quota
 from api.model.game import ENDED, Game
@@ -71,10 +72,11 @@ def is_over(game: Game) -> bool:
 class LongPolls:
     """Waits for those who ask."""
 
-    def __init__(self, hub: Hub, quota: Quota, reader: Queries) -> None:
+    def __init__(self, hub: Hub, quota: Quota, reader: Queries, turns: TurnQueries) -> None:
         self.hub = hub
         self.quota = quota
         self.queries = reader
+        self.turn_queries = turns
         # By caller and what it has seen, as long as anybody asks.
         self._looks: WeakValueDictionary[Hashable, SingleFlight[Turns]] = WeakValueDictionary()
 
@@ -130,7 +132,7 @@ class LongPolls:
 
     def _later(self, loaded: LoadedGame) -> LoadedGame:
         """What was there at the beginning, and is there now that the time is up."""
-        return LoadedGame(max(self.hub.now(), loaded.now), loaded.caller, loaded.found)
+        return LoadedGame(max(self.hub.now(), loaded.now), loaded.caller, loaded.stored)
 
     def until_changed(self, loaded: LoadedGame, seconds: int) -> Polled:
         """The game once it is not what it is, or when the time is up."""
@@ -204,12 +206,12 @@ class LongPolls:
     ) -> Callable[[], Turns]:
         """Looks for a caller's turns: many who ask the same when they are woken look once."""
         if credentials is None:
-            return lambda: self.queries.turns(credentials, since)
+            return lambda: self.turn_queries.turns(credentials, since)
         asked = (credentials.player_id, credentials.secret_hash, since)
         looks = self._looks.get(asked)
         if looks is None:
             looks = self._looks[asked] = SingleFlight(
-                lambda: self.queries.turns(credentials, since)
+                lambda: self.turn_queries.turns(credentials, since)
             )
         return looks.get
 

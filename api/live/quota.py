@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from api.observability import addresses, metrics
+from api.observability import context, metrics
 
 
 class Slot:
@@ -36,7 +36,7 @@ class Quota:
 
     def take(self, player_id: str | None) -> Slot | None:
         """A place for this player, or a stranger (None), who is calling now, if one is free."""
-        address = addresses.present()
+        address = context.caller_address()
         taken = self._all_taken(player_id, address)
         if taken is not None:
             metrics.wait_refused(taken)

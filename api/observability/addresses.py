@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from contextvars import ContextVar
 from functools import lru_cache
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address
 
@@ -31,18 +30,6 @@ MOST_PROXIES = 32
 """How many addresses of X-Forwarded-For are read. The last ones come first."""
 
 _WITH_PORT = re.compile(r"\[([0-9a-fA-F:.]+)\](?::[0-9]+)?|([0-9.]+):[0-9]+")
-
-_present: ContextVar[str] = ContextVar("address", default=LOCAL)
-
-
-def note(address: str) -> None:
-    """Say from where the request comes that is being answered here and now."""
-    _present.set(address)
-
-
-def present() -> str:
-    """From where the request comes that is being answered here and now."""
-    return _present.get()
 
 
 class Proxies:

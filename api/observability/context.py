@@ -1,16 +1,20 @@
-"""The request that is being answered here and now: its id, and what is known of it.
+"""The request context: what is known of the request that is being answered.
 
-Whoever learns something of the request notes it here; the answer's headers, the log and the
-metrics read it. Each greenlet has its own, and none inherits that of the one which started it.
-It imports nothing of the service, so that the master can load it early.
+The middleware creates one `RequestContext` for each request. The layers below note in it what they
+learn; the answer's headers, the log and the metrics read it. Each greenlet has its own context,
+and a greenlet that a request starts has none. This module imports nothing of the service, so that
+the gunicorn master can load it.
 """
 
 from __future__ import annotations
 
 import os
 import re
+from collections.abc import Sequence
 from contextvars import ContextVar
 from typing import Any
+
+from api.observability.addresses import LOCAL
 
 _ID = re.compile(r"[A-Za-z0-9._:=+/@-]{1,128}")
 _SECRET = re.compile(r"(?<![\w-])[\w-]{43}(?![\w-])", re.ASCII)
@@ -19,89 +23,126 @@ _SECRET = re.compile(r"(?<![\w-])[\w-]{43}(?![\w-])", re.ASCII)
 METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 
 UNMATCHED = "unmatched"
-"""The route of a request for which there is none."""
+"""The route of a request that matches none."""
 
 
-class Trace:
-    """A request: its id, its method, its route as the document writes it, who sent it.
+class RequestContext:
+    """What is known of one request.
 
-    `request` is what the web framework has made of it. `waited` tells whether it waited for
-    something to happen, so that its time says nothing of how fast we are; `store_time` (ms) is
-    when the store said it was, if it was asked; `problem` the code of what it failed with.
+    Attributes:
+        id: The request id, which is logged and sent back.
+        method: The HTTP method.
+        address: The caller's address, or the network that counts as one caller.
+        route: The route as the document writes it.
+        game: The id of the game that the path names.
+        player: The id of the player whose token the request proved.
+        problem: The code of the problem that the request failed with.
+        store_time: The store's time when it was last read, in ms since 1970.
+        has_waited: Whether the request waited for an event, so that its duration says nothing
+            about speed.
+        limits: The names of the rate limits that the request counts for.
+        counted_for: The caller that the rate limits count: an address, or the hash of a token.
+        is_repeated_move: Whether the move was played by an earlier request.
+        standings: The `api.ratelimit.limiter.Standing` to tell in the answer, by limit.
     """
 
     __slots__ = (
+        "address",
+        "counted_for",
         "game",
+        "has_waited",
         "id",
+        "is_repeated_move",
+        "limits",
         "method",
         "player",
         "problem",
-        "request",
         "route",
+        "standings",
         "store_time",
-        "waited",
     )
 
-    def __init__(self, id_: str, method: str) -> None:
+    def __init__(self, id_: str, method: str, address: str = LOCAL) -> None:
         self.id = id_
         self.method = method
+        self.address = address
         self.route = UNMATCHED
         self.game: str | None = None
         self.player: str | None = None
         self.problem: str | None = None
         self.store_time: int | None = None
-        self.waited = False
-        self.request: Any = None
+        self.has_waited = False
+        self.limits: Sequence[str] = ()
+        self.counted_for = address
+        self.is_repeated_move = False
+        self.standings: dict[str, Any] = {}
 
     @property
     def known_method(self) -> str:
-        """The method to log and count: `other` for one that a client has made up."""
+        """The method to log and count: `other` for one that HTTP does not define."""
         return self.method if self.method in METHODS else "other"
 
+    def tell(self, standing: Any) -> None:
+        """Tell in the answer how much of a rate limit is left."""
+        self.standings[standing.policy.name] = standing
 
-_current: ContextVar[Trace | None] = ContextVar("trace", default=None)
+
+_current: ContextVar[RequestContext | None] = ContextVar("request", default=None)
 
 
-def current() -> Trace | None:
-    """The request that is being answered, None outside of one."""
+def current() -> RequestContext | None:
+    """Return the context of the request that is being answered, None outside of a request."""
     return _current.get()
 
 
-def begin(given_id: str | None, method: str) -> Trace:
-    """A request begins. Its id is the one that the caller gave, if that is harmless.
+def begin(given_id: str | None, method: str, address: str) -> RequestContext:
+    """Begin a request. Its id is the one that the client sent, unless that may hold a secret.
 
-    It is logged and sent back, so an id that may hold a token or a ticket is replaced.
+    The id is logged and sent back, so an id that may hold a token or a ticket is replaced.
     """
     is_usable = given_id and _ID.fullmatch(given_id) and not _SECRET.search(given_id)
-    trace = Trace(given_id if given_id and is_usable else os.urandom(16).hex(), method)
-    _current.set(trace)
-    return trace
+    id_ = given_id if given_id and is_usable else os.urandom(16).hex()
+    context = RequestContext(id_, method, address)
+    _current.set(context)
+    return context
 
 
 def end() -> None:
-    """What is logged from now on belongs to no request."""
+    """End the request: later log lines of this greenlet belong to no request."""
     _current.set(None)
 
 
+def caller_address() -> str:
+    """Return the caller's address, `LOCAL` outside of a request."""
+    context = _current.get()
+    return LOCAL if context is None else context.address
+
+
 def note_player(player_id: str) -> None:
-    """Whose request it is, proven by a token."""
-    if (trace := _current.get()) is not None:
-        trace.player = player_id
+    """Note the player whose token the request proved."""
+    if (context := _current.get()) is not None:
+        context.player = player_id
 
 
 def note_wait() -> None:
-    """The request waits for something to happen."""
-    if (trace := _current.get()) is not None:
-        trace.waited = True
+    """Note that the request waits for an event."""
+    if (context := _current.get()) is not None:
+        context.has_waited = True
 
 
 def note_time(milliseconds: int) -> None:
-    """When the store said it was, last."""
-    if (trace := _current.get()) is not None:
-        trace.store_time = milliseconds
+    """Note the store's time (ms since 1970) as it was last read."""
+    if (context := _current.get()) is not None:
+        context.store_time = milliseconds
 
 
-def note_problem(code: str) -> None:
-    """What the request failed with."""
-    if (trace := _current.get()) is not None:
-        trace.problem = code
+def note_repeated_move() -> None:
+    """Note that an earlier request has played this move."""
+    if (context := _current.get()) is not None:
+        context.is_repeated_move = True
+
+
+def note_standing(standing: Any) -> None:
+    """Note a `Standing` that the answer is to tell."""
+    if (context := _current.get()) is not None:
+        context.tell(standing)

@@ -140,11 +140,11 @@ def worker_started() -> None:
     _WORKERS.set(1)
 
 
-def request_answered(trace: context.Trace, status: int, seconds: float) -> None:
+def request_answered(trace: context.RequestContext, status: int, seconds: float) -> None:
     """A request was answered, to the last byte."""
     method = trace.known_method
     _request_counter(method, trace.route, status).inc()
-    if trace.waited:
+    if trace.has_waited:
         _wait_seconds(trace.route).observe(seconds)
     else:
         _request_seconds(method, trace.route).observe(seconds)

@@ -13,6 +13,7 @@ from redis import RedisError
 
 from api.config.rate_policies import Policy
 from api.observability import metrics
+from api.problems.problem import Problem
 from api.storage.client import StoreClient, Unreadable
 from api.storage.counters import SharedCounts, WorkerCounts
 
@@ -27,6 +28,14 @@ class Standing(NamedTuple):
     is_over: bool
     remaining: int
     reset: int
+
+
+def too_many(standing: Standing) -> Problem:
+    """Return the problem for a request over a limit, and count it in the metrics."""
+    policy = standing.policy
+    metrics.rate_limited(policy.name)
+    detail = f"The limit of {policy} for {policy.name!r} is used up for {standing.reset} s."
+    return Problem("too_many_requests", detail, headers={"Retry-After": str(standing.reset)})
 
 
 class Limiter:

@@ -28,7 +28,7 @@ from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import NoScriptError, OutOfMemoryError
 from redis.exceptions import TimeoutError as RedisTimeoutError
 
-from api.observability import addresses
+from api.observability.context import caller_address
 from api.storage.coalescing import SharedTrips, Shares
 
 RETRY_PAUSE_SECONDS = 0.05
@@ -181,7 +181,7 @@ class FairClient:
         return self._in_turn(lambda: self._link.everywhere(*words))
 
     def _in_turn(self, ask: Callable[[], list[Any]]) -> list[Any]:
-        room = self._shares.of(addresses.present())
+        room = self._shares.of(caller_address())
         came = time.monotonic()
         with room:
             if self._failed_at > came:

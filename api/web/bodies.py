@@ -15,21 +15,21 @@ from api.problems.problem import Problem, invalid
 from api.web.schemas.fields import BodySchema
 
 BODY_SECONDS = 10.0
-"""How long a client may take to send a body; gunicorn would wait for ever."""
+"""How long a client may take to send a body; gunicorn has no limit."""
 
 MOST_MEMBERS = 100
 """In one JSON object. Each unknown member becomes an error with a pointer of its own."""
 
 MOST_OBJECTS = 5000
 MOST_COMMAS = 25_000
-"""In one body. An analysis of 2000 moves, more than any game has, needs fewer of both."""
+"""In one body. An analysis of 2000 moves, more than in any game, needs fewer of both."""
 
 
 class Parser(FlaskParser):
-    """Reads bodies and queries for the schemas."""
+    """Reads JSON bodies and query parameters for the schemas."""
 
     def load_json(self, req: Request, schema: Schema) -> Any:
-        """The body's JSON value. Raises `Problem` for what is no JSON, or too much of it."""
+        """Return the body's JSON value. Raises `Problem` for invalid or too much JSON."""
         body = read_body(req, getattr(schema, "max_bytes", BodySchema.max_bytes))
         if not body and not any(field.required for field in schema.fields.values()):
             return {}
@@ -40,19 +40,19 @@ class Parser(FlaskParser):
         return read_json(body)
 
     def load_querystring(self, req: Request, schema: Schema) -> Any:
-        """The query's parameters; of one given twice, the first."""
+        """Return the query's parameters; of a repeated one, the first."""
         return {name: req.args[name] for name in req.args if name in schema.fields}
 
 
 class _TooSlow(Problem):
-    """Made only when it is needed."""
+    """Created by the timeout only when it fires."""
 
     def __init__(self) -> None:
         super().__init__("body_too_slow")
 
 
 def read_body(req: Request, max_bytes: int) -> bytes:
-    """A body's bytes. Raises `Problem` unless it has a length, a bounded one, and comes in time."""
+    """Return the body's bytes. Raises `Problem` if it has no length, is too large or too slow."""
     length = req.content_length
     if length is None and "Transfer-Encoding" in req.headers:
         raise Problem("length_required")
@@ -61,7 +61,7 @@ def read_body(req: Request, max_bytes: int) -> bytes:
     if length > max_bytes:
         raise Problem("body_too_large", f"A body may have {max_bytes // 1024} KiB here.")
     body = b""
-    # A client may go away in the middle of it.
+    # The client may disconnect before the body is complete.
     with contextlib.suppress(OSError), gevent.Timeout(BODY_SECONDS, _TooSlow):
         body = req.environ["wsgi.input"].read(length)
     if len(body) < length:
@@ -70,11 +70,11 @@ def read_body(req: Request, max_bytes: int) -> bytes:
 
 
 def read_json(body: bytes) -> Any:
-    """The JSON value of a body.
+    """Return the JSON value of a body.
 
     Raises `Problem`: ``invalid_json`` for anything else, ``invalid_request`` for too many values.
     """
-    # Counting bytes is a thousand times faster than making a value of each.
+    # Counting bytes is a thousand times faster than decoding the values.
     objects, commas = body.count(b"{"), body.count(b",")
     if objects > MOST_OBJECTS or commas > MOST_COMMAS:
         raise invalid(

@@ -1,10 +1,10 @@
-"""The headers of every answer, whichever layer gives it: for the safety of browsers, and CORS.
+"""Headers of every response: security headers for browsers, and CORS.
 
-Values and nothing else. It imports nothing, so that the worker can load it early. There is no
-Strict-Transport-Security: whoever terminates TLS before the service knows whether it lasts.
+This module imports nothing of the service, so that the worker can load it early. There is no
+Strict-Transport-Security: only the proxy that terminates TLS knows whether it applies.
 
-Any page may ask and read: a token is all that gives rights here, and browsers add none by
-themselves. So what CORS asks for is the same for every page, and known beforehand.
+Any web page may call the service and read its responses: only a token gives rights, and browsers
+never add one by themselves. So the CORS headers are the same for every page.
 """
 
 from __future__ import annotations
@@ -12,24 +12,24 @@ from __future__ import annotations
 POLICY = "Content-Security-Policy"
 
 DATA_POLICY = "default-src 'none'; frame-ancestors 'none'"
-"""What is no page may load nothing, should a browser take it for one."""
+"""For responses that are no page: they load nothing, should a browser render them."""
 
 PAGE_POLICY = (
     "default-src 'none'; style-src 'self'; img-src 'self'; "
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
-"""A page of text: our style sheet, and no script at all."""
+"""For pages of text: the style sheet, and no scripts."""
 
 REFERENCE_POLICY = (
     "default-src 'none'; script-src 'self'; connect-src 'self'; style-src 'self'; "
     "img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
-"""The interactive reference: scripts and requests too. Its style sheet has icons as data."""
+"""For the interactive reference: scripts and requests too. Its style sheet has data: icons."""
 
 SAFE_HEADERS = (
     ("X-Content-Type-Options", "nosniff"),
     ("Referrer-Policy", "no-referrer"),
-    # Any page may read our answers, as CORS says: no cookie or address gives it rights here.
+    # Any page may read responses, as with CORS: no cookie or address gives a page rights.
     ("Cross-Origin-Resource-Policy", "cross-origin"),
 )
 
@@ -47,7 +47,7 @@ EXPOSED_HEADERS = (
     "Preference-Applied",
     REQUEST_ID,
 )
-"""Which headers of an answer a page may read beyond those that it always may."""
+"""The response headers that pages may read beside the always allowed ones."""
 
 SENT_HEADERS = (
     "Authorization",
@@ -59,22 +59,22 @@ SENT_HEADERS = (
     "Prefer",
     REQUEST_ID,
 )
-"""Which headers a page may send; old browsers, and Authorization everywhere, know no star."""
+"""The request headers that pages may send. A star covers neither Authorization nor old browsers."""
 
 SHARED = (
     ("Access-Control-Allow-Origin", "*"),
     ("Access-Control-Expose-Headers", ", ".join(EXPOSED_HEADERS)),
 )
-"""That any page may read an answer."""
+"""Let any page read the response."""
 
 PREFLIGHT = (
     ("Access-Control-Allow-Methods", "DELETE, GET, HEAD, OPTIONS, PATCH, POST, PUT"),
     ("Access-Control-Allow-Headers", ", ".join((*SENT_HEADERS, "*"))),
     ("Access-Control-Max-Age", str(24 * 60 * 60)),
 )
-"""What a page may send, for a day."""
+"""Let any page send these requests; browsers cache this for a day."""
 
 CACHING = "Cache-Control"
 
 UNCACHED = (CACHING, "no-store")
-"""Of what does not say how long it may be kept."""
+"""For responses without a Cache-Control of their own."""

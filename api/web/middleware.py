@@ -1,21 +1,22 @@
-"""Around the application: each request gets an id, is measured, and leaves one line in the log.
+"""WSGI middleware around the application: request context, metrics, log line, common headers.
 
-It ends when the last byte is sent or the client has gone, so a stream's line comes at its end.
-The line names the route and no query; those of probes are there for debugging only. Each answer
-gets the headers that all have, whoever made it.
+A request ends when the last byte of its response is sent or the client has disconnected, so the
+line of an event stream comes at the stream's end. The line names the route and no query, as queries
+hold tickets. Lines of probes are for debugging only. Every response gets the common headers,
+whichever layer made it.
 """
 
 from __future__ import annotations
 
 import logging
-import re
 import time
 from collections.abc import Iterable, Iterator
-from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from api.model.game import timestamp
-from api.observability import context, logs, metrics
+from api.observability import addresses, context, logs, metrics
+from api.observability.addresses import Proxies
+from api.observability.context import RequestContext
 from api.web.headers import (
     CACHING,
     DATA_POLICY,
@@ -26,7 +27,6 @@ from api.web.headers import (
     SHARED,
     UNCACHED,
 )
-from api.web.request import Request
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment
@@ -36,44 +36,58 @@ log = logging.getLogger(logs.SERVICE)
 PROBES = {"/livez", "/readyz", "/metrics"}
 
 _ALWAYS = (*SAFE_HEADERS, *SHARED)
-_GAME_ID = re.compile(r"[0-9a-f]{32}")
 
 
 class RequestMiddleware:
-    """A WSGI application around another one."""
+    """Begins and ends the context of each request to a WSGI application."""
 
-    def __init__(self, application: WSGIApplication) -> None:
-        self.application = application
+    def __init__(self, application: WSGIApplication, proxies: Proxies) -> None:
+        self._application = application
+        self._proxies = proxies
+        self._has_warned = False
 
     def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
-        """Answer as the application does, and note how that went."""
+        """Answer as the application does, measure the request and log it."""
         begin = time.perf_counter()
-        trace = context.begin(environ.get("HTTP_X_REQUEST_ID"), environ["REQUEST_METHOD"])
-        answer = _Answer(trace, begin)
+        request_context = context.begin(
+            environ.get("HTTP_X_REQUEST_ID"), environ["REQUEST_METHOD"], self._address(environ)
+        )
+        response = _Response(request_context, begin)
 
         def start(status: str, headers: list[tuple[str, str]], *exc_info: Any) -> Any:
-            answer.status = int(status[:3])
-            return start_response(status, [*headers, *_more(trace, headers)], *exc_info)
+            response.status = int(status[:3])
+            common = _common_headers(request_context, headers)
+            return start_response(status, [*headers, *common], *exc_info)
 
         try:
-            answer.body = self.application(environ, start)
+            response.body = self._application(environ, start)
         except BaseException:
-            # The server logs why, under the same id.
-            answer.note()
+            # The server logs the cause under the same request id.
+            response.note()
             raise
-        finally:
-            # What is still to be sent, for hours perhaps, needs no more of it.
-            trace.request = None
-        return answer
+        return response
+
+    def _address(self, environ: WSGIEnvironment) -> str:
+        """Return the caller's address. Warn once of a proxy that is not trusted."""
+        peer = environ.get("REMOTE_ADDR", "")
+        forwarded_for = environ.get("HTTP_X_FORWARDED_FOR")
+        if forwarded_for and not self._has_warned and not self._proxies.trust(peer):
+            self._has_warned = True
+            log.warning(
+                "%s sent X-Forwarded-For but is not among TRUSTED_PROXIES: if it is a proxy, all "
+                "its clients count as one address (logged once)",
+                addresses.group(peer),
+            )
+        return self._proxies.caller(peer, forwarded_for)
 
 
-class _Answer:
-    """An answer on its way, to its end."""
+class _Response:
+    """A response that is being sent; closed when it is sent or the client has disconnected."""
 
-    __slots__ = ("begin", "body", "status", "trace")
+    __slots__ = ("begin", "body", "context", "status")
 
-    def __init__(self, trace: context.Trace, begin: float) -> None:
-        self.trace = trace
+    def __init__(self, request_context: RequestContext, begin: float) -> None:
+        self.context = request_context
         self.begin = begin
         self.status = 500
         self.body: Iterable[bytes] = ()
@@ -82,7 +96,7 @@ class _Answer:
         return iter(self.body)
 
     def close(self) -> None:
-        """Called by the server, however it ended."""
+        """End the request. The server calls this however the response ended."""
         try:
             if hasattr(self.body, "close"):
                 self.body.close()
@@ -91,44 +105,28 @@ class _Answer:
             context.end()
 
     def note(self) -> None:
-        """Measure it, and leave the line."""
-        trace, seconds = self.trace, time.perf_counter() - self.begin
-        metrics.request_answered(trace, self.status, seconds)
-        level = logging.DEBUG if trace.route in PROBES and self.status < 400 else logging.INFO
+        """Count the request in the metrics and log it."""
+        seconds = time.perf_counter() - self.begin
+        metrics.request_answered(self.context, self.status, seconds)
+        is_probe = self.context.route in PROBES and self.status < 400
+        level = logging.DEBUG if is_probe else logging.INFO
         if log.isEnabledFor(level):
             facts = {"status": self.status, "seconds": round(seconds, 4)}
             log.log(level, "answered", extra={"facts": facts})
 
 
-def _more(trace: context.Trace, headers: list[tuple[str, str]]) -> Iterator[tuple[str, str]]:
-    """What is to be said beside these headers."""
-    said = {name for name, _ in headers}
-    if CACHING not in said:
+def _common_headers(
+    request_context: RequestContext, headers: list[tuple[str, str]]
+) -> Iterator[tuple[str, str]]:
+    """Yield the headers that a response with these headers still lacks."""
+    present = {name for name, _ in headers}
+    if CACHING not in present:
         yield UNCACHED
-    if POLICY not in said:
+    if POLICY not in present:
         yield POLICY, DATA_POLICY
     yield from _ALWAYS
-    if trace.method == "OPTIONS":
+    if request_context.method == "OPTIONS":
         yield from PREFLIGHT
-    if trace.store_time is not None:
-        yield "Server-Time", timestamp(trace.store_time)
-    yield REQUEST_ID, trace.id
-
-
-def note_route(request: Request) -> None:
-    """Called as soon as it is known what is asked, and which route that is for."""
-    trace = context.current()
-    if trace is None:
-        return
-    trace.request = request
-    if request.url_rule is None:
-        return
-    trace.route = _as_documented(request.url_rule.rule)
-    game_id = (request.view_args or {}).get("game_id")
-    if game_id is not None and _GAME_ID.fullmatch(game_id):
-        trace.game = game_id
-
-
-@cache
-def _as_documented(rule: str) -> str:
-    return re.sub(r"<(?:[^:<>]+:)?([^<>]+)>", r"{\1}", rule)
+    if request_context.store_time is not None:
+        yield "Server-Time", timestamp(request_context.store_time)
+    yield REQUEST_ID, request_context.id

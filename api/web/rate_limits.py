@@ -1,32 +1,32 @@
-"""The gate that every request passes: what it counts as, whether that is too much, and saying so.
+"""Rate limits of requests: counting them, refusing them, and telling the caller what is left.
 
-A request counts before it is looked into, so no mistake in it is free. Moves pass always: only
-what a move turned out to be, refused or made before, is counted, and then a further such answer
-is that there were too many. What fails as a guess does, fails for its address.
+A request is counted before its parameters and body are read, so malformed requests count too. A
+move is never refused beforehand: only its outcome counts, if it was refused or a repetition, and
+over the limit the answer becomes ``too_many_requests``. Failures that may be guesses, such as a
+wrong token, count for the caller's address.
 """
 
 from __future__ import annotations
 
-import logging
+import re
 from collections.abc import Sequence
-from contextvars import ContextVar
 from functools import cache
-from typing import NoReturn
 
 from flask import Response, current_app
 
 from api.config.rate_policies import FAILURES, MOVES, POLLS, REQUESTS, Policy
 from api.games.players import Players
 from api.model.game import digest
-from api.observability import addresses, context, metrics
-from api.observability.addresses import Proxies
+from api.observability import context
+from api.observability.context import RequestContext
 from api.problems.problem import FieldError, Problem
-from api.ratelimit.limiter import Limiter, Standing
+from api.ratelimit.limiter import Limiter, Standing, too_many
 from api.web.headers import CACHING
+from api.web.problem_responses import problem_response
 from api.web.request import Request, current_request
 
 GUESSES = frozenset({"invalid_token", "invalid_ticket", "game_not_found"})
-"""Problems of who tries what may be right."""
+"""Problems of requests that may be guesses: they count as failures."""
 
 NOT_A_MOVE = frozenset(
     {
@@ -41,9 +41,9 @@ NOT_A_MOVE = frozenset(
         "not_seated",
     }
 )
-"""Problems of who plays without reading, sitting down or saying who it is.
+"""Problems of playMove requests that are no attempt at a move: they count as failures.
 
-With moves, nothing else counts them.
+No other limit counts them.
 """
 
 REFUSED_MOVES = frozenset(
@@ -58,9 +58,10 @@ REFUSED_MOVES = frozenset(
         "precondition_failed",
     }
 )
+"""Problems of moves that changed nothing: they count for the limit of moves."""
 
 LONGEST_HEADER = 1024
-"""In characters, of a header that the service reads: some take long to read if they are long."""
+"""The most characters of a header that the service reads: parsing a long one may be slow."""
 
 READ_HEADERS = (
     ("Accept", "HTTP_ACCEPT"),
@@ -77,170 +78,144 @@ READ_HEADERS = (
     ("X-Forwarded-For", "HTTP_X_FORWARDED_FOR"),
     ("X-Request-ID", "HTTP_X_REQUEST_ID"),
 )
-"""The headers that the service reads, and what WSGI calls each."""
+"""The headers that the service reads, each with its WSGI variable."""
 
-log = logging.getLogger("ludotheque")
-
-
-class _Passage:
-    """A request on its way through: what it counts as, for whom, and what came of that."""
-
-    __slots__ = ("address", "counted_for", "is_repeated", "names", "standings")
-
-    def __init__(self, names: Sequence[str], address: str) -> None:
-        self.names = names
-        self.address = address
-        self.counted_for = address
-        self.is_repeated = False
-        self.standings: dict[str, Standing] = {}
-
-    def show(self, standing: Standing) -> None:
-        """Say it in the answer."""
-        self.standings[standing.policy.name] = standing
-
-
-_passage: ContextVar[_Passage] = ContextVar("passage")
-
-
-def count_as_repeated() -> None:
-    """The move that is being answered was made before."""
-    _passage.get().is_repeated = True
-
-
-def show(standing: Standing) -> None:
-    """Say in the answer how somebody stands."""
-    _passage.get().show(standing)
-
-
-def refuse(standing: Standing) -> NoReturn:
-    """Answer that there were too many. Raises `Problem` (``too_many_requests``)."""
-    show(standing)
-    raise _too_many(standing)
+_GAME_ID = re.compile(r"[0-9a-f]{32}")
 
 
 class RateLimits:
-    """Asks of each request before it is answered, and says in the answer how its sender stands."""
+    """Counts each request before its view runs, and tells in the answer what is left."""
 
-    def __init__(self, limiter: Limiter, proxies: Proxies, players: Players) -> None:
+    def __init__(self, limiter: Limiter, players: Players) -> None:
         self._limiter = limiter
-        self._proxies = proxies
-        self._accounts = players
-        self._warned = False
-        self._names: dict[str, Sequence[str]] = {}
+        self._players = players
 
-    def enter(self, request: Request) -> None:
-        """Count a request that has come, before its view is asked.
+    def count_request(self) -> None:
+        """Count the request. Runs before its view.
 
-        Raises `Problem` (``too_many_requests``; ``invalid_token`` where too many were wrong;
-        ``headers_too_large``).
+        Raises:
+            Problem: ``too_many_requests``; ``invalid_token`` from an address with too many
+                failures; ``headers_too_large``.
         """
-        address = self._find_caller(request)
-        names = self._limits(request)
-        passage = _Passage(names, address)
-        _passage.set(passage)
-        if names:
-            self._count(request, passage)
+        request, request_context = current_request(), _current_context()
+        note_route(request, request_context)
+        request_context.limits = _limits(request)
+        if request_context.limits:
+            self._count(request, request_context)
         _check_headers(request)
 
-    def _count(self, request: Request, passage: _Passage) -> None:
-        names = passage.names
+    def _count(self, request: Request, request_context: RequestContext) -> None:
+        names = request_context.limits
         credential = _credential(request, names)
-        passage.counted_for = credential or passage.address
+        request_context.counted_for = credential or request_context.address
         if MOVES not in names:
-            self._take(REQUESTS, passage)
+            self._take(REQUESTS, request_context)
         if credential is None:
-            # Nothing that failed is worse for whoever proves who it is.
-            self._check_failures(passage)
+            # Failures of an address do not shut out its callers that have a token.
+            self._check_failures(request_context)
         for name in names:
             if name != MOVES:
-                self._take(name, passage)
+                self._take(name, request_context)
 
-    def leave(self, response: Response) -> Response:
-        """Count what a request turned out to be, and say how its sender stands: at the very end."""
-        passage = _passage.get()
-        if not passage.names:
+    def tell(self, response: Response) -> Response:
+        """Count the outcome, and add the rate limit headers. Runs after the view."""
+        request_context = _current_context()
+        if not request_context.limits:
             return response
-        over = self._count_outcome(passage)
+        over = self._count_outcome(request_context)
         if over is not None:
-            response = _too_many(over).response()
-        # What caches may keep for all tells nothing of one caller.
-        if passage.standings and "public" not in response.headers.get(CACHING, ""):
-            standings = passage.standings.values()
+            response = problem_response(too_many(over))
+        standings = request_context.standings.values()
+        # A response that shared caches may store tells nothing about one caller.
+        if standings and "public" not in response.headers.get(CACHING, ""):
             response.headers["RateLimit-Policy"] = ", ".join(map(_policy, standings))
             response.headers["RateLimit"] = ", ".join(map(_rate, standings))
         return response
 
-    def _limits(self, request: Request) -> Sequence[str]:
-        """What a request counts as, by what `api.web.openapi.blueprint` noted at its view.
-
-        Nothing, if it is a browser's question whether it may ask.
-        """
-        endpoint = request.endpoint
-        if endpoint is None or request.method == "OPTIONS":
-            return ()
-        names = self._names.get(endpoint)
-        if names is None:
-            view = current_app.view_functions.get(endpoint)
-            names = self._names[endpoint] = tuple(getattr(view, "limits", ()))
-        return names
-
-    def _find_caller(self, request: Request) -> str:
-        peer = request.environ.get("REMOTE_ADDR", "")
-        forwarded_for = request.environ.get("HTTP_X_FORWARDED_FOR")
-        address = self._proxies.caller(peer, forwarded_for)
-        addresses.note(address)
-        if forwarded_for and not self._warned and not self._proxies.trust(peer):
-            self._warned = True
-            log.warning(
-                "%s sent X-Forwarded-For but is not among TRUSTED_PROXIES: if it is a proxy, all "
-                "who come through it count as one address (said once)",
-                addresses.group(peer),
-            )
-        return address
-
-    def _take(self, name: str, passage: _Passage) -> None:
+    def _take(self, name: str, request_context: RequestContext) -> None:
+        """Count the request for one limit. Raises `Problem` if the limit is used up."""
         policy = self._limiter.policy(name)
         if policy is None:
             return
-        if policy.shared and not policy.by_address and self._has_failed_too_often(passage):
-            # Else tokens that somebody makes up would fill the store.
-            self._accounts.caller(current_request().credentials)
-        whose = passage.address if policy.by_address else passage.counted_for
-        standing = self._limiter.count(name, whose)
+        if (
+            policy.shared
+            and not policy.by_address
+            and _is_over(self._limiter.look(FAILURES, request_context.address))
+        ):
+            # Otherwise counts for made-up tokens would fill the store.
+            self._players.caller(current_request().credentials)
+        key = request_context.address if policy.by_address else request_context.counted_for
+        standing = self._limiter.count(name, key)
         if standing is not None:
-            passage.show(standing)
+            request_context.tell(standing)
             if standing.is_over:
-                raise _too_many(standing)
+                raise too_many(standing)
 
-    def _has_failed_too_often(self, passage: _Passage) -> bool:
-        standing = self._limiter.look(FAILURES, passage.address)
-        return standing is not None and standing.is_over
-
-    def _check_failures(self, passage: _Passage) -> None:
-        standing = self._limiter.look(FAILURES, passage.address)
+    def _check_failures(self, request_context: RequestContext) -> None:
+        standing = self._limiter.look(FAILURES, request_context.address)
         if standing is not None and standing.is_over:
-            passage.show(standing)
-            raise _too_many(standing)
+            request_context.tell(standing)
+            raise too_many(standing)
 
-    def _count_outcome(self, passage: _Passage) -> Standing | None:
-        """Count what failed, and the moves that nothing came of; what is too much of them."""
-        trace = context.current()
-        code = None if trace is None else trace.problem
+    def _count_outcome(self, request_context: RequestContext) -> Standing | None:
+        """Count failures, and moves that changed nothing. Return a limit that is now used up."""
+        code = request_context.problem
         standing = None
-        is_move = MOVES in passage.names
+        is_move = MOVES in request_context.limits
         if is_move:
             game_id = (current_request().view_args or {}).get("game_id")
-            whose = f"{passage.counted_for}:{game_id}"
-            if code in REFUSED_MOVES or passage.is_repeated:
-                standing = self._limiter.note(MOVES, whose)
-            shown = standing or self._limiter.look(MOVES, whose)
+            key = f"{request_context.counted_for}:{game_id}"
+            if code in REFUSED_MOVES or request_context.is_repeated_move:
+                standing = self._limiter.note(MOVES, key)
+            shown = standing or self._limiter.look(MOVES, key)
             if shown is not None:
-                passage.show(shown)
+                request_context.tell(shown)
         if code in GUESSES or (is_move and code in NOT_A_MOVE):
-            standing = self._limiter.note(FAILURES, passage.address)
+            standing = self._limiter.note(FAILURES, request_context.address)
             if standing is not None:
-                passage.show(standing)
-        return standing if standing is not None and standing.is_over else None
+                request_context.tell(standing)
+        return standing if _is_over(standing) else None
+
+
+def note_route(request: Request, request_context: RequestContext) -> None:
+    """Note the route and the game of a request, for the log and the metrics."""
+    if request.url_rule is None:
+        return
+    request_context.route = _documented_route(request.url_rule.rule)
+    game_id = (request.view_args or {}).get("game_id")
+    if game_id is not None and _GAME_ID.fullmatch(game_id):
+        request_context.game = game_id
+
+
+@cache
+def _documented_route(rule: str) -> str:
+    """Return a route as the document writes it.
+
+    >>> _documented_route("/v1/games/<game_id>")
+    '/v1/games/{game_id}'
+    """
+    return re.sub(r"<(?:[^:<>]+:)?([^<>]+)>", r"{\1}", rule)
+
+
+def _limits(request: Request) -> Sequence[str]:
+    """Return the names of the limits that a request counts for, as its view declares them.
+
+    None for a CORS preflight request.
+    """
+    if request.endpoint is None or request.method == "OPTIONS":
+        return ()
+    return getattr(current_app.view_functions[request.endpoint], "limits", ())
+
+
+def _current_context() -> RequestContext:
+    """Return the request context, which the middleware has begun."""
+    request_context = context.current()
+    assert request_context is not None
+    return request_context
+
+
+def _is_over(standing: Standing | None) -> bool:
+    return standing is not None and standing.is_over
 
 
 def _check_headers(request: Request) -> None:
@@ -257,35 +232,27 @@ def _check_headers(request: Request) -> None:
 
 
 def _credential(request: Request, names: Sequence[str]) -> str | None:
-    """The hash of the token, or of the ticket for a stream, that the caller shows, good or not.
-
-    Who makes one up counts for nobody else.
-    """
+    """Return the hash of the caller's token or stream ticket, valid or not; None without one."""
     try:
-        shown = request.credentials
+        credentials = request.credentials
     except Problem:
         return None
-    if shown is not None:
-        return shown.secret_hash
+    if credentials is not None:
+        return credentials.secret_hash
     ticket = request.args.get("ticket") if POLLS in names else None
     return None if ticket is None else digest(ticket)
 
 
-def _too_many(standing: Standing) -> Problem:
-    policy = standing.policy
-    metrics.rate_limited(policy.name)
-    detail = f"The limit of {policy} for {policy.name!r} is used up for {standing.reset} s."
-    return Problem("too_many_requests", detail, headers={"Retry-After": str(standing.reset)})
+def _policy(standing: Standing) -> str:
+    """Return an item of the header RateLimit-Policy."""
+    return _policy_item(standing.policy)
 
 
 @cache
-def _said(policy: Policy) -> str:
+def _policy_item(policy: Policy) -> str:
     return f'"{policy.name}";q={policy.amount};w={policy.seconds}'
 
 
-def _policy(standing: Standing) -> str:
-    return _said(standing.policy)
-
-
 def _rate(standing: Standing) -> str:
+    """Return an item of the header RateLimit."""
     return f'"{standing.policy.name}";r={standing.remaining};t={standing.reset}'

@@ -1,4 +1,4 @@
-"""The services of one application, and how they hang together."""
+"""The services of one application and their dependencies."""
 
 from __future__ import annotations
 
@@ -8,12 +8,14 @@ from api.config import capacity
 from api.config.capacity import Capacity
 from api.config.rate_policies import POLICIES
 from api.config.settings import Settings
+from api.games.creation import GameCreation
 from api.games.moves import Moves
 from api.games.players import Players
 from api.games.queries import Queries
 from api.games.seat_limits import SeatLimits
 from api.games.tables import Tables
 from api.games.transactions import Transactions
+from api.games.turns import TurnQueries
 from api.live.event_streams import EventStreams
 from api.live.hub import Hub
 from api.live.long_polls import LongPolls
@@ -29,12 +31,13 @@ from api.storage.indexes import Indexes
 
 @dataclass(frozen=True, slots=True)
 class Services:
-    """What the views call."""
+    """The services that the views call."""
 
     store: Store
     players: Players
     transactions: Transactions
     tables: Tables
+    creation: GameCreation
     moves: Moves
     queries: Queries
     long_polls: LongPolls
@@ -44,28 +47,31 @@ class Services:
 
 
 def make_services(settings: Settings) -> Services:
-    """The services with these settings; nothing is connected to before it is needed."""
+    """Make the services with these settings. Connections are opened on first use."""
     client, news = connect(settings)
     retention = Retention.of(settings)
     store = Store(client)
     players = Players(store, retention)
     indexes = Indexes(client, store, retention)
     transactions = Transactions(store, indexes, players, retention)
-    queries = Queries(transactions, store, indexes, players)
+    queries = Queries(store, indexes, players)
+    turns = TurnQueries(transactions, store, indexes, players)
     hub = Hub(store, indexes, transactions, news)
     when_stopping(hub.stop)
     room = Capacity.of(settings, capacity.available())
     quota = Quota(room.waiters, settings.waiters_per_player, room.waiters_per_address)
     policies = POLICIES if settings.rate_limits is None else settings.rate_limits
     limiter = Limiter(client, policies)
+    tables = Tables(transactions, SeatLimits(limiter))
     return Services(
         store=store,
         players=players,
         transactions=transactions,
-        tables=Tables(transactions, SeatLimits(limiter)),
+        tables=tables,
+        creation=GameCreation(transactions, tables),
         moves=Moves(transactions),
         queries=queries,
-        long_polls=LongPolls(hub, quota, queries),
+        long_polls=LongPolls(hub, quota, queries, turns),
         event_streams=EventStreams(hub, quota, queries),
         limiter=limiter,
         exposition=Exposition(indexes.lobby_sizes, store.is_full),

@@ -6,8 +6,8 @@ from typing import Any
 import gevent
 import pytest
 
-from api.games.queries import MAX_SETTLED
 from api.games.transactions import Transactions
+from api.games.turns import MAX_SETTLED
 from tests.api.client import Client, seated
 from tests.api.test_house import make_late
 from tests.server.service import Service, wait_until

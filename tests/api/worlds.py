@@ -102,17 +102,17 @@ def history(case: Case, seed: int, now: int) -> History:
     )
     text = encode(dealt).decode()
     course = Progress(replace(game, deal_sha256=digest(text)), None, now, rng)
-    course.begin(case.start(dealt), GameStarted(case.seats))
-    changes = [_committed(course.change(deal=StoredDeal(raw(dealt), text)), rng)]
+    course.start(case.start(dealt), GameStarted(case.seats))
+    changes = [_committed(course.to_change(deal=StoredDeal(raw(dealt), text)), rng)]
     for step in steps:
         course = Progress(changes[-1].game, step.before, now, rng)
         played = None
         if step.seat is None or step.move is None:
-            course.clock()
+            course.apply_timeout()
         else:
-            course.move(step.seat, step.move, (step.after, step.told))
+            course.apply_move(step.seat, step.move, (step.after, step.told))
             played = _played(course.game.seats[step.seat], changes[-1].game, step.move, course)
-        changes.append(_committed(course.change(played=played), rng))
+        changes.append(_committed(course.to_change(played=played), rng))
     state = steps[-1].after if steps else case.start(dealt)[0]
     return History(case, persons, person("Spectator", rng), tuple(changes), state, tuple(steps))
 

@@ -23,12 +23,12 @@ from werkzeug.exceptions import HTTPException
 
 from api.config.rate_policies import POLLS, READS
 from api.problems.catalogue import CATALOGUE
-from api.problems.problem import PROBLEM_TYPE, from_http
 from api.web.bodies import Parser
 from api.web.openapi.components import HEADERS, IF_MATCH, OF_STATUS, STANDING, publish_once
 from api.web.openapi.examples import add_examples
 from api.web.openapi.info import CONTACT, DESCRIPTION, SUMMARY, TAGS
 from api.web.openapi.links import LINKS, responses_with_links
+from api.web.problem_responses import PROBLEM_TYPE, problem_of, problem_response
 from api.web.schemas.fields import BodySchema, Choice, Either, Union
 from api.web.schemas.problems import ProblemSchema
 
@@ -242,7 +242,7 @@ class Api(SmorestApi):  # type: ignore[misc]
         """An error of Flask's or Werkzeug's as a problem; a redirect as it is."""
         if error.code is not None and error.code < 400:
             return error.get_response()
-        return from_http(error).response()
+        return problem_response(problem_of(error))
 
 
 INFO = {

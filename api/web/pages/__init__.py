@@ -1,5 +1,5 @@
-"""What people see in a browser: templates, styles, and the interactive reference's parts.
+"""Pages for browsers: `rendering` fills templates, `assets` serves style sheets and scripts.
 
-The pages of text need no script. Every address in them is relative, so that they work below any
-prefix that a proxy puts before the service.
+The pages of text need no script. Every address in them is relative, so that they work behind a
+proxy that adds a path prefix.
 """

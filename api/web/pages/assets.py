@@ -1,8 +1,8 @@
-"""The files that pages load: our own, and those of Swagger UI.
+"""The files that pages load: the project's own and those of Swagger UI.
 
-Swagger UI comes with the package flask-swagger-ui, whose blueprint is not used: its page has
-inline scripts. Only the files named here can be asked for. Each is read once, on its first use,
-and kept compressed as well.
+Swagger UI comes with the package flask-swagger-ui; its blueprint is not used, because its page has
+inline scripts. Only the files listed here are served. Each is read once, on first use, and is also
+kept compressed.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ TYPES = {
 
 
 class Asset(NamedTuple):
-    """A file as it is sent, plain and compressed."""
+    """A file, plain and compressed."""
 
     content_type: str
     tag: str
@@ -33,7 +33,7 @@ class Asset(NamedTuple):
 
 
 def find(name: str) -> Asset | None:
-    """An asset by its name, None if there is none of this name."""
+    """Return an asset by its name, None if there is none."""
     return _load(name) if name in OWN or name in SWAGGER_UI else None
 
 
@@ -50,5 +50,5 @@ def _load(name: str) -> Asset:
 
 
 def swagger_ui() -> Traversable:
-    """The directory of Swagger UI's files."""
+    """Return the directory of Swagger UI's files."""
     return files("flask_swagger_ui") / "dist"

@@ -1,4 +1,4 @@
-"""Pages from templates, and whether the caller wants one at all."""
+"""Pages from templates, and whether the caller prefers a page."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from api.web.headers import PAGE_POLICY, POLICY
 
 BY_ACCEPT = {"Cache-Control": "public, max-age=300", "Vary": "Accept"}
-"""The headers of what is a page for some and JSON for others."""
+"""The headers of a response that is a page for browsers and JSON for other clients."""
 
 _templates = Environment(
     loader=PackageLoader("api.web.pages"),
@@ -23,15 +23,15 @@ _rendered: dict[tuple[str, str, str], str] = {}
 
 
 def wants_page() -> bool:
-    """Whether the caller prefers HTML, as browsers do; who accepts anything gets JSON."""
+    """Tell whether the caller prefers HTML, as browsers do. `Accept: */*` gets JSON."""
     accepted = request.accept_mimetypes
     return bool(accepted["text/html"] > accepted["application/json"])
 
 
 def page(template: str, policy: str = PAGE_POLICY, *, about: str = "", **values: Any) -> Response:
-    """A page made from a template, with the values that it names.
+    """Return a page rendered from a template.
 
-    It is rendered once for each thing that it is `about`: its values are always the same.
+    The page is cached for each value of `about`, so the other values must depend on it alone.
     """
     root = _to_root(request.path)
     text = _rendered.get((template, root, about))
@@ -43,7 +43,7 @@ def page(template: str, policy: str = PAGE_POLICY, *, about: str = "", **values:
 
 
 def _to_root(path: str) -> str:
-    """The relative address of the service's root as seen from a path.
+    """Return the relative address of the service's root as seen from a path.
 
     >>> _to_root("/"), _to_root("/problems"), _to_root("/problems/busy")
     ('./', './', '../')

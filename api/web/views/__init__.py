@@ -1,6 +1,6 @@
-"""The routes: one module a resource. A view reads as a contract and leaves the work to others.
+"""Routes, one module for each resource. Views declare the contract and call the services.
 
-Those of `BLUEPRINTS` make up the document; `pages` is for people alone.
+The document is generated from `BLUEPRINTS`; `pages` serves browsers and is not part of it.
 """
 
 from api.web.views import analysis, games, me, metrics, play, players, rulesets, service

@@ -1,4 +1,4 @@
-"""Analysis: games without a table."""
+"""The route of analysis: replaying a deal and moves without a table."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ blueprint = Blueprint("analysis", __name__, url_prefix="/v1/analysis")
 def analyse(body: dict[str, Any]) -> Response:
     """Replay a deal and moves
 
-    Whose move it is then, every seat's legal moves and view, what happened, the result. Takes a
-    record as it is; members that it does not know are ignored. Up to 256 KiB.
+    Returns the seats to move, every seat's legal moves and view, the events and the result.
+    Accepts a record unchanged; unknown members are ignored. The body has at most 256 KiB.
     """
     return answer(replay(body))

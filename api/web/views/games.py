@@ -1,4 +1,4 @@
-"""Tables: creating, finding, reading, joining, leaving, starting and cancelling games."""
+"""Routes of games: creating, listing, reading, joining, leaving, starting and cancelling them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from typing import Any
 from flask import Response, request, url_for
 
 from api.config.rate_policies import GAMES, GAMES_DAILY, GAMES_HERE, SEATS, SEATS_DAILY
-from api.games.tables import NewGame
+from api.games.creation import NewGame
+from api.games.queries import require_record
 from api.games.transactions import LoadedGame
 from api.observability.context import note_time
 from api.problems.problem import FieldError, Problem
@@ -51,8 +52,8 @@ blueprint = Blueprint("games", __name__, url_prefix="/v1/games")
 IDEMPOTENCY_KEY = parameter(
     "Idempotency-Key",
     "header",
-    "Any text of 1 to 100 printable ASCII characters. The same key with the same body gives the "
-    "same game again, for 24 hours; with another body it is a problem.",
+    "Any text of 1 to 100 printable ASCII characters. The same key with the same body returns the "
+    "same game for 24 hours; with a different body it is a problem.",
     minLength=1,
     maxLength=100,
     pattern="^[ -~]+$",
@@ -61,7 +62,7 @@ PREFER = parameter(
     "Prefer",
     "header",
     "`wait=N`, with If-None-Match: wait up to N seconds, at most 25, until the answer would not "
-    "be 304. If it was heeded, Preference-Applied says so.",
+    "be 304. Preference-Applied says that the service waited.",
     examples=["wait=20"],
 )
 AWAITED = {
@@ -93,10 +94,10 @@ AWAITED = {
 def create_game(body: NewGame) -> Response:
     """Create a game
 
-    The caller is its host and, unless `take_seat` is false, takes a seat. It starts by itself
-    when all seats are taken.
+    The caller is its host and takes a seat, unless `take_seat` is false. The game starts by
+    itself when all seats are taken.
     """
-    found, is_new = services().tables.create(credentials(), body, _idempotency_key())
+    found, is_new = services().creation.create(credentials(), body, _idempotency_key())
     location = url_for("games.get_game", game_id=found.game.id)
     return game(found, 201 if is_new else 200, {"Location": location})
 
@@ -108,8 +109,8 @@ def create_game(body: NewGame) -> Response:
 def list_games(query: dict[str, Any]) -> Response:
     """List the public games, newest first
 
-    As each was when it was last read or played: a deadline that has passed since takes effect
-    when somebody asks for the game itself.
+    Each game is as it was when it was last read or played: a deadline that has passed since then
+    takes effect when the game itself is read.
     """
     return answer(
         services().queries.public_games(
@@ -131,8 +132,9 @@ def list_games(query: dict[str, Any]) -> Response:
 def get_game(game_id: str) -> Response:
     """Get a game as I see it
 
-    The token picks the view: the caller's own seat, else a spectator's. With If-None-Match, 304
-    as long as nothing has changed; with Prefer too, only after having waited for a change.
+    The token selects the view: the caller's own seat, otherwise a spectator's. With
+    If-None-Match, 304 while nothing has changed; with Prefer as well, the answer waits for a
+    change.
     """
     found = load_game(game_id)
     seconds = preferred_wait()
@@ -154,9 +156,9 @@ def get_game(game_id: str) -> Response:
 )
 @blueprint.response(200, GameSchema, headers=SERVER_TIME)
 def cancel_game(game_id: str) -> Response:
-    """Call a game off before its start; for its host
+    """Cancel a game before its start; for its host
 
-    It then ends without a result. Calling it off again answers with the present game.
+    The game ends without a result. Cancelling it again returns the current game.
     """
     return game(services().tables.cancel(credentials(), game_id, if_match))
 
@@ -181,9 +183,8 @@ def cancel_game(game_id: str) -> Response:
 def join_game(body: dict[str, Any], game_id: str) -> Response:
     """Take a seat
 
-    Any free one, or the one that is asked for. The last seat taken starts the game. After the
-    start, only one's own seat can be taken, back from the house. Joining again answers with the
-    present game.
+    Any free seat, or the requested one. The last seat taken starts the game. After the start, a
+    player can only take its own seat back from the house. Joining again returns the current game.
     """
     tables = services().tables
     seat, invite = body.get("seat"), body.get("invite")
@@ -198,9 +199,9 @@ def join_game(body: dict[str, Any], game_id: str) -> Response:
 def leave_game(game_id: str) -> Response:
     """Leave a game
 
-    Before the start this frees the seat for anybody; without one, it gives up the seat that is
-    reserved for me. Later the house plays on for me, and joining takes the seat back; when the
-    last person leaves, the game is cancelled. Leaving again answers with the present game.
+    Before the start, this frees the caller's seat, or the seat reserved for the caller. After the
+    start, the house plays for the caller, who can take the seat back by joining; when the last
+    person leaves, the game is cancelled. Leaving again returns the current game.
     """
     return game(services().tables.leave(credentials(), game_id, if_match))
 
@@ -220,8 +221,8 @@ def leave_game(game_id: str) -> Response:
 def start_game(game_id: str) -> Response:
     """Start a game; for its host
 
-    The house takes the empty seats. A game starts by itself when all seats are taken; starting it
-    again answers with the game.
+    House players take the empty seats. A game starts by itself when all seats are taken. Starting
+    it again returns the current game.
     """
     return game(services().tables.start(credentials(), game_id, if_match))
 
@@ -240,10 +241,10 @@ def start_game(game_id: str) -> Response:
 def get_record(game_id: str) -> Response:
     """Get the record of a game that has ended
 
-    The deal and all moves: replayed, they give the result again. `analyse` takes it as it is.
+    The deal and all moves; replaying them gives the same result. `analyse` accepts it unchanged.
     """
     found = load_game(game_id)
-    services().queries.check_record(found)
+    require_record(found)
     return unless_known(found, "record", lambda: services().queries.record(found))
 
 
@@ -259,18 +260,18 @@ def get_record(game_id: str) -> Response:
     "busy",
     limits=(GAMES_DAILY, GAMES_HERE, GAMES),
 )
-@blueprint.response(201, GameSchema, description="The new table.", headers=LOCATION)
+@blueprint.response(201, GameSchema, description="The new game.", headers=LOCATION)
 @blueprint.alt_response(
-    200, schema=GameSchema, description="The table that was set before.", headers=LOCATION
+    200, schema=GameSchema, description="The rematch that exists already.", headers=LOCATION
 )
 def rematch_game(game_id: str) -> Response:
-    """Play again at the same table
+    """Play again with the same players
 
-    For the players of a game that has ended. The first call sets the table, with each seat
-    reserved for whom it was, and sits down; later calls sit down. The others find it among their
-    games, and in the old game's `rematch`.
+    For the players of a game that has ended. The first call creates the new game, with each seat
+    reserved for its player, and takes the caller's seat; later calls take a seat in it. The other
+    players find it among their games, and in the old game's `rematch`.
     """
-    found, is_new = services().tables.rematch(credentials(), game_id)
+    found, is_new = services().creation.rematch(credentials(), game_id)
     location = url_for("games.get_game", game_id=found.game.id)
     return game(found, 201 if is_new else 200, {"Location": location})
 
@@ -279,16 +280,16 @@ def rematch_game(game_id: str) -> Response:
 @blueprint.operation("getPresence", "game_not_found", security=TOKEN_OPTIONAL)
 @blueprint.response(200, PresenceSchema, headers=SERVER_TIME)
 def get_presence(game_id: str) -> Response:
-    """See who is there
+    """See which players are online
 
-    When each seat's player was last heard of, to half a minute; null for the house and an empty
-    seat.
+    When each seat's player last sent a request, accurate to half a minute; null for the house and
+    for an empty seat.
     """
     return answer(services().queries.presence(load_game(game_id)))
 
 
 def _wait_for_change(found: LoadedGame, seconds: int) -> Response:
-    """The game when it is no more what the caller has; 304 when the time is up."""
+    """Return the game when it has changed from the caller's version; 304 when the time is up."""
     polled = services().long_polls.until_changed(found, seconds)
     note_time(polled.loaded.now)
     response = unless_known(polled.loaded, GAME, lambda: shown(polled.loaded))

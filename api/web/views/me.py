@@ -1,4 +1,4 @@
-"""What concerns the caller: who it is, its token, its games, and those that wait for it."""
+"""Routes of the caller: its player, its token, its games, and the games that wait for it."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ blueprint = Blueprint("me", __name__, url_prefix="/v1/me")
 @blueprint.operation("getMe")
 @blueprint.response(200, PlayerSchema)
 def get_me() -> Response:
-    """Who am I
+    """Get my player
 
-    The player whose token is sent, as others see it.
+    The player that the token belongs to, as other players see it.
     """
     return answer(services().players.caller(credentials()))
 
@@ -34,8 +34,8 @@ def get_me() -> Response:
 def rotate_token() -> Response:
     """Get a new token
 
-    The old token ends when the new one is first used, at the latest after ten minutes. If the
-    answer is lost, ask again with the old one.
+    The old token expires when the new one is first used, at the latest after ten minutes. If the
+    response is lost, repeat the request with the old token.
     """
     token = services().players.rotate_token(credentials())
     return answer(token)
@@ -48,7 +48,7 @@ def rotate_token() -> Response:
 def list_my_games(query: dict[str, Any]) -> Response:
     """List my games
 
-    Those that the caller hosts, sits in, or has a seat reserved in, newest first.
+    The games that the caller hosts, has a seat in, or has a reserved seat in, newest first.
     """
     return answer(
         services().queries.own_games(
@@ -64,9 +64,10 @@ def list_my_games(query: dict[str, Any]) -> Response:
 def list_turns(query: dict[str, Any]) -> Response:
     """List the games that wait for me
 
-    Each as getGame shows it, with the legal moves: pick one and play it. At most 100, longest
-    waiting first. With `wait` the answer comes when there is one that `since` does not know of,
-    or a game has ended; with Retry-After, if too many wait, at once.
+    Each game as getGame returns it, with its legal moves: choose one and play it. At most 100
+    games, longest waiting first. With `wait`, the answer waits for a game that `since` does not
+    include, or for the end of a game. If too many requests wait, the answer comes at once, with
+    Retry-After.
     """
     polled = services().long_polls.turns(credentials(), query.get("since"), query["wait"])
     note_time(polled.now)

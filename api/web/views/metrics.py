@@ -1,4 +1,4 @@
-"""What the service has counted and measured, for Prometheus."""
+"""The route of the metrics, for Prometheus."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ blueprint = Blueprint("metrics", __name__)
 def get_metrics() -> Response:
     """Get the service's metrics
 
-    Of all workers behind this address. If the service was given a METRICS_TOKEN, only for those
-    who send it as a bearer token; a player's is none. 404 if the metrics are switched off. A
+    The metrics of all workers behind this address. With METRICS_TOKEN set, the request must send
+    it as a bearer token; a player's token does not count. 404 if the metrics are switched off. A
     worker renders them at most once a second.
     """
     if not current_app.config["METRICS"]:
@@ -43,7 +43,7 @@ def get_metrics() -> Response:
 
 
 def _admit(token: str | None, header: str | None) -> None:
-    """Raises `Problem` unless this header shows the token, if one is asked for."""
+    """Raise `Problem` unless the Authorization header has the token, if one is required."""
     if token is None:
         return
     if header is None:

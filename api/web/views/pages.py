@@ -1,4 +1,4 @@
-"""The interactive reference, and the files that pages load. No part of the API's document."""
+"""Routes of pages: the interactive reference and assets. Not part of the API document."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ blueprint = Blueprint("pages", __name__)
 
 @blueprint.get("/docs")
 def docs() -> Response:
-    """The reference, from which requests can be sent."""
+    """Return the interactive reference."""
     return page("docs.html", REFERENCE_POLICY)
 
 
 @blueprint.get("/assets/<name>")
 def asset(name: str) -> Response:
-    """A style sheet, a script or an icon."""
+    """Return a style sheet, a script or an icon."""
     found = assets.find(name)
     if found is None:
         raise Problem("not_found")

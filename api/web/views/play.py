@@ -1,4 +1,4 @@
-"""Playing: legal moves, checking and making a move, and what happened."""
+"""Routes of play: legal moves, checking and playing a move, events and event streams."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Any
 from flask import Response, request
 
 from api.config.rate_policies import MOVES, POLLS, TICKETS, TICKETS_HERE
+from api.games.moves import require_seat
 from api.observability.context import note_time
 from api.storage.games import asking_items
 from api.web.openapi.blueprint import TOKEN_OPTIONAL, Blueprint
@@ -18,9 +19,8 @@ from api.web.openapi.components import (
     SERVER_TIME,
     parameter,
 )
-from api.web.rate_limits import count_as_repeated
 from api.web.responses import (
-    Empty,
+    EmptyResponse,
     answer,
     credentials,
     if_match,
@@ -46,9 +46,9 @@ blueprint = Blueprint("play", __name__, url_prefix="/v1/games/<game_id>")
 LAST_EVENT_ID = parameter(
     "Last-Event-ID",
     "header",
-    "The last id that you got: what came after it is sent, and no snapshot.",
+    "The last event id that you received: the stream continues after it, without a snapshot.",
 )
-# The last one keeps proxies from holding events back.
+# X-Accel-Buffering keeps proxies from buffering events.
 STREAM_HEADERS = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
 
 
@@ -66,13 +66,13 @@ STREAM_HEADERS = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
 def list_legal_moves(query: dict[str, Any], game_id: str) -> Response:
     """List my legal moves
 
-    With `previews=true`, with what I can already know of each one's outcome.
+    With `previews=true`, each with what its outcome would be, as far as I can know it.
     """
     found = load_game(game_id, anonymous=False)
     moves, previews = services().moves, query["previews"]
-    moves.seat(found)
+    require_seat(found)
     what = "previews" if previews else "moves"
-    return unless_known(found, what, lambda: moves.listed(found, previews))
+    return unless_known(found, what, lambda: moves.list_legal(found, previews))
 
 
 @blueprint.post("/moves/check", parameters=[GAME_ID])
@@ -82,8 +82,8 @@ def list_legal_moves(query: dict[str, Any], game_id: str) -> Response:
 def check_move(body: dict[str, Any], game_id: str) -> Response:
     """Ask whether a move would be legal
 
-    As a new one, now. Changes nothing. What would be a problem for playMove is the answer here;
-    for a legal move `preview` tells what you can already know of its outcome.
+    As a new move, now. Changes nothing. A problem that playMove would have is part of the answer;
+    for a legal move, `preview` tells its outcome, as far as you can know it.
     """
     return answer(services().moves.check(credentials(), game_id, body["turn"], body["move"]))
 
@@ -110,16 +110,12 @@ def check_move(body: dict[str, Any], game_id: str) -> Response:
 def play_move(body: dict[str, Any], game_id: str) -> Response:
     """Play a move
 
-    Safe to send again: the same seat, turn and move have the same outcome. A move that is refused
-    changes nothing.
+    Safe to repeat: the same seat, turn and move have the same outcome. A refused move changes
+    nothing.
     """
-    now, played, is_new = services().moves.play(
-        credentials(), game_id, body["turn"], body["move"], if_match
-    )
-    note_time(now)
-    if not is_new:
-        count_as_repeated()
-    return answer(played)
+    played = services().moves.play(credentials(), game_id, body["turn"], body["move"], if_match)
+    note_time(played.loaded.now)
+    return answer(played.answer())
 
 
 @blueprint.post("/stream-tickets", parameters=[GAME_ID])
@@ -128,9 +124,9 @@ def play_move(body: dict[str, Any], game_id: str) -> Response:
 def create_stream_ticket(game_id: str) -> Response:
     """Get a ticket for a game's stream
 
-    For browsers, whose EventSource sends no headers: a ticket opens the stream of this game, as I
-    see it now, and nothing else, as often as need be, for some hours. It ends earlier when I
-    leave the game or my token ends.
+    For browsers, whose EventSource sends no headers. A ticket opens the stream of this game, as I
+    see it now, and nothing else. It can be used repeatedly for some hours, and expires earlier
+    when I leave the game or my token expires.
     """
     now, ticket = services().event_streams.create_ticket(credentials(), game_id)
     note_time(now)
@@ -157,21 +153,21 @@ def create_stream_ticket(game_id: str) -> Response:
     headers=SERVER_TIME,
 )
 @blueprint.alt_response(
-    204, description="The game has ended, and you have everything.", headers=SERVER_TIME
+    204, description="The game has ended, and you have all its events.", headers=SERVER_TIME
 )
 def stream_events(query: dict[str, Any], game_id: str) -> Response:
-    """Be told what happens in a game, as it happens
+    """Stream the events of a game
 
     Server-Sent Events, with JSON in `data`: `snapshot`, the game, if the stream opens without
     Last-Event-ID; `update`, `{game, items}`, whose id is the game's version; `end`, `{id, status,
-    result}`, after which the stream closes. It also closes when my place at the table changes or
-    my token ends: open it again then, with Last-Event-ID.
+    result}`, after which the stream closes. The stream also closes when my seat changes or my
+    token expires: open it again with Last-Event-ID.
     """
     last_id = request.headers.get("Last-Event-ID")
     stream = services().event_streams.open(credentials(), query.get("ticket"), game_id, last_id)
     note_time(stream.now)
     if stream.is_done:
-        return Empty(status=204)
+        return EmptyResponse(status=204)
     response = Response(stream.parts(), headers=STREAM_HEADERS, content_type="text/event-stream")
     response.call_on_close(stream.close)
     return response
@@ -182,13 +178,14 @@ def stream_events(query: dict[str, Any], game_id: str) -> Response:
 @blueprint.arguments(EventsQuerySchema, location="query")
 @blueprint.response(200, EventPageSchema, headers=MAY_BE_CROWDED)
 def list_events(query: dict[str, Any], game_id: str) -> Response:
-    """List what happened in a game
+    """List the events of a game
 
-    After version `since`, as the caller is told it. With `wait` the answer comes when there is
-    something, or nothing more can come; with Retry-After, if too many wait, at once.
+    The events after version `since` that the caller may see. With `wait`, the answer waits for
+    events, unless the game has ended. If too many requests wait, the answer comes at once, with
+    Retry-After.
     """
     since, limit = query["since"], query["limit"]
-    found = load_game(game_id, along=[asking_items(game_id, since + 1, since + limit)])
+    found = load_game(game_id, extra_commands=[asking_items(game_id, since + 1, since + limit)])
     polled = services().long_polls.events(found, since, limit, query["wait"])
     note_time(polled.now)
     response = answer(polled.page)

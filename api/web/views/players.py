@@ -1,4 +1,4 @@
-"""Players."""
+"""Routes of players."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ blueprint = Blueprint("players", __name__, url_prefix="/v1/players")
 def create_player(body: dict[str, Any]) -> Response:
     """Create a player
 
-    The token is shown this once: keep it. A player who is in no game within the hour is forgotten.
+    The token is returned only once: store it. A player that is in no game within an hour expires.
     """
     player = services().players.create(body["name"], body["kind"])
     return answer(player, 201)

@@ -1,4 +1,4 @@
-"""The catalogue of games."""
+"""Routes of rulesets: the games that can be played."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from msgspec import Raw
 
 from api.config.rate_policies import READS
 from api.games.representations import RulesetAnswer, RulesetPage, SeatCounts
-from api.games.rulesets import find_ruleset, unknown_ruleset
+from api.games.rulesets import find_ruleset, no_such_ruleset
 from api.model.game import raw
 from api.problems.problem import Problem
 from api.web.openapi.blueprint import NO_TOKEN, Blueprint
@@ -34,9 +34,9 @@ RULESET = parameter(
 )
 @blueprint.response(200, RulesetPageSchema, headers=IN_A_LANGUAGE)
 def list_rulesets() -> Response:
-    """List the games that there are
+    """List the rulesets
 
-    Each with its cards, options, types of moves, and the rules as text. The same for all.
+    Each with its cards, options, types of moves, and the rules as text. The same for all callers.
     """
     language = best_language()
     return answer(rendered_catalogue(language), headers=headers_in(language))
@@ -55,16 +55,16 @@ def list_rulesets() -> Response:
 def get_ruleset(ruleset: str) -> Response:
     """Get a game's rules, cards and options
 
-    All that there is to know of a game before it is played. The same for all.
+    Everything to know about a game before it is played. The same for all callers.
     """
     if find_ruleset(ruleset) is None:
-        raise Problem("ruleset_not_found", unknown_ruleset())
+        raise Problem("ruleset_not_found", no_such_ruleset(ruleset))
     language = best_language()
     return answer(rendered(ruleset, language), headers=headers_in(language))
 
 
 def best_language() -> str:
-    """The language that the caller prefers among those that there are, whatever the region."""
+    """Return the available language that the caller prefers, ignoring regions."""
     for tag, quality in request.accept_languages:
         language = tag.partition("-")[0].lower()
         if quality > 0 and language in LANGUAGES:
@@ -73,7 +73,7 @@ def best_language() -> str:
 
 
 def headers_in(language: str) -> dict[str, str]:
-    """The headers of an answer in this language, which is the same for all for a while."""
+    """Return the headers of an answer in this language, which shared caches may store."""
     return {
         "Cache-Control": "public, max-age=300",
         "Content-Language": language,
@@ -83,18 +83,18 @@ def headers_in(language: str) -> dict[str, str]:
 
 @cache
 def rendered_catalogue(language: str) -> Raw:
-    """All games of the catalogue, as they are sent."""
+    """Return the encoded list of all rulesets."""
     return raw(RulesetPage(tuple(describe(name, language) for name in RULESETS)))
 
 
 @cache
 def rendered(name: str, language: str) -> Raw:
-    """A game of the catalogue, as it is sent."""
+    """Return an encoded ruleset."""
     return raw(describe(name, language))
 
 
 def describe(name: str, language: str) -> RulesetAnswer:
-    """A game of the catalogue."""
+    """Return the answer about a ruleset."""
     ruleset = RULESETS[name]
     return RulesetAnswer(
         ruleset=ruleset.id,

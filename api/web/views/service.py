@@ -1,7 +1,7 @@
-"""The service itself: what it is, is it alive and ready, its document, what its problems mean.
+"""Routes of the service itself: home, health, the API document, the error catalogue.
 
-Whoever prefers HTML is answered with a page by `getHome`, `listProblems` and `getProblem`. The
-document says nothing of that type: a client that is made from it would have to tell them apart.
+`getHome`, `listProblems` and `getProblem` answer browsers with a page. The document does not
+mention HTML: a generated client would have to distinguish the two types.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ CODE = {
 KEEPS_EVERYTHING = "noeviction"
 TAGGED = {"ETag": CONDITIONAL["ETag"], "Cache-Control": CONDITIONAL["Cache-Control"]}
 KEPT = {
-    "Cache-Control": header("How long it may be kept."),
+    "Cache-Control": header("How long the response may be cached."),
     "Vary": header("`Accept`: a browser gets a page."),
 }
 PROBLEMS = tuple(ProblemAnswer(code, *kind) for code, kind in CATALOGUE.items())
@@ -52,14 +52,14 @@ PHRASES = {status.value: status.phrase for status in HTTPStatus}
 
 
 class Document(NamedTuple):
-    """The document in one form, as it is sent, with its tag."""
+    """The API document as JSON or YAML, with its entity tag."""
 
     content: bytes
     tag: str
 
     @classmethod
     def of(cls, text: str) -> Document:
-        """Encode a document once, for all requests to come."""
+        """Encode the document once for all requests."""
         content = text.encode()
         return cls(content, sha256(content).hexdigest()[:32])
 
@@ -68,9 +68,9 @@ class Document(NamedTuple):
 @blueprint.operation("getHome", security=NO_TOKEN, store=False)
 @blueprint.response(200, HomeSchema, headers=KEPT)
 def home() -> Response:
-    """What this service is, and where its parts are
+    """Get the service's name, version and links
 
-    A browser gets a page.
+    Browsers get a page.
     """
     version = current_app.config["API_VERSION"]
     if wants_page():
@@ -85,9 +85,9 @@ def home() -> Response:
 @blueprint.operation("getLiveness", security=NO_TOKEN, store=False)
 @blueprint.response(200, HealthSchema)
 def livez() -> Response:
-    """Is the service alive
+    """Check that the process is alive
 
-    Whether the process answers at all; it asks nobody else.
+    The process answers; nothing else is checked.
     """
     return answer(HealthAnswer("alive", None))
 
@@ -98,11 +98,11 @@ def livez() -> Response:
 )
 @blueprint.response(200, HealthSchema)
 def readyz() -> Response:
-    """Can the service do its work
+    """Check that the service is ready
 
-    503 while the store cannot be reached or is a replica, if it may drop games when its memory is
-    full, and from the moment that the service was told to stop. While the memory or the disk of
-    the store is full, the answer is 200 and `detail` says so: games can be read, changes are 503.
+    503 while the store is unavailable or a replica, if it may evict games when its memory is full,
+    and once the service is stopping. While the memory or the disk of the store is full, the answer
+    is 200 and `detail` says so: games can be read, changes are 503.
     """
     if lifecycle.is_announced():
         raise Problem("stopping")
@@ -121,9 +121,9 @@ def readyz() -> Response:
 @blueprint.operation("listProblems", security=NO_TOKEN, store=False)
 @blueprint.response(200, ProblemKindPageSchema, headers=KEPT)
 def list_problems() -> Response:
-    """List why requests fail, and what to do about it
+    """List all problems, their meaning and what to do
 
-    A browser gets a page.
+    Browsers get a page.
     """
     if wants_page():
         return page("problems.html", problems=PROBLEMS, phrases=PHRASES)
@@ -134,9 +134,9 @@ def list_problems() -> Response:
 @blueprint.operation("getProblem", "problem_not_found", security=NO_TOKEN, store=False)
 @blueprint.response(200, ProblemKindSchema, headers=KEPT)
 def get_problem(code: str) -> Response:
-    """What a problem code means, and what to do about it
+    """Get the meaning of a problem code and what to do
 
-    The `type` of a problem is this operation's address. A browser gets a page.
+    The `type` of a problem is the address of this operation. Browsers get a page.
     """
     if code not in CATALOGUE:
         raise Problem("problem_not_found")
@@ -158,9 +158,9 @@ def get_problem(code: str) -> Response:
 )
 @blueprint.alt_response(304, description="You have it already.", headers=TAGGED)
 def openapi_json() -> Response:
-    """This document, as JSON
+    """Get this document as JSON
 
-    The same as /openapi.yaml, for programs.
+    The same document as /openapi.yaml.
     """
     return _document("json", "application/json")
 
@@ -178,9 +178,9 @@ def openapi_json() -> Response:
 )
 @blueprint.alt_response(304, description="You have it already.", headers=TAGGED)
 def openapi_yaml() -> Response:
-    """This document, as YAML
+    """Get this document as YAML
 
-    The whole contract: clients can be generated from it.
+    The whole contract; clients can be generated from it.
     """
     return _document("yaml", "application/yaml")
 

@@ -1,0 +1,83 @@
+"""Cursors: text that a client sends back to continue where an answer ended.
+
+To clients they are opaque. The cursor of a page is the position of its last game. The cursor of a
+player's turns is a time and the marks of what the client was told; a mark is a short hash.
+"""
+
+from __future__ import annotations
+
+import re
+from base64 import urlsafe_b64decode, urlsafe_b64encode
+from hashlib import blake2b
+from typing import NamedTuple
+
+from api.model.game import Game
+from api.problems.problem import FieldError, Problem
+from api.storage.indexes import Position
+
+MARK_BYTES = 6
+
+_PAGE_CURSOR = re.compile(r"([0-9]{1,15})-([0-9a-f]{32})")
+_TURNS_CURSOR = re.compile(r"([0-9]{1,15})\.([A-Za-z0-9_-]{0,4096})")
+
+
+def page_cursor(position: Position) -> str:
+    """Return the cursor of the page after a position."""
+    return f"{position.created_at}-{position.game_id}"
+
+
+def read_page_cursor(text: str) -> Position:
+    """Return the position of a cursor. Raises `Problem` (``invalid_request``)."""
+    match = _PAGE_CURSOR.fullmatch(text)
+    if match is None:
+        raise _invalid(
+            "cursor",
+            "This cursor was not issued by this service. Send the 'next' of a page unchanged, or "
+            "no cursor for the first page.",
+        )
+    return Position(int(match[1]), match[2])
+
+
+class TurnsCursor(NamedTuple):
+    """What a client knows of its turns: ended games up to a time (ms), and what the marks name."""
+
+    since: int
+    marks: frozenset[bytes]
+
+
+def turns_cursor(since: int, marks: list[bytes]) -> str:
+    """Return the cursor of a list of turns."""
+    return f"{since}.{urlsafe_b64encode(b''.join(marks)).decode()}"
+
+
+def read_turns_cursor(text: str) -> TurnsCursor:
+    """Return what a client knows of its turns. Raises `Problem` (``invalid_request``)."""
+    match = _TURNS_CURSOR.fullmatch(text)
+    # The base64 of six bytes is eight characters, without padding.
+    if match is None or len(match[2]) % 8:
+        raise _invalid(
+            "since",
+            "This cursor was not issued by this service. Send the 'cursor' of an earlier answer "
+            "unchanged, or no cursor at first.",
+        )
+    joined = urlsafe_b64decode(match[2])
+    marks = (joined[at : at + MARK_BYTES] for at in range(0, len(joined), MARK_BYTES))
+    return TurnsCursor(int(match[1]), frozenset(marks))
+
+
+def turn_mark(game: Game) -> bytes:
+    """Return the mark of a game's turn. It changes with the turn and with the deadline."""
+    return _mark(f"{game.id} {game.turn} {game.deadline}")
+
+
+def end_mark(game_id: str) -> bytes:
+    """Return the mark of the end of a game."""
+    return _mark(f"{game_id} ended")
+
+
+def _mark(text: str) -> bytes:
+    return blake2b(text.encode(), digest_size=MARK_BYTES).digest()
+
+
+def _invalid(parameter: str, detail: str) -> Problem:
+    return Problem("invalid_request", detail, errors=(FieldError(detail, parameter=parameter),))

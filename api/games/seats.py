@@ -1,0 +1,89 @@
+"""Seats: which seat a player gets, takes back or gives up. Nothing is read or changed here."""
+
+from __future__ import annotations
+
+from api.games.transactions import LoadedGame
+from api.model.game import ENDED, PLAYING, Game, Player, SeatRecord
+from api.problems.problem import Problem, invalid
+from engine.ruleset import Seat
+
+
+def free_seat(seats: tuple[SeatRecord, ...], player: Player) -> Seat | None:
+    """Return the free seat that is reserved for a player, else the first unreserved free seat."""
+    free = [(seat, record.reserved_for) for seat, record in enumerate(seats) if record.is_free]
+    reserved = [seat for seat, owner in free if owner is not None and owner.id == player.id]
+    unreserved = [seat for seat, owner in free if owner is None]
+    return next(iter(reserved + unreserved), None)
+
+
+def seat_to_take_back(loaded: LoadedGame, seat: Seat | None) -> Seat | None:
+    """Return the caller's own seat that a house player has, if the caller asks for that seat.
+
+    `seat` is the seat that the caller asks for, None for any.
+    """
+    if loaded.game.status != PLAYING or loaded.caller is None:
+        return None
+    own = loaded.game.left_seat_of(loaded.caller.id)
+    return own if seat in (None, own) else None
+
+
+def wants_seat(loaded: LoadedGame, seat: Seat | None) -> bool:
+    """Return whether the caller wants a seat in an open game, False if it has that seat already.
+
+    `seat` is the seat that the caller asks for, None for any.
+
+    Raises:
+        Problem: ``invalid_request``, ``already_seated``, ``game_over``, ``game_full``.
+    """
+    game = loaded.game
+    if seat is not None and seat >= game.seat_count:
+        raise invalid(no_such_seat(seat, game.seat_count), "seat")
+    if loaded.seat is not None:
+        if seat is None or seat == loaded.seat:
+            return False
+        raise Problem(
+            "already_seated",
+            f"You have seat {loaded.seat} and ask for seat {seat}. A player has one seat in a "
+            "game: play with yours, or leave the game before its start and join it again.",
+        )
+    if game.status in ENDED:
+        raise Problem("game_over")
+    if game.status == PLAYING:
+        raise Problem("game_full")
+    return True
+
+
+def choose_seat(game: Game, player: Player, seat: Seat | None) -> Seat:
+    """Return the seat that a player gets in an open game. `seat` is as for `wants_seat`.
+
+    Raises:
+        Problem: ``game_full``, ``seat_taken``, ``seat_reserved``.
+    """
+    if seat is None:
+        free = free_seat(game.seats, player)
+        if free is None:
+            raise Problem(
+                "game_full",
+                "All seats are taken, or reserved for other players. Join another game or create "
+                "one.",
+            )
+        return free
+    record = game.seats[seat]
+    if not record.is_free:
+        raise Problem("seat_taken")
+    if record.reserved_for is not None and record.reserved_for.id != player.id:
+        raise Problem("seat_reserved")
+    return seat
+
+
+def taken_or_reserved_seat(game: Game, player: Player) -> Seat | None:
+    """Return the seat that a player has in an open game, or that is reserved for the player."""
+    for seat, record in enumerate(game.seats):
+        if (record.player or record.reserved_for) == player:
+            return seat
+    return None
+
+
+def no_such_seat(seat: int, seat_count: int) -> str:
+    """Return the error text for a seat number that is too high."""
+    return f"There is no seat {seat}. The seats of this game are 0 to {seat_count - 1}."

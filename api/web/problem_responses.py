@@ -1,0 +1,153 @@
+"""HTTP responses for problems, and problems for the errors that libraries raise."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator, Mapping
+from http import HTTPStatus
+from itertools import islice
+from typing import Any
+
+import msgspec
+from flask import Flask, Response, request
+from msgspec import UNSET
+from redis import RedisError
+from werkzeug.exceptions import HTTPException
+
+from api.observability import context, metrics
+from api.observability.logs import SERVICE, OnceAMinute, reason
+from api.problems.problem import FieldError, Problem, pointer
+from api.storage.client import NotReplicated, is_full
+from api.storage.games import log_unreadable
+from api.storage.validation import NewerFormat, UnsupportedFormat
+
+log = logging.getLogger(SERVICE)
+
+PROBLEM_TYPE = "application/problem+json"
+
+RETRY_AFTER_SECONDS = 1
+
+MAX_ERRORS = 100
+"""The most members and parameters that one problem lists."""
+
+CODE_OF_STATUS = {
+    400: "bad_request",
+    404: "not_found",
+    405: "method_not_allowed",
+    411: "length_required",
+    413: "body_too_large",
+    415: "unsupported_media_type",
+    500: "internal_error",
+}
+"""The problem's code for an HTTP error that Flask, Werkzeug or the body parser raised."""
+
+STORE_FULL = (
+    "The memory or the disk of the store is full: reads are answered, changes are refused until "
+    "the operator has made room. Repeat the request after Retry-After seconds."
+)
+
+_full_store = OnceAMinute()
+
+
+def register_error_handlers(app: Flask) -> None:
+    """Answer every exception with a problem."""
+    app.register_error_handler(Problem, problem_response)
+    app.register_error_handler(RedisError, store_failed)
+    app.register_error_handler(NewerFormat, newer_format)
+    app.register_error_handler(UnsupportedFormat, unsupported_format)
+    app.register_error_handler(Exception, internal_error)
+
+
+def problem_response(problem: Problem) -> Response:
+    """Return the response that tells of a problem."""
+    if (request_context := context.current()) is not None:
+        request_context.problem = problem.code
+    headers = dict(problem.headers)
+    if problem.status in (HTTPStatus.SERVICE_UNAVAILABLE, HTTPStatus.TOO_MANY_REQUESTS):
+        headers.setdefault("Retry-After", str(RETRY_AFTER_SECONDS))
+    if problem.status == HTTPStatus.UNAUTHORIZED:
+        error = ', error="invalid_token"' if problem.code == "invalid_token" else ""
+        headers["WWW-Authenticate"] = f'Bearer realm="ludotheque"{error}'
+    return Response(
+        msgspec.json.encode(problem.body()),
+        status=problem.status,
+        headers=headers,
+        content_type=PROBLEM_TYPE,
+    )
+
+
+def store_failed(error: RedisError) -> Response:
+    """Answer that the store failed, and log it."""
+    if isinstance(error, NotReplicated):
+        log.warning("a change was not replicated in time")
+        return problem_response(Problem("not_replicated"))
+    metrics.store_failed(error)
+    if is_full(error):
+        if _full_store.is_due():
+            log.warning(
+                "the store refuses changes because its memory or its disk is full; reads are "
+                "answered (logged once a minute)"
+            )
+        return problem_response(Problem("store_full", STORE_FULL))
+    log.error("the store failed: %s", reason(error))
+    return problem_response(Problem("store_unavailable"))
+
+
+def newer_format(error: NewerFormat) -> Response:
+    """Answer that a newer release wrote this game: a worker of that release can read it."""
+    log_unreadable(str(error), error)
+    return problem_response(Problem("newer_format"))
+
+
+def unsupported_format(error: UnsupportedFormat) -> Response:
+    """Answer that this release cannot play a game that an earlier release stored."""
+    log_unreadable(str(error), error)
+    return problem_response(Problem("unsupported_format"))
+
+
+def internal_error(error: Exception) -> Response:
+    """Answer that the service has a fault. Only the log says which and where."""
+    log.error("a request failed", exc_info=error)
+    return problem_response(Problem("internal_error"))
+
+
+def problem_of(error: HTTPException) -> Problem:
+    """Return the problem for an error that Flask, Werkzeug or the body parser raised."""
+    messages = (getattr(error, "data", None) or {}).get("messages")
+    if messages:
+        errors = tuple(islice(field_errors(messages), MAX_ERRORS))
+        return Problem("invalid_request", " ".join(map(_sentence, errors[:3])), errors=errors)
+    headers = {name: value for name, value in error.get_headers() if name == "Allow"}
+    status = error.code or HTTPStatus.INTERNAL_SERVER_ERROR
+    other = "bad_request" if status < HTTPStatus.INTERNAL_SERVER_ERROR else "internal_error"
+    code = CODE_OF_STATUS.get(status, other)
+    if code == "method_not_allowed":
+        return Problem(code, f"{request.method} is not allowed here.", headers=headers)
+    return Problem(code, headers=headers)
+
+
+def field_errors(messages: Mapping[str, Any]) -> Iterator[FieldError]:
+    """Yield marshmallow's nested messages as a flat list of errors with pointers."""
+    for location, nested in messages.items():
+        for path, detail in _flatten(nested, ()):
+            if location == "json":
+                yield FieldError(detail, pointer=pointer(path))
+            else:
+                yield FieldError(detail, parameter=str(path[0]) if path else "")
+
+
+def _sentence(error: FieldError) -> str:
+    place = error.parameter if error.pointer is UNSET else error.pointer
+    return f"{place}: {error.detail}"
+
+
+def _flatten(
+    nested: Any, path: tuple[str | int, ...]
+) -> Iterator[tuple[tuple[str | int, ...], str]]:
+    """Yield every message of marshmallow's tree with the path that leads to it."""
+    if isinstance(nested, Mapping):
+        for key, below in nested.items():
+            yield from _flatten(below, path if key == "_schema" else (*path, key))
+    else:
+        for detail in nested if isinstance(nested, list) else [nested]:
+            yield path, str(detail)
