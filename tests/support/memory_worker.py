@@ -14,11 +14,13 @@ import pytest
 from msgspec.structs import replace
 
 from api.config.settings import Settings
+from api.games.creation import GameCreation
 from api.games.moves import Moves
 from api.games.players import Credentials, Players, read_credentials
 from api.games.queries import Queries
 from api.games.tables import Tables
 from api.games.transactions import LoadedGame, Transactions
+from api.games.turns import TurnQueries
 from api.live.event_streams import EventStreams
 from api.live.hub import Hub
 from api.live.long_polls import LongPolls
@@ -70,11 +72,13 @@ class MemoryWorker:
         self.transactions = Transactions(self.store, self.indexes, self.players, self.retention)
         self.transactions.rng = Random(1)
         self.tables = Tables(self.transactions, NO_SEAT_LIMITS)
+        self.creation = GameCreation(self.transactions, self.tables)
         self.moves = Moves(self.transactions)
-        self.queries = Queries(self.transactions, self.store, self.indexes, self.players)
+        self.queries = Queries(self.store, self.indexes, self.players)
+        self.turns = TurnQueries(self.transactions, self.store, self.indexes, self.players)
         self.hub = Hub(self.store, self.indexes, self.transactions, self.nodes)
         self.quota = quota or Quota(1000, 1000, 1000)
-        self.long_polls = LongPolls(self.hub, self.quota, self.queries)
+        self.long_polls = LongPolls(self.hub, self.quota, self.queries, self.turns)
         self.event_streams = EventStreams(self.hub, self.quota, self.queries)
         self._greenlets: list[gevent.Greenlet] = []
 
@@ -106,7 +110,7 @@ class MemoryWorker:
     def create(self, host: Credentials, seat_count: int = 2, **members: Any) -> str:
         """The id of a new game."""
         body: Any = {"ruleset": "parade", "seat_count": seat_count, **members}
-        loaded, _ = self.tables.create(host, body, None)
+        loaded, _ = self.creation.create(host, body, None)
         return loaded.game.id
 
     def join(self, player: Credentials, game_id: str, invite: str | None = None) -> LoadedGame:
@@ -151,5 +155,5 @@ class MemoryWorker:
         mover = self.mover(players, game_id)
         loaded = self.load(mover, game_id)
         assert loaded.game.turn is not None
-        move = move or self.moves.listed(loaded, previews=False).moves[0]
+        move = move or self.moves.list_legal(loaded, previews=False).moves[0]
         self.moves.play(mover, game_id, loaded.game.turn, move, matches_anything)

@@ -518,7 +518,7 @@ def test_a_lost_connection_leaves_no_topic_ready_until_it_is_confirmed_again(
 
 def shared(worker: MemoryWorker, game_id: str) -> Shared:
     loaded = worker.load(None, game_id)
-    return Shared(Snapshot(loaded.now, loaded.found))
+    return Shared(Snapshot(loaded.now, loaded.stored))
 
 
 def test_a_snapshot_is_newer_with_a_higher_version_or_after_a_while(

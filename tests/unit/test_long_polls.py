@@ -40,7 +40,7 @@ def turns(
 
 
 def cursor(worker: MemoryWorker, player: Credentials) -> str:
-    return worker.queries.turns(player, None).answer.cursor
+    return worker.turns.turns(player, None).answer.cursor
 
 
 def answer(polled: Any) -> Any:
@@ -438,8 +438,8 @@ def test_polls_of_one_player_for_the_same_turns_share_one_read(
     since = cursor(worker, other)
     polls = [turns(worker, other, since) for _ in range(20)]
     reads = []
-    read = worker.queries.turns
-    monkeypatch.setattr(worker.queries, "turns", lambda *args: reads.append(args) or read(*args))
+    read = worker.turns.turns
+    monkeypatch.setattr(worker.turns, "turns", lambda *args: reads.append(args) or read(*args))
     worker.move((ada, bob), game_id)
     assert [waiting(worker.clock.result(poll, 0)) for poll in polls] == [[game_id]] * 20
     assert len(reads) <= 2

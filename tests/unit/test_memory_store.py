@@ -181,7 +181,8 @@ def test_a_commit_writes_the_game_its_items_and_the_move(store: Store) -> None:
     assert store.items(game.id, 1, 10) == list(next_one.items)
     assert store.items(game.id, 2, 2) == [next_one.items[1]]
     assert store.items(game.id, 4, 9) == []
-    assert store.games([game.id, unknown := new_id()]) == {game.id: next_one.game, unknown: None}
+    unknown = new_id()
+    assert store.games([game.id, unknown]) == {game.id: next_one.game, unknown: None}
     assert store.marks([game.id, unknown]) == [GameMark(3, "second"), GameMark(None, None)]
     first, second = store.look([game.id, unknown])
     assert not isinstance(first, Unreadable)

@@ -38,13 +38,13 @@ def test_a_repeated_creation_answers_its_game_though_it_would_be_refused_now(
     worker: MemoryWorker, ada: Credentials, bob: Credentials
 ) -> None:
     body: Any = {"ruleset": "parade", "seat_count": 2, "players": [None, bob.player_id]}
-    first, is_new = worker.tables.create(ada, body, "key")
+    first, is_new = worker.creation.create(ada, body, "key")
     assert is_new
     worker.client.delete(f"player:{{{bob.player_id}}}")
     with refused("invalid_request"):
-        worker.tables.create(ada, body, "another key")
-    again, is_new = worker.tables.create(ada, body, "key")
+        worker.creation.create(ada, body, "another key")
+    again, is_new = worker.creation.create(ada, body, "key")
     assert not is_new
     assert again.game == first.game
     with refused("idempotency_key_reused"):
-        worker.tables.create(ada, {**body, "seat_count": 3}, "key")
+        worker.creation.create(ada, {**body, "seat_count": 3}, "key")

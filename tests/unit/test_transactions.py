@@ -7,7 +7,7 @@ from redis import OutOfMemoryError
 from redis.exceptions import ConnectionError as RedisConnectionError
 
 from api.games.players import Credentials
-from api.games.transactions import ATTEMPTS, FULL_SECONDS, LoadedGame
+from api.games.transactions import FULL_SECONDS, MAX_ATTEMPTS, LoadedGame
 from api.model.events import BY_PLAYER, GameCancelled
 from api.model.game import public_item
 from api.storage.client import Command
@@ -90,15 +90,15 @@ def test_a_due_game_is_settled_before_it_is_shown(
     assert settled == worker.game(game_id)
 
 
-def test_answers_that_were_asked_along_belong_to_the_game_that_was_read(
+def test_answers_to_extra_commands_belong_to_the_game_that_was_read(
     worker: MemoryWorker, ada: Credentials, bob: Credentials
 ) -> None:
     game_id = worker.seated(ada, bob, turn_seconds=60)
-    along = [Command("x", ("GET", "x"))]
-    assert worker.transactions.load(ada, game_id, along=along).along == [None]
+    commands = [Command("x", ("GET", "x"))]
+    assert worker.transactions.load(ada, game_id, extra_commands=commands).extra_answers == [None]
     worker.clock.advance(60)
     # The game was settled after the read, so they may say less than the game does.
-    assert worker.transactions.load(ada, game_id, along=along).along == ()
+    assert worker.transactions.load(ada, game_id, extra_commands=commands).extra_answers == ()
 
 
 def test_a_game_that_another_request_settles_is_read_again(
@@ -109,7 +109,7 @@ def test_a_game_that_another_request_settles_is_read_again(
     loads = [worker.start(worker.transactions.load, reader, game_id) for reader in (ada, bob)]
     games = {worker.clock.result(each, 0).game.commit for each in loads}
     assert games == {worker.game(game_id).commit}
-    monkeypatch.setattr(worker.transactions, "settle_if_possible", lambda found, now: None)
+    monkeypatch.setattr(worker.transactions, "settle_unless_full", lambda found, now: None)
     worker.clock.advance(60)
     with refused("busy"):
         worker.load(ada, game_id)
@@ -236,7 +236,7 @@ def test_a_change_that_others_always_forestall_is_refused_as_busy(
 
     with refused("busy"):
         worker.transactions.update(ada, game_id, decide)
-    assert len(seen) == ATTEMPTS
+    assert len(seen) == MAX_ATTEMPTS
 
 
 def test_a_precondition_holds_for_the_game_as_it_was_read_for_the_change(
@@ -258,13 +258,13 @@ def test_a_move_that_was_played_before_needs_to_match_nothing(
     game_id = worker.seated(ada, bob)
     mover = worker.mover((ada, bob), game_id)
     loaded = worker.load(mover, game_id)
-    move = worker.moves.listed(loaded, previews=False).moves[0]
+    move = worker.moves.list_legal(loaded, previews=False).moves[0]
     assert loaded.game.turn is not None
     args = (mover, game_id, loaded.game.turn, move)
-    *_, is_new = worker.moves.play(*args, lambda tag: tag == loaded.tag)
-    assert is_new
-    *_, is_new = worker.moves.play(*args, lambda tag: tag == loaded.tag)
-    assert not is_new
+    first = worker.moves.play(*args, lambda tag: tag == loaded.tag)
+    again = worker.moves.play(*args, lambda tag: tag == loaded.tag)
+    assert again.items == first.items
+    assert again.loaded.game == first.loaded.game == worker.game(game_id)
     with refused("precondition_failed"):
         worker.moves.play(mover, game_id, loaded.game.turn + 1, move, lambda tag: False)
 
@@ -319,10 +319,10 @@ def test_a_state_that_a_change_leaves_alone_is_kept(
     worker: MemoryWorker, ada: Credentials, bob: Credentials
 ) -> None:
     game_id = worker.seated(ada, bob)
-    before = worker.load(ada, game_id).found
+    before = worker.load(ada, game_id).stored
     loaded, _ = worker.transactions.update(ada, game_id, tell)
-    assert loaded.found.state == before.state
-    assert loaded.found.position == before.position
+    assert loaded.stored.state == before.state
+    assert loaded.stored.position == before.position
 
 
 def test_a_player_whom_a_game_begins_to_concern_is_notified(

@@ -6,9 +6,9 @@ import msgspec
 import pytest
 from redis.exceptions import ConnectionError as RedisConnectionError
 
-from api.games import queries
+from api.games import turns as module
 from api.games.players import Credentials
-from api.games.queries import ENDED_SHOWN_MS, MAX_SETTLED, Turns
+from api.games.turns import ENDED_SHOWN_MS, MAX_SETTLED, Turns
 from api.model.retention import COMMIT_MS
 from tests.support.memory_worker import MemoryWorker, refused
 
@@ -23,7 +23,7 @@ def ended(turns: Turns) -> list[str]:
 
 
 def ask(worker: MemoryWorker, player: Credentials, after: Turns | None = None) -> Turns:
-    return worker.queries.turns(player, None if after is None else after.answer.cursor)
+    return worker.turns.turns(player, None if after is None else after.answer.cursor)
 
 
 def cancelled(worker: MemoryWorker, host: Credentials, player: Credentials) -> str:
@@ -250,8 +250,8 @@ def test_many_ends_are_told_in_parts_and_each_once(
     bob: Credentials,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(queries, "MAX_ENDED", 4)
-    monkeypatch.setattr(queries, "MAX_END_MARKS", 5)
+    monkeypatch.setattr(module, "MAX_ENDED", 4)
+    monkeypatch.setattr(module, "MAX_END_MARKS", 5)
     turns = ask(worker, bob)
     ids = []
     for _ in range(11):
@@ -284,11 +284,11 @@ def test_an_end_is_told_though_the_clock_of_the_store_was_set_back(
 @pytest.mark.parametrize("cursor", ["", "soon", "1", "1.abc", "1.äöü", f"{10**15}."])
 def test_a_made_up_cursor_is_refused(worker: MemoryWorker, ada: Credentials, cursor: str) -> None:
     with refused("invalid_request") as caught:
-        worker.queries.turns(ada, cursor)
+        worker.turns.turns(ada, cursor)
     (error,) = caught.value.errors
     assert error.parameter == "since"
 
 
 def test_turns_need_a_token(worker: MemoryWorker) -> None:
     with refused("missing_token"):
-        worker.queries.turns(None, None)
+        worker.turns.turns(None, None)
