@@ -15,7 +15,7 @@ import msgspec
 
 from api.games.progress import Progress
 from api.model.game import Game
-from api.storage.codec import read_state
+from api.storage.codec import decode_state
 from bench.running import Caller, Refused, Running, request
 from engine.ruleset import Move, Seat
 
@@ -84,7 +84,7 @@ def planned(caller: Caller, service: Running, ruleset: str, seats: int, rng: Ran
     game_id = start(caller, ruleset, tokens)
     values = service.redis().hmget(f"game:{{{game_id}}}", "game", "state")
     game = msgspec.json.decode(values[0], type=Game)
-    course = Progress(game, read_state(game, values[1]), int(time.time() * 1000), rng)
+    course = Progress(game, decode_state(game, values[1]), int(time.time() * 1000), rng)
     moves = []
     while course.game.to_move:
         seat = rng.choice(course.game.to_move)

@@ -15,26 +15,26 @@ import re
 import resource
 import signal
 import socket
-import subprocess
 import sys
 import tempfile
-import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import redis
 
-from api.config.rate_policies import POLICIES
-
-ROOT = Path(__file__).resolve().parents[1]
+from tests.support.paths import ROOT
+from tests.support.ports import free_port
+from tests.support.processes import SERVICE, private_bytes, worker_pids
+from tests.support.service import SERVE, Service, service_environment
+from tests.support.service import UNLIMITED as NO_LIMITS
+from tests.support.waiting import wait_until
 
 UNLIMITED = {
-    "RATE_LIMITS": ",".join(f"{each.name}=1000000000/day" for each in POLICIES),
+    **NO_LIMITS,
     # A trusted proxy's connections are not counted.
     "TRUSTED_PROXIES": "127.0.0.1",
-    "WAITERS_PER_ADDRESS": "5000",
     "WAITERS_PER_PLAYER": "9000",
     "LOG_LEVEL": "warning",
 }
@@ -43,7 +43,6 @@ UNLIMITED = {
 All is counted as ever, only that it is never too much.
 """
 
-START_SECONDS = 30
 NOT_MODIFIED = 304
 """An answer without a body, whatever length it tells."""
 
@@ -72,7 +71,7 @@ class Running(NamedTuple):
 
     def memory(self) -> list[int]:
         """How many bytes each worker holds for itself."""
-        return [_private_bytes(pid) for pid in self.workers]
+        return [private_bytes(pid) for pid in self.workers]
 
 
 def waiters(port: int) -> int:
@@ -86,109 +85,49 @@ def waiters(port: int) -> int:
 def service(workers: int = 2, **settings: str) -> Iterator[Running]:
     """The real service, in a directory of its own."""
     with tempfile.TemporaryDirectory() as directory:
-        environment = _environment(WEB_CONCURRENCY=str(workers), PORT="0")
-        environment |= {"DATA_DIR": f"{directory}/data", "APPEND_FSYNC": "everysec"}
-        environment |= settings
-        command = [sys.executable, "-P", "-m", "api.server.cli", "serve"]
-        with _process(command, environment, " serves on ") as (process, line):
-            port = int(line.split("http://")[1].split()[0].rpartition(":")[2])
-            store = f"{directory}/data/valkey/valkey.sock"
-            yield Running(port, _workers(process.pid, workers), store)
+        given = UNLIMITED | {"WEB_CONCURRENCY": str(workers), "APPEND_FSYNC": "everysec"}
+        environment = service_environment(f"{directory}/data", **given | settings)
+        with _running(SERVE, environment) as started:
+            started.await_ready()
+            pids = _workers(started, workers)
+            yield Running(started.port, pids, started.store.address)
 
 
 @contextlib.contextmanager
 def bare_service(beside: Running) -> Iterator[Running]:
-    """The bare application as the service is run, on the same store.
-
-    It has the same workers, as many of them, with the same settings.
-    """
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        port = taken.getsockname()[1]
-    number = len(beside.workers)
-    environment = _environment(WEB_CONCURRENCY=str(number), PORT=str(port))
-    environment["REDIS_URL"] = f"unix://{beside.store}"
+    """The bare application on the same store, with as many workers and the same settings."""
+    port, number = free_port(), len(beside.workers)
+    given = UNLIMITED | {"WEB_CONCURRENCY": str(number), "PORT": str(port)}
+    data_dir = Path(beside.store).parents[1]
+    environment = service_environment(data_dir, **given, REDIS_URL=f"unix://{beside.store}")
     command = [
         *(sys.executable, "-P", "-m", "gunicorn", "bench.bare:create_app()"),
         *("--config", "python:api.server.gunicorn_config"),
     ]
-    with _process(command, environment) as (process, _):
-        _await(port)
-        yield Running(port, _workers(process.pid, number), beside.store)
-
-
-def _await(port: int) -> None:
-    until = time.monotonic() + START_SECONDS
-    while True:
-        try:
-            Caller(port).raw("GET", "/")
-        except OSError:
-            if time.monotonic() > until:
-                raise
-            time.sleep(0.05)
-        else:
-            return
-
-
-def _environment(**more: str) -> dict[str, str]:
-    environment = os.environ | {"PYTHONPATH": str(ROOT)} | UNLIMITED | more
-    environment.pop("REDIS_URL", None)
-    return environment
+    with _running(command, environment) as started:
+        wait_until(lambda: Caller(port).raw("GET", "/"), "it answers", ignoring=(OSError,))
+        yield Running(port, _workers(started, number, b"bench.bare"), beside.store)
 
 
 @contextlib.contextmanager
-def _process(
-    command: list[str], environment: dict[str, str], sign: str = ""
-) -> Iterator[tuple[subprocess.Popen[str], str]]:
-    """A process, from the line with the sign that it is ready until it is told to end."""
-    process = subprocess.Popen(
-        command,
-        env=environment,
-        cwd=ROOT,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        start_new_session=True,
-    )
-    assert process.stdout is not None
-    drain = None
+def _running(command: Sequence[str], environment: dict[str, str]) -> Iterator[Service]:
+    """A service that is told to end, and has ended."""
+    started = Service(command, environment, ROOT)
     try:
-        line = ""
-        if sign:
-            line = next((each for each in process.stdout if sign in each), "")
-            if not line:
-                raise SystemExit(f"{' '.join(command)} does not start.")
-        # What it says later must not fill the pipe.
-        drain = subprocess.Popen(["cat"], stdin=process.stdout, stdout=subprocess.DEVNULL)
-        yield process, line
+        yield started
     finally:
-        process.send_signal(signal.SIGTERM)
-        process.wait(60)
-        if drain is not None:
-            drain.wait(10)
+        started.signal(signal.SIGTERM)
+        started.process.wait(60)
 
 
-def _workers(master: int, number: int) -> list[int]:
-    """The processes that serve."""
-    until = time.monotonic() + START_SECONDS
-    while True:
-        children = Path(f"/proc/{master}/task/{master}/children").read_text().split()
-        found = [
-            int(child)
-            for child in children
-            if b"valkey_supervisor.py" not in Path(f"/proc/{child}/cmdline").read_bytes()
-        ]
-        if len(found) == number:
-            return found
-        if time.monotonic() > until:
-            raise SystemExit(f"There are {len(found)} workers, not {number}.")
-        time.sleep(0.05)
+def _workers(started: Service, number: int, program: bytes = SERVICE) -> list[int]:
+    """The processes that serve, when all have begun."""
 
+    def pids() -> set[int] | None:
+        found = worker_pids(started.process.pid, program)
+        return found if len(found) == number else None
 
-def _private_bytes(pid: int) -> int:
-    text = Path(f"/proc/{pid}/smaps_rollup").read_text()
-    fields = {line.split(":")[0]: line.split()[1] for line in text.splitlines()[1:]}
-    return 1024 * (int(fields["Private_Clean"]) + int(fields["Private_Dirty"]))
+    return sorted(wait_until(pids, f"{number} workers run"))
 
 
 def allow_open_files(number: int) -> None:
@@ -242,7 +181,11 @@ class Refused(Exception):
 
 
 class Caller:
-    """A connection that speaks just enough HTTP."""
+    """A connection that sends requests as prepared bytes, and reads just enough HTTP.
+
+    The load generator runs on the same two cores as the service, so it does as little as possible:
+    a request costs it 50 µs of CPU time, a quarter of what the tests' HTTP client needs.
+    """
 
     def __init__(self, port: int) -> None:
         self.socket = socket.create_connection(("127.0.0.1", port))

@@ -19,12 +19,12 @@ from api.config.settings import Settings
 from api.games.players import Players, new_id
 from api.games.transactions import Transactions
 from api.model.events import BY_PLAYER, SeatLeft, SeatTaken
-from api.model.game import Game, Item, Player, StoredDeal, public_item
-from api.model.retention import Retention
+from api.model.game import Game, HistoryItem, Player, StoredDeal, public_item
 from api.storage.client import Command, StoreClient
-from api.storage.games import Change, Store
+from api.storage.games import Change
 from api.storage.indexes import Indexes
-from api.web.wiring import Services, make_services
+from api.storage.store import Store
+from api.web.wiring import Services, make_retention, make_services
 from bench.games import Planned
 from bench.running import Caller, Running
 from engine.ruleset import Seat
@@ -121,22 +121,26 @@ class Batch:
         self._link = client
         self._commands: list[Command] = []
 
-    def ask(
-        self, commands: Sequence[Command], *, durable: bool = False, apart: bool = False
+    def execute(
+        self,
+        commands: Sequence[Command],
+        *,
+        durable: bool = False,
+        keep_unreadable: bool = False,
     ) -> list[Any]:
         self._commands += commands
         if len(self._commands) >= AT_ONCE:
             self.flush()
         return [1] * len(commands)
 
-    def everywhere(self, *words: Any) -> list[Any]:
-        return self._link.everywhere(*words)
+    def execute_on_all(self, *words: Any) -> list[Any]:
+        return self._link.execute_on_all(*words)
 
     def flush(self) -> None:
         """Send what has not been sent."""
         commands, self._commands = self._commands, []
         if commands:
-            self._link.ask(commands)
+            self._link.execute(commands)
 
 
 class Stock:
@@ -149,7 +153,7 @@ class Stock:
         self._created_at = self._now - HOUR_MS
         self._batch = Batch(services.store.client)
         store = Store(self._batch)
-        lives = Retention.of(Settings())
+        lives = make_retention(Settings())
         self._accounts = Players(store, lives)
         self._desk = Transactions(store, Indexes(self._batch, store, lives), self._accounts, lives)
 
@@ -204,11 +208,11 @@ class Stock:
             old: new.id for old, new in zip(self.template.players, players, strict=True)
         }
         game = msgspec.json.decode(_renamed(found.game, renamed), type=Game)
-        items = msgspec.json.decode(_renamed(found.items, renamed), type=list[Item])
+        items = msgspec.json.decode(_renamed(found.items, renamed), type=list[HistoryItem])
         if found.played:
             key = f"game:{{{game_id}}}:played"
             words = _renamed(found.played, renamed).split(SEPARATOR)
-            self._batch.ask([Command(key, ("HSET", key, *words))])
+            self._batch.execute([Command(key, ("HSET", key, *words))])
         return Change(
             game=replace(game, created_at=self._created_at, version=0),
             items=tuple(_padded(items, game.host, padding)),
@@ -224,7 +228,7 @@ def _renamed(text: bytes, names: dict[str, str]) -> bytes:
     return text
 
 
-def _padded(items: list[Item], player: Player, number: int) -> list[Item]:
+def _padded(items: list[HistoryItem], player: Player, number: int) -> list[HistoryItem]:
     """What happened, with what did so often before."""
     seated, *rest = items
     changes = [SeatLeft(0, player), SeatTaken(0, player)] * number

@@ -5,7 +5,7 @@ import importlib
 
 import pytest
 
-from tests.server.service import ROOT
+from tests.support.paths import ROOT
 
 WITH_EXAMPLES = sorted(
     str(file.relative_to(ROOT).with_suffix("")).replace("/", ".")

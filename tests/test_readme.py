@@ -10,7 +10,8 @@ import pytest
 
 from api.config.settings import describe
 from api.observability.metrics import exposition
-from tests.server.service import ROOT, Service, clean_environment
+from tests.support.paths import ROOT
+from tests.support.service import Service, clean_environment
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 # What is marked `needs-docker` cannot be run here, where no engine for containers is;

@@ -1,1 +1,5 @@
-"""TODO."""
+"""Coordination of the greenlets of one worker.
+
+- `time_slices`: `long_work`, `pause`
+- `single_flight`: `SingleFlight`
+"""

@@ -29,7 +29,8 @@ from api.model.game import (
     raw,
 )
 from api.problems.problem import Problem, invalid
-from api.storage.games import Change, Creation, StoredGame
+from api.storage.games import Change, StoredGame
+from api.storage.players import Creation
 from engine.house import HOUSE_LEVELS
 from engine.ruleset import replaced
 

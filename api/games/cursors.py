@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from api.model.game import Game
 from api.problems.problem import FieldError, Problem
-from api.storage.indexes import Position
+from api.storage.indexes import Cursor
 
 MARK_BYTES = 6
 
@@ -21,12 +21,12 @@ _PAGE_CURSOR = re.compile(r"([0-9]{1,15})-([0-9a-f]{32})")
 _TURNS_CURSOR = re.compile(r"([0-9]{1,15})\.([A-Za-z0-9_-]{0,4096})")
 
 
-def page_cursor(position: Position) -> str:
+def page_cursor(position: Cursor) -> str:
     """Return the cursor of the page after a position."""
     return f"{position.created_at}-{position.game_id}"
 
 
-def read_page_cursor(text: str) -> Position:
+def read_page_cursor(text: str) -> Cursor:
     """Return the position of a cursor. Raises `Problem` (``invalid_request``)."""
     match = _PAGE_CURSOR.fullmatch(text)
     if match is None:
@@ -35,7 +35,7 @@ def read_page_cursor(text: str) -> Position:
             "This cursor was not issued by this service. Send the 'next' of a page unchanged, or "
             "no cursor for the first page.",
         )
-    return Position(int(match[1]), match[2])
+    return Cursor(int(match[1]), match[2])
 
 
 class TurnsCursor(NamedTuple):

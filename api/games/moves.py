@@ -22,7 +22,7 @@ from api.games.representations import (
     legal_moves,
 )
 from api.games.transactions import LoadedGame, Precondition, Transactions
-from api.model.game import ENDED, OPEN, Item
+from api.model.game import ENDED, OPEN, HistoryItem
 from api.observability.context import note_repeated_move
 from api.problems.problem import FieldError, Problem
 from api.storage.games import Change
@@ -34,7 +34,7 @@ class PlayedMove(NamedTuple):
     """A move that was played: the game after it, and the items of its commit."""
 
     loaded: LoadedGame
-    items: tuple[Item, ...]
+    items: tuple[HistoryItem, ...]
 
     def answer(self) -> PlayedAnswer:
         """Return the move's outcome as the caller sees it."""

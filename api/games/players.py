@@ -26,7 +26,8 @@ from api.model.retention import OLD_TOKEN_MS, SEEN_MS, Retention
 from api.observability import metrics
 from api.observability.context import note_player
 from api.problems.problem import Problem
-from api.storage.games import Reading, Store, TokenOffer
+from api.storage.players import TokenOffer
+from api.storage.store import Reading, Store
 
 _TOKEN = re.compile(r"([0-9a-f]{32})\.([A-Za-z0-9_-]{43})")
 
@@ -141,7 +142,7 @@ class Players:
             if now - account.seen_at >= SEEN_MS:
                 self.store.see_player(account.player.id, now)
             if account.kept_at and now - account.kept_at > self.retention.renewal:
-                self.store.keep_player(account.player.id, now, self.retention.player)
+                self.store.renew_player(account.player.id, now, self.retention.player)
         except ResponseError as error:
             # A store that is full refuses changes, but requests can still read.
             metrics.store_failed(error)

@@ -29,9 +29,9 @@ from api.model.game import (
     FINISHED,
     PLAYING,
     Game,
-    Item,
+    HistoryItem,
     StoredDeal,
-    item,
+    history_item,
     public_item,
     timestamp,
 )
@@ -67,7 +67,7 @@ class Progress:
         self.now = now
         self.rng = rng
         self.ruleset = RULESETS[game.ruleset]
-        self.items: list[Item] = []
+        self.items: list[HistoryItem] = []
 
     @classmethod
     def from_stored(cls, stored: StoredGame, now: int, rng: Random) -> Progress:
@@ -103,7 +103,7 @@ class Progress:
         """Start the game with its first turn. `outcome` is what the ruleset makes of the deal."""
         self.state, told = outcome
         events = (Told(started), *told)
-        self.items.append(item(self._next_version(), self.now, BY_TABLE, events))
+        self.items.append(history_item(self._next_version(), self.now, BY_TABLE, events))
         self.game = replace(self.game, status=PLAYING, turn=0, started_at=self.now)
         self._begin_turn()
 
@@ -121,7 +121,7 @@ class Progress:
         else:
             self._begin_turn()
         self.items.append(
-            item(
+            history_item(
                 self._next_version(),
                 self.now,
                 by,
@@ -170,7 +170,7 @@ class Progress:
         self.state, told = self.ruleset.expire(self.state)
         self._begin_turn()
         events = _with_deadline(told, self.game.deadline)
-        self.items.append(item(self._next_version(), self.now, BY_CLOCK, events, turn=turn))
+        self.items.append(history_item(self._next_version(), self.now, BY_CLOCK, events, turn=turn))
         self._finish_if_over()
 
     def _choose(self, seat: Seat, level: str) -> tuple[Move, Outcome[Any]]:

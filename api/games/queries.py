@@ -25,10 +25,12 @@ from api.games.representations import (
 from api.games.rulesets import find_ruleset, no_such_ruleset
 from api.games.transactions import LoadedGame
 from api.model.events import BY_CLOCK
-from api.model.game import ENDED, NOT_A_MOVE, Game, Item, Version, digest, timestamp
+from api.model.game import ENDED, NOT_A_MOVE, Game, HistoryItem, Revision, digest, timestamp
 from api.problems.problem import FieldError, Problem
-from api.storage.games import Store, log_unreadable, read_items
+from api.storage.errors import log_unreadable
+from api.storage.games import read_items
 from api.storage.indexes import ALL, Entry, Indexes, Page, lobby
+from api.storage.store import Store
 
 Source = TypeVar("Source")
 Made = TypeVar("Made")
@@ -86,10 +88,10 @@ class Queries:
         after = None if cursor is None else read_page_cursor(cursor)
         page = Page(Entry(owner, status or ALL), after, limit)
         reader = None if credentials is None else credentials.player_id
-        reading = self.store.read(reader, along=[page.beginning])
+        reading = self.store.read(reader, extra=[page.first_command])
         if credentials is not None:
             self.players.authenticate(reading, credentials)
-        games, following = self.indexes.page(page, reading.now, reading.along[0])
+        games, following = self.indexes.page(page, reading.now, reading.extra[0])
 
         def summary(game: Game) -> GameSummary:
             pause()
@@ -113,7 +115,7 @@ class Queries:
         items = self._items(game, since, min(since + limit, game.version), read)
         return _event_page(loaded, items, since + len(items))
 
-    def events_after(self, loaded: LoadedGame, seen: Version, limit: int) -> EventPage | None:
+    def events_after(self, loaded: LoadedGame, seen: Revision, limit: int) -> EventPage | None:
         """Return the events after a version, None if the store has lost that version."""
         game = loaded.game
         if seen.number > game.version:
@@ -131,8 +133,8 @@ class Queries:
         return _event_page(loaded, items, last)
 
     def _items(
-        self, game: Game, since: int, last: int, read: list[Item] | None = None
-    ) -> list[Item]:
+        self, game: Game, since: int, last: int, read: list[HistoryItem] | None = None
+    ) -> list[HistoryItem]:
         """Return the items after version `since` up to version `last`.
 
         `read` are items from `since` on, if they were read with the game. Return none if they are
@@ -187,7 +189,7 @@ class Queries:
             result=game.result,
         )
 
-    def _all_items(self, game: Game) -> Iterator[Item]:
+    def _all_items(self, game: Game) -> Iterator[HistoryItem]:
         """Yield all items of a game. They are read in parts, since a game may have very many."""
         for first in range(1, game.version + 1, MAX_ITEMS_AT_ONCE):
             yield from self.store.items(game.id, first, first + MAX_ITEMS_AT_ONCE - 1)
@@ -217,14 +219,14 @@ def each_readable(
             log_unreadable(game_id(game), error)
 
 
-def _event_page(loaded: LoadedGame, items: Sequence[Item], last: int) -> EventPage:
+def _event_page(loaded: LoadedGame, items: Sequence[HistoryItem], last: int) -> EventPage:
     """Return items up to version `last`, as the caller is told them."""
     game = loaded.game
     answers = item_answers(items, loaded.seat)
     return EventPage(answers, last, last < game.version, game.status, False)
 
 
-def _record_entry(item: Item) -> RecordedMove | RecordedExpiry | None:
+def _record_entry(item: HistoryItem) -> RecordedMove | RecordedExpiry | None:
     """Return a move or the end of a countdown as the record has it, None for any other item."""
     at = timestamp(item.at)
     if item.move != NOT_A_MOVE and item.seat is not None:

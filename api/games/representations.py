@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 from msgspec import Raw, Struct
 
-from api.model.game import Audience, Game, Item, Player, raw, timestamp
+from api.model.game import Audience, Game, HistoryItem, Player, raw, timestamp
 from api.storage.games import StoredGame
 from engine.registry import RULESETS
 from engine.ruleset import Move, Option, Preview, Result, Seat, Table
@@ -370,7 +370,7 @@ def _time(milliseconds: int | None) -> str | None:
     return None if milliseconds is None else timestamp(milliseconds)
 
 
-def item_answers(items: Sequence[Item], seat: Seat | None) -> tuple[ItemAnswer, ...]:
+def item_answers(items: Sequence[HistoryItem], seat: Seat | None) -> tuple[ItemAnswer, ...]:
     """What happened, as this seat or a spectator is told it."""
     return tuple(
         ItemAnswer(

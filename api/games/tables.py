@@ -83,7 +83,7 @@ class Tables:
 
     def check_game_count(self, player_id: str, now: int) -> None:
         """Raise `Problem` (``too_many_games``) if a player may be in no further game."""
-        if self.transactions.indexes.has_places(player_id, MAX_UNFINISHED_GAMES, now):
+        if self.transactions.indexes.occupies(player_id, MAX_UNFINISHED_GAMES, now):
             raise Problem(
                 "too_many_games",
                 f"You are in {MAX_UNFINISHED_GAMES} games that have not ended, which is the limit. "
@@ -157,7 +157,7 @@ class Tables:
         record = game.seats[seat]
         record = replace(record, house=CAREFUL, times_left=record.times_left + 1)
         progress.game = replace(game, seats=replaced(game.seats, seat, record))
-        if progress.game.persons():
+        if progress.game.active_players():
             progress.play_house_moves()
         else:
             progress.cancel()
@@ -177,7 +177,7 @@ class Tables:
                 return None
             if game.status in ENDED:
                 raise Problem("game_over")
-            if not game.persons():
+            if not game.active_players():
                 raise Problem("no_players")
             progress = Progress(game, None, loaded.now, self.transactions.rng)
             for seat, record in enumerate(game.seats):

@@ -14,19 +14,21 @@ from dataclasses import dataclass
 from random import SystemRandom
 from typing import Any
 
-from gevent.event import AsyncResult
 from msgspec.structs import replace
 from redis import RedisError
 
+from api.concurrency.single_flight import SingleFlight
 from api.games.players import Credentials, Players, Remembered
 from api.games.progress import Progress, is_due
-from api.model.game import PRIVATE, Audience, Game, Item, Player
+from api.model.game import PRIVATE, Audience, Game, HistoryItem, Player
 from api.model.retention import Retention
 from api.observability import metrics
 from api.problems.problem import Problem
-from api.storage.client import Command, is_full
-from api.storage.games import Change, Store, StoredGame
+from api.storage.client import Command
+from api.storage.errors import is_full
+from api.storage.games import Change, StoredGame
 from api.storage.indexes import Indexes
+from api.storage.store import Store
 from engine.ruleset import Seat
 
 MAX_ATTEMPTS = 100
@@ -106,8 +108,7 @@ class Transactions:
         self.retention = retention
         self.rng = SystemRandom()
         self._full_until = 0.0
-        # The games that this worker is settling, by id and commit; the result is the error or None.
-        self._settling: dict[tuple[str, str], AsyncResult] = {}
+        self._settling = SingleFlight[None]()
 
     def load(
         self,
@@ -141,10 +142,10 @@ class Transactions:
             if stored is None or not exists_for(stored.game, caller, admit):
                 raise Problem("game_not_found")
             if not is_due(stored.game, reading.now):
-                return LoadedGame(reading.now, caller, stored, reading.played, reading.along)
+                return LoadedGame(reading.now, caller, stored, reading.played, reading.extra)
             settled = settle(stored, reading.now)
             if settled is not None:
-                extra_answers = reading.along if settled is stored else ()
+                extra_answers = reading.extra if settled is stored else ()
                 return LoadedGame(reading.now, caller, settled, reading.played, extra_answers)
             # Another request has changed the game, perhaps by the same move: read all of it again.
         raise Problem("busy")
@@ -156,22 +157,14 @@ class Transactions:
         game, since computing the moves of house players takes long; the others wait for it and get
         None.
         """
-        key = stored.game.id, stored.game.commit
-        if (other := self._settling.get(key)) is not None:
-            failure: Exception | None = other.get()
-            if failure is not None:
-                # The traceback would keep the frames of the other request in memory.
-                raise failure.with_traceback(None)
-            return None
-        self._settling[key] = AsyncResult()
-        failure = None
-        try:
-            return self._settle(stored, now)
-        except Exception as error:
-            failure = error
-            raise
-        finally:
-            self._settling.pop(key).set(failure)
+        settled: StoredGame | None = None
+
+        def settle() -> None:
+            nonlocal settled
+            settled = self._settle(stored, now)
+
+        self._settling.run((stored.game.id, stored.game.commit), settle)
+        return settled
 
     def _settle(self, stored: StoredGame, now: int) -> StoredGame | None:
         progress = Progress.from_stored(stored, now, self.rng)
@@ -204,7 +197,7 @@ class Transactions:
         if_match: Precondition | None = None,
         move_key: str | None = None,
         admit: Admission | None = None,
-    ) -> tuple[LoadedGame, tuple[Item, ...]]:
+    ) -> tuple[LoadedGame, tuple[HistoryItem, ...]]:
         """Commit what `decide` makes of a game, and return the game after it and the new items.
 
         The precondition does not apply to a move that the caller has played before.
@@ -272,7 +265,7 @@ def _newly_concerned(before: Game | None, after: Game) -> set[str]:
     """Return the players whom a game concerns after a change, or concerns more than before."""
     if before is None:
         return after.members()
-    return (after.members() - before.members()) | (after.table_company() - before.table_company())
+    return (after.members() - before.members()) | (after.occupants() - before.occupants())
 
 
 def exists_for(game: Game, caller: Player | None, admit: Admission | None = None) -> bool:

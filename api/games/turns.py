@@ -29,8 +29,9 @@ from api.model.game import ENDED, PLAYING, Game, raw
 from api.model.retention import COMMIT_MS
 from api.problems.problem import Problem
 from api.storage.client import Command
-from api.storage.games import Reading, Store, StoredGame
-from api.storage.indexes import Entry, Indexes, Page, asking_ended, places, read_entries
+from api.storage.games import StoredGame
+from api.storage.indexes import Entry, Indexes, Page, ended_command, occupied, read_entries
+from api.storage.store import Reading, Store
 
 MAX_TURNS = 100
 """Games that wait for the player, in one answer."""
@@ -74,7 +75,7 @@ class Turns:
     def would_be_news(self, game: Game) -> bool:
         """Return whether a game that changed is news: a turn or an end that the client lacks."""
         if game.status in ENDED:
-            return self.caller in game.company() and end_mark(game.id) not in self.known
+            return self.caller in game.participants() and end_mark(game.id) not in self.known
         return _waits_for(game, self.caller) and turn_mark(game) not in self.known
 
 
@@ -98,19 +99,19 @@ class TurnQueries:
             raise Problem("missing_token")
         caller = credentials.player_id
         given = None if since is None else read_turns_cursor(since)
-        playing = Page(Entry(places(caller), PLAYING), None, MAX_TURNS)
-        commands = [playing.beginning]
+        playing = Page(Entry(occupied(caller), PLAYING), None, MAX_TURNS)
+        commands = [playing.first_command]
         if given is not None:
             commands.append(_find_ended(caller, given))
-        reading = self.store.read(caller, along=commands)
+        reading = self.store.read(caller, extra=commands)
         self.players.authenticate(reading, credentials)
         known = _known(given, reading.now)
         waiting = self._waiting(caller, playing, reading)
-        answers = reading.along[1:]
-        if known is not given or reading.along[0]:
+        answers = reading.extra[1:]
+        if known is not given or reading.extra[0]:
             # Read the ended games after those in play: otherwise a game that ends between the two
             # reads would be in neither list.
-            answers = self.store.client.ask([_find_ended(caller, known)])
+            answers = self.store.client.execute([_find_ended(caller, known)])
         entries = read_entries(answers[0])
         ended, since_then, end_marks = self._ended(caller, known, entries, reading.now)
         turn_marks = [turn_mark(game) for game, _ in waiting]
@@ -140,7 +141,7 @@ class TurnQueries:
             return stored.game, game_answer(stored, stored.game.audience_of(caller))
 
         # The states of the games are read only for those that may wait for the caller.
-        games, _ = self.indexes.page(playing, now, reading.along[0])
+        games, _ = self.indexes.page(playing, now, reading.extra[0])
         due = [game.id for game in games if is_due(game, now)]
         ids = [game.id for game in games if _waits_for(game, caller) and not is_due(game, now)]
         ids += self.transactions.rng.sample(due, min(len(due), MAX_SETTLED))
@@ -178,7 +179,7 @@ class TurnQueries:
         games = [
             game
             for game in self.store.games([game_id for game_id, _ in new]).values()
-            if game is not None and game.status in ENDED and caller in game.company()
+            if game is not None and game.status in ENDED and caller in game.participants()
         ]
         until = new[-1][1] if len(new) == MAX_ENDED else now
         since = max(known.since, until - COMMIT_MS)
@@ -213,4 +214,4 @@ def _known(given: TurnsCursor | None, now: int) -> TurnsCursor:
 
 def _find_ended(caller: str, known: TurnsCursor) -> Command:
     # The games that the client was told are among the entries.
-    return asking_ended(caller, known.since, MAX_ENDED + len(known.marks))
+    return ended_command(caller, known.since, MAX_ENDED + len(known.marks))

@@ -25,10 +25,12 @@ from api.games.transactions import LoadedGame, exists_for
 from api.live.hub import PAUSE_SECONDS, Hub, Shared, Waiter
 from api.live.long_polls import is_over
 from api.live.quota import Quota, Slot
-from api.model.game import Game, Version, digest, timestamp
+from api.model.game import Game, Revision, digest, timestamp
 from api.observability import metrics
 from api.problems.problem import Problem
-from api.storage.games import Snapshot, Ticket, log_unreadable
+from api.storage.errors import log_unreadable
+from api.storage.games import Snapshot
+from api.storage.players import Ticket
 
 log = logging.getLogger("ludotheque")
 
@@ -70,7 +72,7 @@ class EventStreams:
         loaded = self.transactions.load(credentials, game_id)
         assert credentials is not None
         ticket = secrets.token_urlsafe(32)
-        place = loaded.game.place_of(loaded.reader)
+        place = loaded.game.participation_of(loaded.reader)
         holder = Ticket(game_id, credentials.player_id, credentials.secret_hash, place)
         life_ms = self.transactions.retention.ticket
         self.store.add_ticket(digest(ticket), holder, life_ms)
@@ -110,7 +112,7 @@ class EventStreams:
             if problem.code == "invalid_token":
                 raise Problem("invalid_ticket") from None
             raise
-        if loaded.game.place_of(loaded.reader) != holder.place:
+        if loaded.game.participation_of(loaded.reader) != holder.participation:
             raise Problem("invalid_ticket")
         return loaded, shown
 
@@ -133,7 +135,7 @@ class EventStream:
         self._game_id = loaded.game.id
         self._caller = loaded.caller
         self._player_id = loaded.reader
-        self._place = loaded.game.place_of(loaded.reader)
+        self._place = loaded.game.participation_of(loaded.reader)
         self._shown = shown
         self._is_doubted = False
         self._first: Shared | None = Shared(Snapshot(loaded.now, loaded.stored))
@@ -238,7 +240,7 @@ class EventStream:
                 continue
             began, pause = time.monotonic(), PAUSE_SECONDS
             if update is None:
-                self._seen = game.known_as
+                self._seen = game.revision
                 yield self._snapshot(shared, game)
             else:
                 self._seen, told = update
@@ -251,20 +253,20 @@ class EventStream:
     def _snapshot(self, shared: Shared, game: Game) -> bytes:
         return _event("snapshot", str(game.version), self._game(shared))
 
-    def _update(self, shared: Shared, seen: Version) -> tuple[Version, bytes] | None:
+    def _update(self, shared: Shared, seen: Revision) -> tuple[Revision, bytes] | None:
         """What came after a version, or the first part of it, and up to which version.
 
         None if that version is not what it was.
         """
         loaded = self._visit(shared)
 
-        def make() -> tuple[Version, bytes] | None:
+        def make() -> tuple[Revision, bytes] | None:
             page = self.queries.events_after(loaded, seen, ITEMS_AT_ONCE)
             if page is None:
                 return None
             update = StreamUpdate(self._game(shared), page.items)
             # In the middle of what one commit brought, a version has no id.
-            last = Version(page.version, "") if page.more else loaded.game.known_as
+            last = Revision(page.version, "") if page.more else loaded.game.revision
             return last, _event("update", str(page.version), update)
 
         return shared.once(("update", seen, loaded.audience), make)
@@ -281,7 +283,9 @@ class EventStream:
         return True
 
     def _may_see(self, game: Game) -> bool:
-        return exists_for(game, self._caller) and game.place_of(self._player_id) == self._place
+        return (
+            exists_for(game, self._caller) and game.participation_of(self._player_id) == self._place
+        )
 
     def _is_still_valid(self) -> bool:
         """Whether who opened the stream could open it now."""
@@ -299,13 +303,13 @@ class EventStream:
         return True
 
 
-def _read_id(text: str | None) -> tuple[Version | None, bool]:
+def _read_id(text: str | None) -> tuple[Revision | None, bool]:
     """The version of an event's id, and whether it is that of the end."""
     match = None if text is None else _ID.fullmatch(text.strip())
-    return (None, False) if match is None else (Version(int(match[1]), ""), match[2] is not None)
+    return (None, False) if match is None else (Revision(int(match[1]), ""), match[2] is not None)
 
 
-def _has_all(seen: Version | None, game: Game) -> bool:
+def _has_all(seen: Revision | None, game: Game) -> bool:
     if seen is None or seen.number != game.version:
         return False
     return "" in (seen.id, game.version_id) or seen.id == game.version_id

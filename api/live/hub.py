@@ -9,7 +9,6 @@ nobody.
 
 from __future__ import annotations
 
-import contextlib
 import logging
 import time
 from collections.abc import Callable, Hashable, Iterable
@@ -17,26 +16,22 @@ from types import TracebackType
 from typing import Any, TypeVar
 
 import gevent
-from gevent.event import AsyncResult, Event
+from gevent.event import Event
 from gevent.lock import Semaphore
 from redis import RedisError
 
+from api.concurrency.single_flight import SingleFlight
 from api.games.progress import is_due
 from api.games.transactions import FULL_SECONDS, Transactions
 from api.model.game import Game
 from api.observability import metrics
 from api.observability.context import note_wait
-from api.storage.client import Unreadable, is_full
-from api.storage.games import (
-    GameMark,
-    Snapshot,
-    Store,
-    game_channel,
-    log_unreadable,
-    player_channel,
-)
+from api.storage.errors import Unreadable, is_full, log_unreadable
+from api.storage.games import Fingerprint, Snapshot, game_channel
 from api.storage.indexes import Indexes
-from api.storage.pubsub import Places, Subscriptions
+from api.storage.players import player_channel
+from api.storage.pubsub import ChannelNodes, Subscriptions
+from api.storage.store import Store
 
 log = logging.getLogger("ludotheque")
 
@@ -76,18 +71,15 @@ Value = TypeVar("Value")
 Wants = Callable[[Game | None], bool]
 
 
-class Abandoned(Exception):
-    """Whoever was making something for all has gone."""
-
-
 class Shared:
     """One look at a game, and what was made of it for whoever asked first."""
 
-    __slots__ = ("_made", "found", "now")
+    __slots__ = ("_made", "_making", "found", "now")
 
     def __init__(self, look: Snapshot) -> None:
         self.now, self.found = look
-        self._made: dict[Hashable, AsyncResult] = {}
+        self._made: dict[Hashable, Any] = {}
+        self._making = SingleFlight[Any]()
 
     @property
     def game(self) -> Game | None:
@@ -95,10 +87,10 @@ class Shared:
         return None if self.found is None else self.found.game
 
     @property
-    def mark(self) -> GameMark:
+    def mark(self) -> Fingerprint:
         """What was looked at."""
         game = self.game
-        return GameMark(None, None) if game is None else GameMark(game.version, game.commit)
+        return Fingerprint(None, None) if game is None else Fingerprint(game.version, game.commit)
 
     def is_newer(self, now: int, version: int) -> bool:
         """Whether this is newer than what was seen at a time (ms).
@@ -111,20 +103,10 @@ class Shared:
 
     def once(self, key: Hashable, make: Callable[[], Value]) -> Value:
         """What `make` makes, made once for all who ask with this key."""
-        while (made := self._made.get(key)) is not None:
-            with contextlib.suppress(Abandoned):
-                shared: Value = made.get()
-                return shared
-        made = self._made[key] = AsyncResult()
-        try:
-            value = make()
-        except BaseException as error:
-            del self._made[key]
-            # Who was making it may just have gone: that is no reason for the others to go.
-            made.set_exception(error if isinstance(error, Exception) else Abandoned())
-            raise
-        made.set(value)
-        return value
+        if key not in self._made:
+            self._made[key] = self._making.run(key, make)
+        made: Value = self._made[key]
+        return made
 
 
 class Topic:
@@ -232,7 +214,7 @@ class Hub:
     """Wakes who waits. Its greenlets start with the first who does."""
 
     def __init__(
-        self, store: Store, indexes: Indexes, transactions: Transactions, places: Places
+        self, store: Store, indexes: Indexes, transactions: Transactions, places: ChannelNodes
     ) -> None:
         self.store = store
         self.indexes = indexes
@@ -314,7 +296,7 @@ class Hub:
 
     def _add(self, topic: Topic) -> Topic:
         self._topics[topic.channel] = topic
-        self._subscriptions.want(topic.channel)
+        self._subscriptions.subscribe(topic.channel)
         return topic
 
     def _heard(self, channel: str, is_confirmation: bool) -> None:
@@ -367,7 +349,7 @@ class Hub:
     def _look_at(self, topics: list[GameTopic]) -> None:
         if not topics:
             return
-        looks = self.store.look([topic.id for topic in topics])
+        looks = self.store.snapshots([topic.id for topic in topics])
         for topic, look in zip(topics, looks, strict=True):
             try:
                 self._take(topic, look)
@@ -484,7 +466,7 @@ class Hub:
         players = [topic for topic in topics if isinstance(topic, PlayerTopic)]
         if games:
             for game, mark in zip(
-                games, self.store.marks([each.id for each in games]), strict=True
+                games, self.store.fingerprints([each.id for each in games]), strict=True
             ):
                 if game.look is None or game.look.mark != mark:
                     self._mark_stale(game)
@@ -498,7 +480,7 @@ class Hub:
         for topic in list(self._topics.values()):
             if not topic.waiters and topic.left_at < before:
                 del self._topics[topic.channel]
-                self._subscriptions.drop(topic.channel)
+                self._subscriptions.unsubscribe(topic.channel)
                 if isinstance(topic, GameTopic):
                     self._set_timer(topic, None)
 

@@ -11,12 +11,12 @@ import time
 from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager, suppress
 from typing import NamedTuple, TypeVar
-from weakref import WeakValueDictionary
 
 import gevent
 from msgspec import Raw
 from redis import RedisError
 
+from api.concurrency.single_flight import SingleFlight
 from api.games.players import Credentials
 from api.games.queries import Queries
 from api.games.representations import EventPage
@@ -26,8 +26,7 @@ from api.live.hub import PAUSE_SECONDS, RECHECK_SECONDS, Hub, PlayerTopic, Share
 from api.live.quota import Quota
 from api.model.game import ENDED, Game
 from api.problems.problem import Problem
-from api.storage.client import Unreadable
-from api.storage.coalescing import SingleFlight
+from api.storage.errors import Unreadable
 from api.storage.games import StoredGame
 
 Answer = TypeVar("Answer")
@@ -77,8 +76,7 @@ class LongPolls:
         self.quota = quota
         self.queries = reader
         self.turn_queries = turns
-        # By caller and what it has seen, as long as anybody asks.
-        self._looks: WeakValueDictionary[Hashable, SingleFlight[Turns]] = WeakValueDictionary()
+        self._looks = SingleFlight[Turns]()
 
     # --- One game ----------------------------------------------------------------------------
 
@@ -117,7 +115,7 @@ class LongPolls:
     def _finally(self, loaded: LoadedGame) -> LoadedGame:
         """What is there when the time is up: nobody leaves without having looked."""
         try:
-            (look,) = self.hub.store.look([loaded.game.id])
+            (look,) = self.hub.store.snapshots([loaded.game.id])
         except RedisError:
             return self._later(loaded)
         if isinstance(look, Unreadable):
@@ -208,12 +206,9 @@ class LongPolls:
         if credentials is None:
             return lambda: self.turn_queries.turns(credentials, since)
         asked = (credentials.player_id, credentials.secret_hash, since)
-        looks = self._looks.get(asked)
-        if looks is None:
-            looks = self._looks[asked] = SingleFlight(
-                lambda: self.turn_queries.turns(credentials, since)
-            )
-        return looks.get
+        return lambda: self._looks.run_fresh(
+            asked, lambda: self.turn_queries.turns(credentials, since)
+        )
 
     def _watch_games(
         self, waiter: Waiter, topic: PlayerTopic, watched: set[str], turns: Turns, until: float

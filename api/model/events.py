@@ -1,4 +1,4 @@
-"""What happens at a table that is no matter of any game's rules: people come, go, and end."""
+"""Events of a game's lifecycle, which are the same under all rules."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from engine.ruleset import Event, Result, Seat
 
 
 class Cause(StrEnum):
-    """Who caused something."""
+    """The actor that caused an event."""
 
     PLAYER = "player"
     HOUSE = "house"
@@ -21,7 +21,7 @@ BY_PLAYER, BY_HOUSE, BY_CLOCK, BY_TABLE = Cause
 
 
 class SeatTaken(Event, frozen=True, tag="seat_taken"):
-    """A player sat down."""
+    """A player took the seat."""
 
     seat: Seat
     player: Player
@@ -35,36 +35,39 @@ class SeatLeft(Event, frozen=True, tag="seat_left"):
 
 
 class SeatHandedOver(Event, frozen=True, tag="seat_handed_over"):
-    """The house plays for a seat from now on."""
+    """The house plays for the seat from now on."""
 
     seat: Seat
     house: str
 
 
 class SeatTakenBack(Event, frozen=True, tag="seat_taken_back"):
-    """A player plays again for the seat that the house had."""
+    """The player plays again for the seat that the house played for."""
 
     seat: Seat
     player: Player
 
 
 class TimeRanOut(Event, frozen=True, tag="time_ran_out"):
-    """A seat took too long: the house makes this one move for it, and the move's events follow."""
+    """The time of a seat ran out: the house makes this one move for it.
+
+    The events of the move follow.
+    """
 
     seat: Seat
 
 
 class GameStarted(Event, frozen=True, tag="game_started"):
-    """All seats are taken and the game begins; its first events follow."""
+    """All seats are taken and the game starts; its first events follow."""
 
     seat_count: int
 
 
 class GameFinished(Event, frozen=True, tag="game_finished"):
-    """The rules ended the game."""
+    """The game is over by its rules."""
 
     result: Result
 
 
 class GameCancelled(Event, frozen=True, tag="game_cancelled"):
-    """The game was called off."""
+    """The game was cancelled before its end."""

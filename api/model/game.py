@@ -1,7 +1,7 @@
-"""What the store keeps, as typed values, and how it is written.
+"""Games and players as they are stored, as typed values.
 
-Times are milliseconds of the store's clock. A game's document holds all but its position,
-its deal and what happened, which have places of their own, so that nothing grows with it.
+Times are milliseconds of the store's clock. A game's document has all but its position, its deal
+and its history, which are stored separately so that the document does not grow with the game.
 """
 
 from __future__ import annotations
@@ -18,8 +18,7 @@ from msgspec import Meta, Raw, Struct
 from engine.ruleset import Event, Result, Seat, Told
 
 FORMAT = 1
-"""The version of this format, written into every game."""
-
+"""The version of the stored format, written into every game."""
 
 Count = Annotated[int, Meta(ge=0)]
 Time = Annotated[int, Meta(ge=0, le=253_402_300_799_999)]
@@ -29,7 +28,7 @@ Seconds = Annotated[int, Meta(ge=0, le=1_000_000_000)]
 
 
 class GameStatus(StrEnum):
-    """Where in its life a game is."""
+    """The stage that a game is at."""
 
     OPEN = "open"
     PLAYING = "playing"
@@ -38,7 +37,7 @@ class GameStatus(StrEnum):
 
 
 class Visibility(StrEnum):
-    """Whom a game exists for: everybody, or its players and those with its invite."""
+    """Who can see a game: everybody, or only its members and callers with its invite."""
 
     PUBLIC = "public"
     PRIVATE = "private"
@@ -51,7 +50,7 @@ ENDED = (FINISHED, CANCELLED)
 
 
 class Player(Struct, frozen=True):
-    """A player as others see one."""
+    """The public data of a player."""
 
     id: str
     name: str
@@ -59,11 +58,11 @@ class Player(Struct, frozen=True):
 
 
 class Account(Struct, frozen=True):
-    """A player with what proves a caller to be that player: hashes of tokens.
+    """A player with the hashes of its tokens.
 
-    `next_token` was issued at `next_token_at` and has not been used; `kept_at` is when the
-    account's life was last renewed, 0 for a player who never was in a game; `seen_at` when it
-    was last heard of, or somewhat before.
+    `next_token` was issued at `next_token_at` and has not been used. `kept_at` is when the
+    account's time to live was last renewed, 0 for a player who never was in a game. `seen_at` is
+    when the player was last seen, to within `api.model.retention.SEEN_MS`.
     """
 
     player: Player
@@ -75,10 +74,10 @@ class Account(Struct, frozen=True):
 
 
 class SeatRecord(Struct, frozen=True):
-    """A seat: who sits there, whether the house plays for it, for whom it is reserved.
+    """A seat: its player, the level of the house that plays for it, the player it is reserved for.
 
-    A player who left during the game stays, with the house playing for it; `times_left` counts
-    how often it did.
+    A player who leaves during the game keeps the seat, and the house plays for it; `times_left`
+    counts how often that happened.
     """
 
     player: Player | None = None
@@ -88,48 +87,54 @@ class SeatRecord(Struct, frozen=True):
 
     @property
     def is_free(self) -> bool:
-        """Whether nobody plays here, neither a player nor the house."""
+        """Whether neither a player nor the house plays for this seat."""
         return self.player is None and self.house is None
 
     def plays(self, player_id: str | None) -> bool:
-        """Whether this player plays here itself."""
+        """Return whether this player plays for the seat, and not the house for it."""
         return self.house is None and self.player is not None and self.player.id == player_id
 
 
-class Place(NamedTuple):
-    """Where somebody is at a table, and how often it has left it: what a ticket was made for."""
+class Participation(NamedTuple):
+    """A player's part in a game: its seat, None for a spectator, and how often it has left.
+
+    A ticket for a stream is valid for one participation.
+    """
 
     seat: Seat | None
     times_left: int
 
 
 class Audience(NamedTuple):
-    """For whom an answer about a game is: what it shows depends on nothing else of the reader."""
+    """The readers to whom a game is shown in the same way."""
 
     seat: Seat | None
     is_host: bool
 
     @property
     def name(self) -> str:
-        """What tells it apart from the others, in a tag."""
-        place = "spectator" if self.seat is None else f"seat{self.seat}"
-        return f"{place}-host" if self.is_host else place
+        """The name of the audience, for entity tags."""
+        name = "spectator" if self.seat is None else f"seat{self.seat}"
+        return f"{name}-host" if self.is_host else name
 
 
-class Version(NamedTuple):
-    """A version, and the id of the commit that brought it; "" if that is not known."""
+class Revision(NamedTuple):
+    """A version of a game: its number and the id of the commit that wrote it, "" if unknown.
+
+    After a failover that loses changes, the same number can come again with another content.
+    """
 
     number: int
     id: str
 
 
 class Game(Struct, frozen=True, kw_only=True):
-    """A game but for its position.
+    """The document of a game: everything but its position, its deal and its history.
 
-    `answered` lists the seats that have moved in the present turn; `left` the last players who
-    left before the start, so that they may be told so again; `indexed_at` is when the entries
-    of its indexes were last written. `version_id` is the id of the commit that brought the
-    version: a failover may lose changes, and the same number come again with another content.
+    `answered` lists the seats that have moved in the current turn. `left` lists the last players
+    who left before the start, so that their requests can be repeated. `indexed_at` is when its
+    index entries were last written. `version_id` is the id of the commit that wrote the version,
+    `commit` that of the last commit, which may have left the version as it was.
     """
 
     format: int = FORMAT
@@ -162,23 +167,23 @@ class Game(Struct, frozen=True, kw_only=True):
     indexed_at: Time = 0
 
     @property
-    def known_as(self) -> Version:
-        """The version, so that no other is taken for it."""
-        return Version(self.version, self.version_id)
+    def revision(self) -> Revision:
+        """The version with the id of its commit."""
+        return Revision(self.version, self.version_id)
 
     def seat_of(self, player_id: str | None) -> Seat | None:
-        """The seat that this player plays, None without one."""
+        """Return the seat that this player plays for, None without one."""
         for seat, record in enumerate(self.seats):
             if record.plays(player_id):
                 return seat
         return None
 
     def audience_of(self, player_id: str | None) -> Audience:
-        """The audience that this reader belongs to."""
+        """Return the audience that this reader belongs to."""
         return Audience(self.seat_of(player_id), player_id == self.host.id)
 
     def left_seat_of(self, player_id: str) -> Seat | None:
-        """The seat that the house plays for this player, None without one."""
+        """Return the seat where the house plays for this player, None without one."""
         for seat, record in enumerate(self.seats):
             if record.house is None or record.player is None:
                 continue
@@ -186,42 +191,50 @@ class Game(Struct, frozen=True, kw_only=True):
                 return seat
         return None
 
-    def players(self) -> set[str]:
-        """Those to whom the seats belong, whoever plays for them."""
-        return {r.player.id for r in self.seats if r.player is not None}
+    def participation_of(self, player_id: str | None) -> Participation:
+        """Return a player's part in the game."""
+        own = (r for r in self.seats if r.player is not None and r.player.id == player_id)
+        return Participation(self.seat_of(player_id), sum(record.times_left for record in own))
 
-    def persons(self) -> set[str]:
-        """The players who play for their seats themselves."""
+    # Sets of player ids, each a superset of the one before, but for `occupants`.
+
+    def active_players(self) -> set[str]:
+        """Return the players who play for their seats themselves."""
         return {r.player.id for r in self.seats if r.player is not None and r.house is None}
 
-    def place_of(self, player_id: str | None) -> Place:
-        """Where this player is; who watches or has left has no seat."""
-        own = (r for r in self.seats if r.player is not None and r.player.id == player_id)
-        return Place(self.seat_of(player_id), sum(record.times_left for record in own))
+    def players(self) -> set[str]:
+        """Return the players who have a seat, also if the house plays for it."""
+        return {r.player.id for r in self.seats if r.player is not None}
 
-    def table_company(self) -> set[str]:
-        """Those whom the game takes a place of: who play, and who hosts an open table."""
-        return self.persons() | ({self.host.id} if self.status == OPEN else set())
-
-    def company(self) -> set[str]:
-        """Those whose game it is: who hosts it, and to whom its seats belong."""
+    def participants(self) -> set[str]:
+        """Return the players who have a seat, and the host."""
         return self.players() | {self.host.id}
 
+    def occupants(self) -> set[str]:
+        """Return the players for whom the game counts as unfinished.
+
+        These are the active players and, before the start, the host.
+        """
+        return self.active_players() | ({self.host.id} if self.status == OPEN else set())
+
     def members(self) -> set[str]:
-        """The players for whom the game exists even if it is private."""
-        concerned = [p for r in self.seats for p in (r.player, r.reserved_for) if p is not None]
-        return {self.host.id, *(player.id for player in concerned)}
+        """Return the participants and the players for whom a seat is reserved.
+
+        For them the game exists even if it is private.
+        """
+        named = [p for r in self.seats for p in (r.player, r.reserved_for) if p is not None]
+        return {self.host.id, *(player.id for player in named)}
 
 
 NOT_A_MOVE = Raw(b"null")
 
 
-class Item(Struct, frozen=True, kw_only=True):
-    """One thing that happened: who caused it, and its events as each audience is told them.
+class HistoryItem(Struct, frozen=True, kw_only=True):
+    """One step of a game's history: who caused it, and its events as each audience is told them.
 
-    `told` is what everybody is told; `told_to` what single seats (by their number as text) are
-    told instead. `move` is what was played, for the record alone. The last item of a commit has
-    the game's `version_id`.
+    `told` has the events as everybody is told them, `told_to` those for single seats (by their
+    number as text), which replace them. `move` is the move that was played, for the record only.
+    The last item of a commit has the game's `version_id`.
     """
 
     version: Count
@@ -235,18 +248,18 @@ class Item(Struct, frozen=True, kw_only=True):
     version_id: str = ""
 
     def events(self, reader: Seat | None) -> Raw:
-        """The events as this seat, or a spectator, is told them."""
+        """Return the events as this seat, or a spectator, is told them."""
         return self.told_to.get(str(reader), self.told)
 
 
 class StoredDeal(Struct, frozen=True):
-    """A game's deal, and the text whose hash was published at the start."""
+    """The deal of a game, and the text whose hash was published at the start."""
 
     deal: Raw
     deal_text: str
 
 
-def item(
+def history_item(
     version: int,
     at: int,
     by: str,
@@ -255,10 +268,10 @@ def item(
     turn: int | None = None,
     seat: Seat | None = None,
     move: Any = None,
-) -> Item:
-    """An item, with its events written out for each audience."""
+) -> HistoryItem:
+    """Return an item, with its events encoded for each audience."""
     told_more = {seat for each in told for seat, _ in each.privately}
-    return Item(
+    return HistoryItem(
         version=version,
         at=at,
         turn=turn,
@@ -270,18 +283,18 @@ def item(
     )
 
 
-def public_item(version: int, at: int, by: str, seat: Seat | None, *events: Event) -> Item:
-    """An item that is not a move, and the same for all."""
-    return item(version, at, by, tuple(Told(event) for event in events), seat=seat)
+def public_item(version: int, at: int, by: str, seat: Seat | None, *events: Event) -> HistoryItem:
+    """Return an item that is not a move, and is the same for all audiences."""
+    return history_item(version, at, by, tuple(Told(event) for event in events), seat=seat)
 
 
 def raw(value: Any) -> Raw:
-    """A value as the JSON that will be stored or sent of it."""
+    """Return a value as encoded JSON."""
     return Raw(msgspec.json.encode(value))
 
 
 def timestamp(milliseconds: int) -> str:
-    """A time as RFC 3339 text in UTC.
+    """Return a time as RFC 3339 text in UTC.
 
     >>> timestamp(1_700_000_000_123)
     '2023-11-14T22:13:20.123Z'
@@ -292,10 +305,10 @@ def timestamp(milliseconds: int) -> str:
 
 @lru_cache(8192)
 def _to_the_second(seconds: int) -> str:
-    # Of an aware time, isoformat would write the offset; to cut it off is quicker than strftime.
+    # Cut off the offset of an aware time, which is faster than strftime.
     return datetime.fromtimestamp(seconds, UTC).isoformat()[:19]
 
 
 def digest(text: str) -> str:
-    """The SHA-256 of a text, in hexadecimal."""
+    """Return the SHA-256 of a text, in hexadecimal."""
     return hashlib.sha256(text.encode()).hexdigest()

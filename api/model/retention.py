@@ -1,10 +1,9 @@
-"""How long things are kept, in milliseconds."""
+"""How long records are kept: times to live, in milliseconds."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from api.config.settings import Settings
 from api.model.game import CANCELLED, ENDED, PLAYING, Game
 
 MINUTE_MS = 60 * 1000
@@ -12,26 +11,26 @@ HOUR_MS = 60 * MINUTE_MS
 DAY_MS = 24 * HOUR_MS
 
 OLD_TOKEN_MS = 10 * 60 * 1000
-"""A token after a new one was issued, at most."""
+"""How long a token is valid after the next one was issued, at most."""
 
 SEEN_MS = 20 * 1000
-"""How exactly it is noted when a player was last heard of.
+"""How precisely the time is noted when a player was last seen.
 
-A poll is sent again after 25 seconds, a stream checked every 30: so that whoever waits was heard
-of within half a minute.
+Long polls are repeated after 25 seconds and streams checked every 30, so a player who waits was
+seen within the last half minute.
 """
 
 COMMIT_MS = 60_000
-"""Longer than a commit can be under way."""
+"""Longer than a commit can be in flight."""
 
 
 @dataclass(frozen=True, slots=True)
 class Retention:
-    """What the settings say: players from their last use on, games from their last change on.
+    """Times to live: of players from their last use, of games from their last commit.
 
-    `unused_player` is for one who was never in a game, `request` for an Idempotency-Key, `ticket`
-    for a stream's. A cancelled game has a short life, as there is no bound to how many of them a
-    player may have.
+    `unused_player` is for a player who never was in a game, `request` for an Idempotency-Key,
+    `ticket` for a ticket of a stream. Cancelled games are kept only briefly, as a player may have
+    any number of them.
     """
 
     player: int
@@ -43,39 +42,49 @@ class Retention:
     ticket: int
 
     @classmethod
-    def of(cls, settings: Settings) -> Retention:
-        """The lives that these settings give."""
+    def of_periods(
+        cls,
+        *,
+        player_days: float,
+        unused_player_minutes: float,
+        open_game_days: float,
+        finished_game_days: float,
+        cancelled_game_hours: float,
+        idempotency_hours: float,
+        ticket_hours: float,
+    ) -> Retention:
+        """Return the times to live for these periods, named like the settings."""
         return cls(
-            player=int(settings.player_days * DAY_MS),
-            unused_player=int(settings.unused_player_minutes * MINUTE_MS),
-            unfinished=int(settings.open_game_days * DAY_MS),
-            finished=int(settings.finished_game_days * DAY_MS),
-            cancelled=int(settings.cancelled_game_hours * HOUR_MS),
-            request=int(settings.idempotency_hours * HOUR_MS),
-            ticket=int(settings.ticket_hours * HOUR_MS),
+            player=int(player_days * DAY_MS),
+            unused_player=int(unused_player_minutes * MINUTE_MS),
+            unfinished=int(open_game_days * DAY_MS),
+            finished=int(finished_game_days * DAY_MS),
+            cancelled=int(cancelled_game_hours * HOUR_MS),
+            request=int(idempotency_hours * HOUR_MS),
+            ticket=int(ticket_hours * HOUR_MS),
         )
 
     @property
     def ended(self) -> int:
-        """How long any game is kept that has ended, at most."""
+        """The longest time to live of a game that has ended."""
         return max(self.finished, self.cancelled)
 
     @property
     def renewal(self) -> int:
-        """How old what keeps something alive may get before it is renewed."""
+        """After how long a time to live is renewed."""
         return min(DAY_MS, self.player // 2, self.unfinished // 2)
 
     def of_game(self, game: Game, now: int) -> int:
-        """How long a game is kept from a commit on; always beyond its deadline."""
+        """Return the time to live of a game after a commit; it ends after the game's deadline."""
         if game.status in ENDED:
             return self._of_ended(game)
         return self.unfinished + max((game.deadline or now) - now, 0)
 
     def of_entries(self, game: Game) -> int:
-        """How long what lists a game, and who plays it, are kept: beyond the game itself.
+        """Return the time to live of a game's index entries and players: beyond the game's own.
 
-        They are written anew only when a game that goes on has not done so for a while, and
-        before a commit, from which on the game lives; its deadline may be another by then.
+        They are written before the commit that starts the game's time to live. While a game goes
+        on, they are renewed only now and then, and by then its deadline may be another one.
         """
         longest = self._of_ended(game) if game.status in ENDED else self.unfinished
         if game.status == PLAYING:

@@ -13,9 +13,9 @@ from typing import TypeVar
 import gevent
 from redis import RedisError
 
+from api.concurrency.single_flight import SingleFlight
 from api.observability import metrics
-from api.storage.client import Unreadable
-from api.storage.coalescing import SingleFlight
+from api.storage.errors import Unreadable
 
 SECONDS_KEPT = 1.0
 
@@ -32,11 +32,11 @@ class Exposition:
         self._is_full = is_full
         self._text = b""
         self._kept_until = 0.0
-        self._rendering = SingleFlight(self._render)
+        self._rendering = SingleFlight[bytes]()
 
     def get(self) -> bytes:
         """Return the text."""
-        return self._text if self._is_fresh() else self._rendering.get()
+        return self._text if self._is_fresh() else self._rendering.run_fresh("text", self._render)
 
     def _is_fresh(self) -> bool:
         return time.monotonic() < self._kept_until

@@ -29,9 +29,9 @@ from redis.exceptions import RedisError
 from redis.exceptions import TimeoutError as RedisTimeoutError
 
 from api.config.rate_policies import POLICIES
-from api.model.game import CANCELLED, FINISHED, NOT_A_MOVE, Game, Item
+from api.model.game import CANCELLED, FINISHED, NOT_A_MOVE, Game, HistoryItem
 from api.observability import context, multiprocess
-from api.storage.client import Unreadable, is_full
+from api.storage.errors import Unreadable, is_full
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
@@ -155,7 +155,7 @@ def request_refused(status: int) -> None:
     _request_counter("other", context.UNMATCHED, status).inc()
 
 
-def committed(before: Game | None, after: Game, items: Iterable[Item]) -> None:
+def committed(before: Game | None, after: Game, items: Iterable[HistoryItem]) -> None:
     """A change of a game was committed."""
     for item in items:
         if item.move != NOT_A_MOVE:

@@ -1,4 +1,9 @@
-"""Counts what callers do, and tells when it is too much. What is counted is others' business."""
+"""Counts what callers do by the policies, and tells when a caller has reached a limit.
+
+The library `limits` is not used: it would need a storage and two subclasses of our own, as its
+storages open their own connections to Redis or grow without bound, and the rest of it is one
+comparison.
+"""
 
 from __future__ import annotations
 
@@ -7,22 +12,24 @@ import time
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from limits import RateLimitItem, RateLimitItemPerSecond
-from limits.strategies import FixedWindowRateLimiter
 from redis import RedisError
 
 from api.config.rate_policies import Policy
 from api.observability import metrics
 from api.problems.problem import Problem
-from api.storage.client import StoreClient, Unreadable
-from api.storage.counters import SharedCounts, WorkerCounts
+from api.storage.client import StoreClient
+from api.storage.counters import SharedCounters, Window, WorkerCounters
+from api.storage.errors import Unreadable
 
 AWAY_SECONDS = 1.0
-"""So long nothing is noted in a store that has just failed: whoever fails anyway waits once."""
+"""How long `note` does not use a store that has just failed, so that only one request waits."""
 
 
 class Standing(NamedTuple):
-    """How a caller stands with a limit: how much is left, and in how many seconds all is again."""
+    """The standing of a caller with a policy.
+
+    `remaining` is what is left in the window, which ends in `reset` seconds.
+    """
 
     policy: Policy
     is_over: bool
@@ -39,40 +46,43 @@ def too_many(standing: Standing) -> Problem:
 
 
 class Limiter:
-    """Counts by the policies, each for whoever it is about; those that are off count nothing."""
+    """Counts by policy and by key, which is an address, a token or a game."""
 
     def __init__(self, client: StoreClient, policies: Iterable[Policy]) -> None:
         self._policies = {each.name: each for each in policies}
-        self._items = {each.name: _item(each) for each in self._policies.values()}
-        self._own = _Counting(WorkerCounts())
-        self._shared = _Counting(SharedCounts(client))
+        self._own = WorkerCounters()
+        self._shared = SharedCounters(client)
         self._away_until = 0.0
 
     def policy(self, name: str) -> Policy | None:
-        """The policy of this name, unless it is off."""
+        """Return the policy of this name, None if it is off."""
         return self._policies.get(name)
 
-    def count(self, name: str, whose: str) -> Standing | None:
-        """Count one more, unless it is too much already; None if the policy is off.
+    def count(self, name: str, key: str) -> Standing | None:
+        """Count one more, unless the limit is reached; None if the policy is off.
 
         Raises:
-            redis.RedisError: it is counted in the store, which failed.
+            redis.RedisError: the policy is counted in the store, which failed.
         """
         policy = self._policies.get(name)
         if policy is None:
             return None
-        item, limiter = self._items[name], self._counting(policy)
-        # For what is known to be used up, the store is not asked.
-        is_over = policy.shared and not limiter.test(item, whose)
-        is_over = is_over or not limiter.hit(item, whose)
-        return self._standing(policy, whose, is_over)
+        counters, counter = self._counters(policy), _counter(policy, key)
+        window = counters.window(counter)
+        # A limit that is known to be reached is refused without a round trip.
+        is_over = window.total >= policy.amount
+        if not is_over:
+            window = counters.add(counter, policy.seconds)
+            # Other workers may have reached the limit in the meantime.
+            is_over = window.total > policy.amount
+        return _standing(policy, window, is_over)
 
-    def note(self, name: str, whose: str) -> Standing | None:
-        """Count what has happened already; None if the store does not let us."""
+    def note(self, name: str, key: str) -> Standing | None:
+        """Count what has happened already; None if the policy is off or the store fails."""
         if time.monotonic() < self._away_until:
             return None
         try:
-            return self.count(name, whose)
+            return self.count(name, key)
         except Unreadable:
             return None
         except RedisError as error:
@@ -80,38 +90,23 @@ class Limiter:
             self._away_until = time.monotonic() + AWAY_SECONDS
             return None
 
-    def look(self, name: str, whose: str) -> Standing | None:
-        """How somebody stands, as far as this worker knows."""
+    def look(self, name: str, key: str) -> Standing | None:
+        """Return the standing of a caller, as far as this worker knows."""
         policy = self._policies.get(name)
         if policy is None:
             return None
-        standing = self._standing(policy, whose, False)
-        return standing._replace(is_over=standing.remaining == 0)
+        window = self._counters(policy).window(_counter(policy, key))
+        return _standing(policy, window, window.total >= policy.amount)
 
-    def _counting(self, policy: Policy) -> _Counting:
+    def _counters(self, policy: Policy) -> WorkerCounters:
         return self._shared if policy.shared else self._own
 
-    def _standing(self, policy: Policy, whose: str, is_over: bool) -> Standing:
-        item = self._items[policy.name]
-        count, until = self._counting(policy).counts.window(item.key_for(whose))
-        left = math.ceil(until - time.monotonic())
-        return Standing(policy, is_over, max(item.amount - count, 0), max(left, 1))
+
+def _counter(policy: Policy, key: str) -> str:
+    """Return the key of a counter; its hash tag spreads the counters over a cluster."""
+    return f"limit:{{{key}}}:{policy.name}:{policy.amount}:{policy.seconds}"
 
 
-class _Counting(FixedWindowRateLimiter):
-    """The library's way to count, and where it keeps the counts."""
-
-    def __init__(self, counts: WorkerCounts) -> None:
-        super().__init__(counts)
-        self.counts = counts
-
-
-class _Item(RateLimitItemPerSecond):
-    """An item of the library's, with keys that have a hash tag for clusters."""
-
-    def key_for(self, *identifiers: bytes | str | float) -> str:
-        return f"limit:{{{identifiers[0]!s}}}:{self.namespace}:{self.amount}:{self.multiples}"
-
-
-def _item(policy: Policy) -> RateLimitItem:
-    return _Item(policy.amount, policy.seconds, namespace=policy.name)
+def _standing(policy: Policy, window: Window, is_over: bool) -> Standing:
+    reset = max(math.ceil(window.ends_at - time.monotonic()), 1)
+    return Standing(policy, is_over, max(policy.amount - window.total, 0), reset)

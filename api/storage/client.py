@@ -1,13 +1,16 @@
-"""The link to the store: commands about keys go out, many in one round trip, answers come back.
+"""The store client: sends commands to the server that has their keys, many in one round trip.
 
-One pool of connections a worker, bounded, with short timeouts and one retry: a server that is
-away must fail a request within a bounded time, not hang it. A retry is safe since whatever is
-sent twice has the same outcome: a commit carries its own random id (see `api.storage.games`).
+A server that is down must fail a request within a bounded time, so timeouts are short and there is
+one retry. The retry is safe, as a command that arrives twice has the same outcome as one: a commit,
+for example, carries its own random id (see `api/storage/scripts/commit.lua`).
 
-What must not be lost can be made to wait for replicas. WAIT counts only what its own connection
-wrote, so it is sent with the commands that it is about, on their connection.
+Changes that must not be lost can wait for replicas. WAIT counts only the writes of its own
+connection, so it is sent with the commands that it is about, on their connection.
 
-This module knows no key of ours. How a cluster is spoken to is `api.storage.cluster`.
+Coalesced batches use one connection without a pool and are packed by hiredis: a batch of two
+commands takes 28 µs of worker time, with redis-py's `Pipeline` and connection pool 141 µs.
+
+This module knows no keys. `api.storage.cluster` has the client of a cluster.
 """
 
 from __future__ import annotations
@@ -15,323 +18,263 @@ from __future__ import annotations
 import hashlib
 import math
 import time
-from collections.abc import Callable, Sequence
-from functools import partial
-from queue import Empty
-from typing import Any, NamedTuple, Protocol, cast
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from importlib.resources import files
+from typing import Any, NamedTuple, Protocol
 
-from gevent.queue import LifoQueue
+from gevent.lock import BoundedSemaphore
 from hiredis import pack_command
 from redis import RedisError, ResponseError
-from redis.connection import BlockingConnectionPool, Connection, ConnectionInterface, ConnectionPool
-from redis.exceptions import ConnectionError as RedisConnectionError
-from redis.exceptions import NoScriptError, OutOfMemoryError
-from redis.exceptions import TimeoutError as RedisTimeoutError
+from redis.connection import ConnectionInterface, ConnectionPool
+from redis.exceptions import NoScriptError
 
 from api.observability.context import caller_address
-from api.storage.coalescing import SharedTrips, Shares
+from api.storage.coalescing import Batcher, CallerLimits
+from api.storage.errors import UNREACHABLE, NotReplicated, PoolExhausted, raise_errors
 
 RETRY_PAUSE_SECONDS = 0.05
 
-UNREACHABLE = (RedisConnectionError, RedisTimeoutError, OSError)
-
-
-class Unreadable(Exception):
-    """What is kept under a key is not what was written there: a fault of this one key's data.
-
-    The store is well, so it is no `RedisError`: to ask again is of no use.
-    """
-
-
-class NotReplicated(RedisError):
-    """It was written, but fewer replicas than demanded have said that they have it too."""
-
 
 class Script(NamedTuple):
-    """A script, and the name that the server knows it by once it has seen it."""
+    """A Lua script, and the SHA-1 by which a server knows it once it has run it."""
 
     source: str
     sha: str
 
     @classmethod
-    def of(cls, source: str) -> Script:
-        """The script with this source."""
+    def load(cls, name: str) -> Script:
+        """Load `api/storage/scripts/NAME.lua`; its head documents keys, arguments and reply."""
+        file = files("api.storage") / "scripts" / f"{name}.lua"
+        source = file.read_text(encoding="utf-8")
         return cls(source, hashlib.sha1(source.encode(), usedforsecurity=False).hexdigest())
 
-    def on(self, *keys: str, args: Sequence[Any] = ()) -> Command:
-        """A call of it on some keys, which belong together."""
+    def call(self, *keys: str, args: Sequence[Any] = ()) -> Command:
+        """Return the command that calls the script. The keys must share a hash tag."""
         return Command(keys[0], ("EVALSHA", self.sha, len(keys), *keys, *args), self)
 
 
 class Command(NamedTuple):
-    """A command about a key; or about the server that has this key, like TIME."""
+    """A command about a key, or about the server that has this key, like TIME."""
 
     key: str
     words: tuple[Any, ...]
     script: Script | None = None
 
     def with_source(self) -> Command:
-        """As it is sent to a server that does not know its script."""
+        """Return the command for a server that does not have its script."""
         if self.script is None:
             return self
         return self._replace(words=("EVAL", self.script.source, *self.words[2:]))
 
 
 class Replicas(NamedTuple):
-    """How many replicas have to have what must not be lost, and for how long that may take."""
+    """How many replicas must confirm a durable change, and within which time."""
 
     number: int
     timeout_ms: int
 
-    def command(self, key: str) -> Command:
-        """Waits for them."""
+    def wait_command(self, key: str) -> Command:
+        """Return the command that waits for the replicas of the server that has this key."""
         return Command(key, ("WAIT", self.number, self.timeout_ms))
 
 
 class StoreClient(Protocol):
-    """Asks the store. Any call may raise `redis.RedisError`, or `Unreadable` of a key."""
+    """Executes commands in the store. Any call may raise `redis.RedisError` or `Unreadable`."""
 
     publish: str
-    """The command that tells the listeners of a channel that belongs to a key."""
+    """The command that publishes on a channel that is named like a key."""
 
     waits_for_replicas: bool
-    """Whether what is `durable` is waited for."""
+    """Whether durable changes wait for replicas."""
 
-    def ask(
-        self, commands: Sequence[Command], *, durable: bool = False, apart: bool = False
+    def execute(
+        self,
+        commands: Sequence[Command],
+        *,
+        durable: bool = False,
+        keep_unreadable: bool = False,
     ) -> list[Any]:
-        """The answers to some commands, in their order.
+        """Return the replies to some commands, in order.
 
-        `durable`: what they write must not be lost; `NotReplicated` if it may be.
-        `apart`: they have nothing to do with each other, so that `Unreadable` is not raised but
-        is the answer about its key, and the others are what they are.
+        `durable`: raise `NotReplicated` unless enough replicas confirm the changes.
+        `keep_unreadable`: the commands are independent of each other, so `Unreadable` is not
+        raised but is the reply about its key.
         """
 
-    def everywhere(self, *words: Any) -> list[Any]:
-        """The answer of every server that has keys."""
-
-
-class PoolExhausted(RedisConnectionError):
-    """All connections to a server were in use for too long. It says nothing of the server."""
-
-
-class Connections(BlockingConnectionPool):
-    """Connections to a server, the last used first; who finds none free waits for one.
-
-    Unlike redis-py's own, it does not ask the socket before each use whether it is still one:
-    that takes a third of the time of a round trip, and whatever was sent in vain is sent again.
-    """
-
-    def __init__(self, **options: Any) -> None:
-        super().__init__(queue_class=LifoQueue, **options)  # type: ignore[no-untyped-call]
-
-    def get_connection(self, *args: Any, **options: Any) -> Connection:
-        """A connection. Raises `NoneIsFree` if there is none in time."""
-        try:
-            connection: Connection | None = self.pool.get(timeout=self.timeout)
-        except Empty:
-            raise PoolExhausted("no connection is free") from None
-        if connection is None:
-            connection = cast("Connection", self.make_connection())  # type: ignore[no-untyped-call]
-        try:
-            connection.connect()
-        except BaseException:
-            self.release(connection)
-            raise
-        return connection
-
-    def release(self, connection: ConnectionInterface) -> None:
-        """Take a connection back."""
-        own = cast("Connection", connection)
-        if self.owns_connection(own) and not own.should_reconnect():
-            self.pool.put_nowait(own)
-        else:
-            super().release(own)  # type: ignore[no-untyped-call]
+    def execute_on_all(self, *words: Any) -> list[Any]:
+        """Return the reply of each server that has keys."""
 
 
 class FairClient:
-    """A link to one server of which every caller has a share.
+    """A client of one server that all callers share: each has a bounded number of requests in it.
 
-    Who asks for much keeps nobody else waiting.
+    A caller with many requests at once does not delay those of other callers.
     """
 
-    AT_ONCE = 16
-    """So many questions of one address are under way at once."""
+    MAX_CONCURRENT = 16
+    """Requests of one address that are in flight at once; more wait."""
 
     def __init__(self, client: ServerClient) -> None:
-        self._link = client
-        self._shares = Shares(self.AT_ONCE)
+        self._client = client
+        self._limits = CallerLimits(self.MAX_CONCURRENT)
         self._failed_at = -math.inf
         self._failure: Exception = PoolExhausted()
         self.publish = client.publish
         self.waits_for_replicas = client.waits_for_replicas
 
-    def ask(
-        self, commands: Sequence[Command], *, durable: bool = False, apart: bool = False
+    def execute(
+        self,
+        commands: Sequence[Command],
+        *,
+        durable: bool = False,
+        keep_unreadable: bool = False,
     ) -> list[Any]:
-        """See `Link`."""
-        return self._in_turn(lambda: self._link.ask(commands, durable=durable, apart=apart))
+        """See `StoreClient`."""
+        with self._slot():
+            return self._client.execute(commands, durable=durable, keep_unreadable=keep_unreadable)
 
-    def answers(self, commands: Sequence[Command], *, durable: bool = False) -> list[Any]:
-        """The answers, errors of the server among them."""
-        return self._in_turn(lambda: self._link.answers(commands, durable=durable))
+    def execute_raw(self, commands: Sequence[Command], *, durable: bool = False) -> list[Any]:
+        """Return the replies; an error of the server is the reply to its command."""
+        with self._slot():
+            return self._client.execute_raw(commands, durable=durable)
 
-    def everywhere(self, *words: Any) -> list[Any]:
-        """See `Link`."""
-        return self._in_turn(lambda: self._link.everywhere(*words))
+    def execute_on_all(self, *words: Any) -> list[Any]:
+        """See `StoreClient`."""
+        with self._slot():
+            return self._client.execute_on_all(*words)
 
-    def _in_turn(self, ask: Callable[[], list[Any]]) -> list[Any]:
-        room = self._shares.of(caller_address())
-        came = time.monotonic()
-        with room:
-            if self._failed_at > came:
-                # Who has waited for so long has waited long enough for a store that is away.
+    @contextmanager
+    def _slot(self) -> Iterator[None]:
+        began = time.monotonic()
+        with self._limits.of(caller_address()):
+            if self._failed_at > began:
+                # Fail fast: the server went down while this request was queued.
                 raise type(self._failure)(*self._failure.args)
             try:
-                return ask()
+                yield
             except UNREACHABLE as error:
-                # Without its traceback, which would keep alive what the request was about.
+                # A copy without a traceback, which would keep the request's frames alive.
                 self._failed_at, self._failure = time.monotonic(), type(error)(*error.args)
                 raise
 
 
 class ServerClient:
-    """The link to one server, or to whichever is the master of several.
+    """A client of one server, or of the current master among several.
 
-    `shared` has the connections for trips that are shared, `pool` those for the others, which
-    may take all of theirs for long.
+    Coalesced batches, of which one is in flight at a time, have a connection of their own.
+    Commands that may take long, since they wait for replicas, use connections of `pool`; they wait
+    for one if all are in use.
     """
 
     publish = "PUBLISH"
 
     def __init__(
-        self, shared: ConnectionPool, pool: ConnectionPool, replicas: Replicas, timeout: float
+        self,
+        connection: ConnectionInterface,
+        pool: ConnectionPool,
+        replicas: Replicas,
+        timeout: float,
     ) -> None:
+        self._connection = connection
         self._pool = pool
+        self._free = BoundedSemaphore(pool.max_connections)
         self._replicas = replicas
         self._timeout = timeout
-        self._trips = SharedTrips[Command, Any](partial(self._go, shared))
+        self._batcher = Batcher[Command, Any](self._execute_batch)
         self.waits_for_replicas = replicas.number > 0
 
-    def ask(
-        self, commands: Sequence[Command], *, durable: bool = False, apart: bool = False
+    def execute(
+        self,
+        commands: Sequence[Command],
+        *,
+        durable: bool = False,
+        keep_unreadable: bool = False,
     ) -> list[Any]:
-        """See `Link`."""
-        return refuse_errors(self.answers(commands, durable=durable), apart=apart)
+        """See `StoreClient`."""
+        replies = self.execute_raw(commands, durable=durable)
+        return raise_errors(replies, keep_unreadable=keep_unreadable)
 
-    def answers(self, commands: Sequence[Command], *, durable: bool = False) -> list[Any]:
-        """The answers, errors of the server among them."""
+    def execute_raw(self, commands: Sequence[Command], *, durable: bool = False) -> list[Any]:
+        """Return the replies; an error of the server is the reply to its command."""
         if not (durable and self.waits_for_replicas):
-            return with_scripts(self._trips.ask, commands)
-        # Nobody else is to wait for them.
-        waited_for = [*commands, self._replicas.command(commands[0].key)]
-        answers = with_scripts(partial(self._go, self._pool), waited_for)
-        why = unconfirmed(answers.pop(), self._replicas)
-        # Of an answer that is an error already, nothing was written.
-        return [why if why and not isinstance(each, Exception) else each for each in answers]
+            return _with_scripts(self._batcher.submit, commands)
+        # Not coalesced: other requests must not wait for these replicas.
+        with_wait = [*commands, self._replicas.wait_command(commands[0].key)]
+        replies = _with_scripts(self._execute_on_pool, with_wait)
+        error = _replication_error(replies.pop(), self._replicas)
+        # A command that failed anyway has written nothing.
+        return [error if error and not isinstance(each, Exception) else each for each in replies]
 
-    def everywhere(self, *words: Any) -> list[Any]:
-        """See `Link`."""
-        return refuse_errors(self._go(self._pool, [Command("", words)]))
+    def execute_on_all(self, *words: Any) -> list[Any]:
+        """See `StoreClient`."""
+        return raise_errors(self._execute_on_pool([Command("", words)]))
 
-    def _go(self, pool: ConnectionPool, commands: Sequence[Command]) -> list[Any]:
-        """The answers, errors of the server among them."""
-        begin = time.monotonic()
+    def _execute_batch(self, commands: Sequence[Command]) -> list[Any]:
+        return self._retry(lambda: _exchange(self._connection, commands))
+
+    def _execute_on_pool(self, commands: Sequence[Command]) -> list[Any]:
+        return self._retry(lambda: self._exchange_on_pool(commands))
+
+    def _retry(self, attempt: Callable[[], list[Any]]) -> list[Any]:
+        """Attempt an exchange, and once more if the connection fails while there is time."""
+        began = time.monotonic()
         try:
-            return exchange(pool, commands)
+            return attempt()
         except UNREACHABLE:
-            # Whoever has waited for so long has waited long enough.
-            if time.monotonic() - begin >= self._timeout:
+            if time.monotonic() - began >= self._timeout:
                 raise
         time.sleep(RETRY_PAUSE_SECONDS)
-        return exchange(pool, commands, anew=True)
+        return attempt()
+
+    def _exchange_on_pool(self, commands: Sequence[Command]) -> list[Any]:
+        if not self._free.acquire(timeout=self._timeout):
+            raise PoolExhausted("no connection to the store is free")
+        try:
+            connection = self._pool.get_connection()
+            try:
+                return _exchange(connection, commands)
+            finally:
+                self._pool.release(connection)
+        finally:
+            self._free.release()
 
 
-def exchange(pool: ConnectionPool, commands: Sequence[Command], *, anew: bool = False) -> list[Any]:
-    """The answers to some commands in one round trip, errors among them.
-
-    `anew`: on a new connection, since an old one may have ended without our knowing.
-    """
-    connection = pool.get_connection()
+def _exchange(connection: ConnectionInterface, commands: Sequence[Command]) -> list[Any]:
+    """Send some commands and read their replies, errors of the server among them."""
     try:
-        if anew:
-            connection.disconnect()
-            connection.connect()
-        send(connection, commands)
-        return [receive(connection) for _ in commands]
+        connection.connect()
+        # Packed here, as `Connection.pack_commands` also looks for commands that we never send.
+        connection.send_packed_command([b"".join([pack_command(each.words) for each in commands])])
+        return [_read_reply(connection) for _ in commands]
     except BaseException:
-        # Else what is still to come on it would answer somebody else's question.
+        # The replies that have not been read must not answer the next commands.
         connection.disconnect()
         raise
-    finally:
-        pool.release(connection)
 
 
-def send(connection: ConnectionInterface, commands: Sequence[Command]) -> None:
-    """Send some commands at once."""
-    # redis-py would look at each word first, whether it is one of those that we never send.
-    packed = b"".join([pack_command(each.words) for each in commands])
-    connection.send_packed_command([packed])
-
-
-def receive(connection: ConnectionInterface) -> Any:
-    """The next answer on a connection, perhaps an error of the server's."""
+def _read_reply(connection: ConnectionInterface) -> Any:
     try:
         return connection.read_response()
     except ResponseError as error:
         return error
 
 
-def with_scripts(
-    ask: Callable[[Sequence[Command]], list[Any]], commands: Sequence[Command]
+def _with_scripts(
+    execute: Callable[[Sequence[Command]], list[Any]], commands: Sequence[Command]
 ) -> list[Any]:
-    """The answers of a server that may have to be told the scripts first, as it has restarted."""
-    answers = ask(commands)
-    if any(isinstance(each, NoScriptError) for each in answers):
-        # All of it, as WAIT has to come after what it waits for.
-        return ask([each.with_source() for each in commands])
-    return answers
+    """Execute commands on a server that may not have their scripts, as it may have restarted."""
+    replies = execute(commands)
+    if any(isinstance(each, NoScriptError) for each in replies):
+        # All of them again, as WAIT has to come after the commands that it is about.
+        return execute([each.with_source() for each in commands])
+    return replies
 
 
-def refuse_errors(answers: list[Any], *, apart: bool = False) -> list[Any]:
-    """Raise the first of the answers that is an error; not `Unreadable` if they are `apart`."""
-    for at, each in enumerate(answers):
-        if not isinstance(each, RedisError):
-            continue
-        if not is_about_data(each):
-            raise each
-        answers[at] = Unreadable()
-        answers[at].__cause__ = each
-        if not apart:
-            raise answers[at]
-    return answers
-
-
-def readable(answer: Any) -> Any:
-    """One of the answers to what was asked `apart`. Raises `Unreadable` if it is that."""
-    if isinstance(answer, Unreadable):
-        raise answer
-    return answer
-
-
-def is_about_data(error: Exception) -> bool:
-    """Whether a command was refused for what is under its key, which nobody but us writes."""
-    # In a script's words it comes first as well, or after what older servers say of the script.
-    return isinstance(error, ResponseError) and "WRONGTYPE " in str(error)
-
-
-def is_full(error: Exception) -> bool:
-    """Whether a server refused a change because its memory or its disk is full."""
-    # MISCONF is what a server answers that could not write its file.
-    return isinstance(error, OutOfMemoryError) or (
-        isinstance(error, ResponseError) and "MISCONF " in str(error)
-    )
-
-
-def unconfirmed(answer: Any, replicas: Replicas) -> RedisError | None:
-    """Why it is not sure that so many replicas have it as have to."""
-    if isinstance(answer, RedisError):
-        return answer
-    if answer < replicas.number:
-        return NotReplicated(f"{answer} of {replicas.number} replicas have it")
+def _replication_error(reply: Any, replicas: Replicas) -> RedisError | None:
+    """Return what a reply to WAIT says is wrong, None if enough replicas have confirmed."""
+    if isinstance(reply, RedisError):
+        return reply
+    if reply < replicas.number:
+        return NotReplicated(f"{reply} of {replicas.number} replicas have it")
     return None

@@ -1,9 +1,9 @@
-"""The link to a Redis or Valkey cluster.
+"""The client of a Redis or Valkey cluster.
 
-Which node has which key is redis-py's to know; here commands are sent to the nodes that have
-their keys, all at once, and again when a node has moved its slots, has failed or is being
-replaced by its replica, until the time is up. To each node there is a link of its own, of which
-every caller has a share, so that one that stands still keeps nobody waiting who needs the others.
+redis-py knows which node has which key. This module sends commands to the nodes that have their
+keys, to all at once, and retries until the timeout when a node has moved its slots, has failed or
+is being replaced by its replica. Each node has a client of its own with limits for each caller, so
+a node that does not reply delays only the requests that need it.
 """
 
 from __future__ import annotations
@@ -31,106 +31,106 @@ from redis.exceptions import (
 from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import TimeoutError as RedisTimeoutError
 
-from api.storage.client import UNREACHABLE, Command, FairClient, PoolExhausted, refuse_errors
+from api.storage.client import Command, FairClient
+from api.storage.errors import UNREACHABLE, PoolExhausted, raise_errors
 
-Answer = TypeVar("Answer")
+Result = TypeVar("Result")
 
 PAUSE_SECONDS = 0.05
-LONGEST_PAUSE_SECONDS = 0.4
+MAX_PAUSE_SECONDS = 0.4
 
-IN_VAIN_SECONDS = 0.5
-"""So long nobody asks again who has which key after nobody could say."""
+RELOAD_PAUSE_SECONDS = 0.5
+"""How long the topology is not loaded again after no node could report it."""
 
-PASSING = (MovedError, AskError, ClusterDownError, TryAgainError, ReadOnlyError, *UNREACHABLE)
-"""What is worth asking again after."""
+RETRYABLE = (MovedError, AskError, ClusterDownError, TryAgainError, ReadOnlyError, *UNREACHABLE)
 
 
 class Topology:
-    """Which node has which key. Loaded when it is first needed, and again when it was wrong.
+    """Which node has which key. Loaded on first use, and again when it was wrong.
 
-    `named`: the nodes that were named to us, to be asked if none that was found answers. That
-    may take long when many do not answer, so it is done once for all who need it, each of whom
-    waits no longer than until a time of its own, or for its `patience` (s); and when it was in
-    vain it is not done again at once.
+    `seeds` are the configured nodes, which are asked as well if no known node replies. Loading can
+    take long when nodes do not reply. So it is done once for all requests that need it, each of
+    which waits until a deadline of its own, or for `timeout` seconds. After a failure it is not
+    done again at once.
     """
 
     def __init__(
         self,
         connect: Callable[[], NodesManager],
-        named: Sequence[tuple[str, int]],
-        patience: float,
+        seeds: Sequence[tuple[str, int]],
+        timeout: float,
     ) -> None:
         self._connect = connect
-        self._named = list(named)
-        self._patience = patience
+        self._seeds = list(seeds)
+        self._timeout = timeout
         self._nodes: NodesManager | None = None
         self._loading: gevent.Greenlet | None = None
-        self._in_vain: RedisError | None = None
-        self._in_vain_until = 0.0
+        self._failure: RedisError | None = None
+        self._no_load_before = 0.0
 
-    def node(self, key: str, until: float | None = None) -> ClusterNode:
-        """The node that has a key. Raises `RedisError`."""
-        nodes = self._known(until)
+    def node(self, key: str, deadline: float | None = None) -> ClusterNode:
+        """Return the node that has a key. Raises `RedisError`."""
+        nodes = self._loaded(deadline)
         try:
             return nodes.get_node_from_slot(key_slot(key.encode()))
         except SlotNotCoveredError as error:
             raise _as_redis_error(error) from error
 
-    def masters(self, until: float | None = None) -> list[ClusterNode]:
-        """All nodes that have keys. Raises `RedisError`."""
-        masters = list(self._known(until).get_nodes_by_server_type("primary"))
+    def masters(self, deadline: float | None = None) -> list[ClusterNode]:
+        """Return all nodes that have keys. Raises `RedisError`."""
+        masters = list(self._loaded(deadline).get_nodes_by_server_type("primary"))
         if not masters:
             raise RedisConnectionError("no node of the cluster has keys")
         return masters
 
     def has(self, name: str) -> bool:
-        """Whether a node of this name was found when it was last looked for."""
+        """Return whether a node of this name was there when the topology was last loaded."""
         return self._nodes is not None and self._nodes.get_node(node_name=name) is not None
 
     def node_at(self, host: str, port: int) -> ClusterNode | None:
-        """The node at this address, if it is known."""
-        return self._known(None).get_node(host=host, port=port)
+        """Return the node at this address, None if it is not known."""
+        return self._loaded(None).get_node(host=host, port=port)
 
-    def refresh(self, failed: ClusterNode | None = None, until: float | None = None) -> None:
-        """Ask the cluster again, at last the node that has failed. Raises `RedisError`."""
-        self._load(None if failed is None else failed.name, until)
+    def refresh(self, failed: ClusterNode | None = None, deadline: float | None = None) -> None:
+        """Load the topology again; a failed node is asked last. Raises `RedisError`."""
+        self._load(None if failed is None else failed.name, deadline)
 
-    def _known(self, until: float | None) -> NodesManager:
+    def _loaded(self, deadline: float | None) -> NodesManager:
         if self._nodes is None:
-            self._load(None, until)
+            self._load(None, deadline)
         if self._nodes is None:
-            raise RedisConnectionError("nobody has said yet who has which key")
+            raise RedisConnectionError("the topology of the cluster is not known yet")
         return self._nodes
 
-    def _load(self, failed: str | None, until: float | None) -> None:
-        """Wait for the loading that is under way, or else a new one."""
+    def _load(self, failed: str | None, deadline: float | None) -> None:
+        """Wait until the topology is loaded; begin unless this is in progress."""
         now = time.monotonic()
-        if self._in_vain is not None and now < self._in_vain_until:
-            # What was kept of those who were told before would only grow.
-            raise self._in_vain.with_traceback(None)
+        if self._failure is not None and now < self._no_load_before:
+            # Without the traceback of earlier requests, which would grow each time.
+            raise self._failure.with_traceback(None)
         if self._loading is None:
-            # Of its own: no request that is given up takes it along.
+            # In a greenlet of its own, so that a request that is given up does not stop it.
             self._loading = gevent.spawn(self._load_for_all, failed)
         loading = self._loading
-        loading.join(self._patience if until is None else max(until - now, 0))
+        loading.join(self._timeout if deadline is None else max(deadline - now, 0))
         if not loading.ready():
-            raise RedisTimeoutError("the cluster does not say in time who has which key")
+            raise RedisTimeoutError("the cluster does not report its topology in time")
         if loading.value is not None:
             raise loading.value.with_traceback(None)
 
     def _load_for_all(self, failed: str | None) -> RedisError | None:
-        """Load; why it was in vain."""
-        why: RedisError | None = None
+        """Load the topology, and return the error if that fails."""
+        failure: RedisError | None = None
         try:
             self._load_now(failed)
         except Exception as error:
-            # Nodes that know of no slots, or not yet of each other, say much that redis-py
+            # Nodes without slots, or that do not know each other yet, send replies that redis-py
             # does not expect.
-            why = _as_redis_error(error)
-        self._in_vain = why
-        self._in_vain_until = time.monotonic() + IN_VAIN_SECONDS
+            failure = _as_redis_error(error)
+        self._failure = failure
+        self._no_load_before = time.monotonic() + RELOAD_PAUSE_SECONDS
         self._loading = None
-        return why
+        return failure
 
     def _load_now(self, failed: str | None) -> None:
         if self._nodes is None:
@@ -139,7 +139,7 @@ class Topology:
         known = {*self._nodes.startup_nodes, *self._nodes.nodes_cache}
         self._nodes.initialize(
             additional_startup_nodes_info=[
-                (host, port) for host, port in self._named if f"{host}:{port}" not in known
+                (host, port) for host, port in self._seeds if f"{host}:{port}" not in known
             ],
             disconnect_startup_nodes_pools=False,
             last_failed_node_name=failed,
@@ -147,9 +147,9 @@ class Topology:
 
 
 class ClusterClient:
-    """The link to a cluster (see `api.storage.client.Link`).
+    """The client of a cluster (see `api.storage.client.StoreClient`).
 
-    `server` makes the link to one of its nodes.
+    `connect` returns the client of one node, by host and port.
     """
 
     publish = "SPUBLISH"
@@ -157,152 +157,163 @@ class ClusterClient:
     def __init__(
         self,
         topology: Topology,
-        server: Callable[[str, int], FairClient],
+        connect: Callable[[str, int], FairClient],
         timeout: float,
         *,
         waits_for_replicas: bool,
     ) -> None:
         self._topology = topology
-        self._server = server
+        self._connect = connect
         self._timeout = timeout
-        self._links: dict[str, FairClient] = {}
+        self._clients: dict[str, FairClient] = {}
         self.waits_for_replicas = waits_for_replicas
 
-    def ask(
-        self, commands: Sequence[Command], *, durable: bool = False, apart: bool = False
+    def execute(
+        self,
+        commands: Sequence[Command],
+        *,
+        durable: bool = False,
+        keep_unreadable: bool = False,
     ) -> list[Any]:
-        """See `api.storage.client.Link`."""
-        until = time.monotonic() + self._timeout
+        """See `StoreClient`."""
+        deadline = time.monotonic() + self._timeout
         pause = PAUSE_SECONDS
-        answers: list[Any] = [None] * len(commands)
-        left = list(range(len(commands)))
+        replies: list[Any] = [None] * len(commands)
+        remaining = list(range(len(commands)))
         while True:
-            found = self._try([commands[at] for at in left], until, durable=durable)
-            for at, answer in zip(left, found, strict=True):
-                answers[at] = answer
-            left = [at for at in left if isinstance(answers[at], PASSING)]
-            if not left:
-                return refuse_errors(answers, apart=apart)
-            if time.monotonic() + pause >= until:
-                raise answers[left[0]]
+            new = self._attempt([commands[at] for at in remaining], deadline, durable=durable)
+            for at, reply in zip(remaining, new, strict=True):
+                replies[at] = reply
+            remaining = [at for at in remaining if isinstance(replies[at], RETRYABLE)]
+            if not remaining:
+                return raise_errors(replies, keep_unreadable=keep_unreadable)
+            if time.monotonic() + pause >= deadline:
+                raise replies[remaining[0]]
             time.sleep(pause)
-            pause = min(pause * 2, LONGEST_PAUSE_SECONDS)
+            pause = min(pause * 2, MAX_PAUSE_SECONDS)
 
-    def everywhere(self, *words: Any) -> list[Any]:
-        """See `api.storage.client.Link`."""
-        until = time.monotonic() + self._timeout
+    def execute_on_all(self, *words: Any) -> list[Any]:
+        """See `StoreClient`."""
+        deadline = time.monotonic() + self._timeout
         while True:
             try:
-                return self._ask_masters(words, until)
-            except PASSING:
-                self._refresh(None, until)
-                if time.monotonic() + PAUSE_SECONDS >= until:
+                return self._execute_on_masters(words, deadline)
+            except RETRYABLE:
+                self._refresh(None, deadline)
+                if time.monotonic() + PAUSE_SECONDS >= deadline:
                     raise
             time.sleep(PAUSE_SECONDS)
 
-    def _ask_masters(self, words: Sequence[Any], until: float) -> list[Any]:
-        """The answer of each node that has keys.
+    def _execute_on_masters(self, words: Sequence[Any], deadline: float) -> list[Any]:
+        """Return the reply of each node that has keys.
 
-        Raises `RedisError` if one is no master now, or serves no keys as slots have no node.
+        Raises `RedisError` if a node is not a master now, or if it serves no keys because slots
+        are not covered.
         """
-        asked = [Command("", each) for each in (("ROLE",), ("CLUSTER", "INFO"), tuple(words))]
-        masters = self._topology.masters(until)
-        found = at_once([partial(self._answers, node, asked) for node in masters])
-        for role, state, _ in map(refuse_errors, found):
+        commands = [Command("", each) for each in (("ROLE",), ("CLUSTER", "INFO"), tuple(words))]
+        masters = self._topology.masters(deadline)
+        by_node = run_all([partial(self._execute_on, node, commands) for node in masters])
+        for role, state, _ in map(raise_errors, by_node):
             if role[0] != b"master":
-                raise RedisConnectionError("a node is no master any more")
+                raise RedisConnectionError("a node is not a master any more")
             if b"cluster_state:ok" not in state:
                 raise ClusterDownError("a node serves no keys")
-        return [answer for _, _, answer in found]
+        return [reply for _, _, reply in by_node]
 
-    def _try(self, commands: Sequence[Command], until: float, *, durable: bool) -> list[Any]:
-        """The answers of the nodes that have the keys, errors among them.
+    def _attempt(self, commands: Sequence[Command], deadline: float, *, durable: bool) -> list[Any]:
+        """Return the replies of the nodes that have the keys, errors among them.
 
-        After one that asking again may mend, the nodes are looked for anew.
+        After an error that a retry may solve, the topology is loaded again.
         """
         by_node: dict[ClusterNode, list[int]] = defaultdict(list)
         try:
-            for at, command in enumerate(commands):
-                by_node[self._topology.node(command.key, until)].append(at)
+            for index, command in enumerate(commands):
+                by_node[self._topology.node(command.key, deadline)].append(index)
         except RedisError as error:
-            self._refresh(None, until)
+            self._refresh(None, deadline)
             return [error] * len(commands)
-        found = at_once(
+        node_replies = run_all(
             [
-                partial(self._answers, node, [commands[at] for at in places], durable=durable)
-                for node, places in by_node.items()
+                partial(self._execute_on, node, [commands[at] for at in indexes], durable=durable)
+                for node, indexes in by_node.items()
             ]
         )
-        answers: list[Any] = [None] * len(commands)
-        for places, of_node in zip(by_node.values(), found, strict=True):
-            for at, answer in zip(places, of_node, strict=True):
-                answers[at] = answer
-        self._look_through(list(by_node), found, until)
-        return answers
+        replies: list[Any] = [None] * len(commands)
+        for indexes, of_node in zip(by_node.values(), node_replies, strict=True):
+            for index, reply in zip(indexes, of_node, strict=True):
+                replies[index] = reply
+        self._refresh_if_wrong(list(by_node), node_replies, deadline)
+        return replies
 
-    def _look_through(
-        self, nodes: Sequence[ClusterNode], found: Sequence[Sequence[Any]], until: float
+    def _refresh_if_wrong(
+        self, nodes: Sequence[ClusterNode], replies: Sequence[Sequence[Any]], deadline: float
     ) -> None:
-        """Look for the nodes anew, if one has failed or has not what it was asked for."""
+        """Load the topology again if a node has failed or does not have a key."""
         failed: ClusterNode | None = None
         is_wrong = False
-        for node, answers in zip(nodes, found, strict=True):
-            for answer in answers:
-                # A connection that is not free says nothing of the node.
-                if isinstance(answer, PASSING) and not isinstance(answer, PoolExhausted):
+        for node, of_node in zip(nodes, replies, strict=True):
+            for reply in of_node:
+                # An exhausted pool says nothing of the node.
+                if isinstance(reply, RETRYABLE) and not isinstance(reply, PoolExhausted):
                     is_wrong = True
-                    failed = node if isinstance(answer, UNREACHABLE) else failed
+                    failed = node if isinstance(reply, UNREACHABLE) else failed
         if is_wrong:
-            self._refresh(failed, until)
+            self._refresh(failed, deadline)
 
-    def _answers(
+    def _execute_on(
         self, node: ClusterNode, commands: Sequence[Command], *, durable: bool = False
     ) -> list[Any]:
-        """The answers of a node, errors among them, if need be of that which a slot moves to."""
-        answers = self._at(node, commands, durable=durable)
-        for at, answer in enumerate(answers):
-            if isinstance(answer, AskError) and not isinstance(answer, MovedError):
-                there = self._topology.node_at(answer.host, answer.port)
-                if there is not None:
-                    # Its source goes along: else with a second attempt ASKING would be missing.
-                    asked = [Command("", ("ASKING",)), commands[at].with_source()]
-                    answers[at] = self._at(there, asked, durable=durable)[1]
-        return answers
+        """Return the replies of a node, errors among them.
 
-    def _at(self, node: ClusterNode, commands: Sequence[Command], *, durable: bool) -> list[Any]:
+        A command about a slot that is being moved to another node is sent there if the node asks
+        for it.
+        """
+        replies = self._send(node, commands, durable=durable)
+        for index, reply in enumerate(replies):
+            if isinstance(reply, AskError) and not isinstance(reply, MovedError):
+                target = self._topology.node_at(reply.host, reply.port)
+                if target is not None:
+                    # With its source: a retry for an unknown script would lack ASKING.
+                    redirected = [Command("", ("ASKING",)), commands[index].with_source()]
+                    replies[index] = self._send(target, redirected, durable=durable)[1]
+        return replies
+
+    def _send(self, node: ClusterNode, commands: Sequence[Command], *, durable: bool) -> list[Any]:
         try:
-            return self._link(node).answers(commands, durable=durable)
+            return self._client(node).execute_raw(commands, durable=durable)
         except (RedisError, OSError) as error:
             return [_as_redis_error(error)] * len(commands)
 
-    def _link(self, node: ClusterNode) -> FairClient:
-        client = self._links.get(node.name)
+    def _client(self, node: ClusterNode) -> FairClient:
+        client = self._clients.get(node.name)
         if client is None:
-            # Those to nodes that have gone for good are not kept.
-            self._links = {name: of for name, of in self._links.items() if self._topology.has(name)}
-            client = self._links[node.name] = self._server(node.host, node.port)
+            # Drop the clients of nodes that have left the cluster.
+            self._clients = {
+                name: each for name, each in self._clients.items() if self._topology.has(name)
+            }
+            client = self._clients[node.name] = self._connect(node.host, node.port)
         return client
 
-    def _refresh(self, failed: ClusterNode | None, until: float) -> None:
-        # It may be that no node answers: then the next attempt says so.
+    def _refresh(self, failed: ClusterNode | None, deadline: float) -> None:
+        # If no node replies, the next attempt raises the error.
         with contextlib.suppress(RedisError):
-            self._topology.refresh(failed, until)
+            self._topology.refresh(failed, deadline)
 
 
-def at_once(acts: Sequence[Callable[[], Answer]]) -> list[Answer]:
-    """What some functions return, each of which may have to wait."""
-    if not acts:
+def run_all(functions: Sequence[Callable[[], Result]]) -> list[Result]:
+    """Run functions that wait for I/O concurrently, and return their results."""
+    if not functions:
         return []
-    *others, own = acts
-    # For the same caller, each in a context of its own.
-    greenlets = [gevent.spawn(copy_context().run, act) for act in others]
-    answer = own()
+    *others, own = functions
+    # In the context of this request, so that they count for its caller.
+    greenlets = [gevent.spawn(copy_context().run, function) for function in others]
+    result = own()
     gevent.joinall(greenlets, raise_error=True)
-    return [*[each.value for each in greenlets], answer]
+    return [*[each.value for each in greenlets], result]
 
 
 def _as_redis_error(error: Exception) -> RedisError:
-    """What redis-py raises of a cluster that cannot be reached is not always a `RedisError`."""
+    """Return an error as a `RedisError`: not all that redis-py raises about clusters are."""
     if isinstance(error, RedisError):
         return error
     made = RedisConnectionError(str(error))

@@ -1,14 +1,10 @@
-"""Ways to share: a round trip, the store, or what was found, with others who ask for it.
+"""Request coalescing: callers share round trips to the store, and no caller gets all of it.
 
-Who asks while nobody else does goes at once. Who comes while the store is being asked waits until
-its answers are here; then all who have come go together, in one round trip. The more there are,
-the less each costs: a trip's price is that of going, mostly, and not of what is carried. When a
-trip fails, so does it for those who wait: they have waited as long for a store that is away.
+While one batch is in flight, requests that arrive wait for it and then travel together in the next
+one: most of the cost of a round trip does not depend on how much it carries. When a batch fails,
+all waiting requests fail with it: they have waited as long for a store that is down.
 
-Of one caller only so many ask at once: those who want more queue by themselves, and not before
-everybody else.
-
-This module knows nothing of the store: how a trip is made is its owner's to say.
+This module does not know the store: its user says how a batch is executed.
 """
 
 from __future__ import annotations
@@ -21,122 +17,112 @@ import gevent
 from gevent.event import AsyncResult
 from gevent.lock import Semaphore
 
-Question = TypeVar("Question")
-Answer = TypeVar("Answer")
+Item = TypeVar("Item")
+Reply = TypeVar("Reply")
 
-MOST_AT_ONCE = 500
-"""With so many questions a trip is full, if it is not one who asks more than that."""
-
-
-class _Passenger(Generic[Question]):
-    """Who waits to go along."""
-
-    __slots__ = ("questions", "result")
-
-    def __init__(self, questions: Sequence[Question]) -> None:
-        self.questions = questions
-        self.result = AsyncResult()
+MAX_BATCH = 500
+"""How many items of several requests go into one batch. One request alone may have more."""
 
 
-class SharedTrips(Generic[Question, Answer]):
-    """Makes one trip at a time, by `go`, which brings one answer to each question or raises."""
+class _Request(Generic[Item]):
+    """The items of one caller, which waits for the next batch."""
 
-    def __init__(self, go: Callable[[Sequence[Question]], list[Answer]]) -> None:
-        self._go = go
-        self._is_under_way = False
-        self._waiting: deque[_Passenger[Question]] = deque()
+    __slots__ = ("items", "replies")
 
-    def ask(self, questions: Sequence[Question]) -> list[Answer]:
-        """The answers. Raises what `go` raises, of the trip that these questions were to be on."""
-        if self._is_under_way:
-            passenger = _Passenger(questions)
-            self._waiting.append(passenger)
-            answers: list[Answer] = passenger.result.get()
-            return answers
-        self._is_under_way = True
+    def __init__(self, items: Sequence[Item]) -> None:
+        self.items = items
+        self.replies = AsyncResult()
+
+
+class Batcher(Generic[Item, Reply]):
+    """Executes one batch at a time.
+
+    `execute` returns one reply for each item of a batch, in order, or raises.
+    """
+
+    def __init__(self, execute: Callable[[Sequence[Item]], list[Reply]]) -> None:
+        self._execute = execute
+        self._is_in_flight = False
+        self._waiting: deque[_Request[Item]] = deque()
+
+    def submit(self, items: Sequence[Item]) -> list[Reply]:
+        """Return the replies to some items, which stay together in one batch.
+
+        Raises what `execute` raises for their batch, or for the batch that they waited for.
+        """
+        if self._is_in_flight:
+            request = _Request(items)
+            self._waiting.append(request)
+            replies: list[Reply] = request.replies.get()
+            return replies
+        self._is_in_flight = True
         try:
-            return self._go(questions)
+            return self._execute(items)
         except Exception as error:
-            self._fail(self._waiting, error)
+            _fail(self._waiting, error)
             raise
         finally:
             if self._waiting:
-                # By nobody who has somewhere else to go, or can be stopped.
-                gevent.spawn(self._carry)
+                # In a greenlet of its own: this one has its replies, and may be killed.
+                gevent.spawn(self._execute_waiting)
             else:
-                self._is_under_way = False
+                self._is_in_flight = False
 
-    def _carry(self) -> None:
-        """Go for those who wait until nobody does."""
+    def _execute_waiting(self) -> None:
+        """Execute batches until no request waits."""
         while self._waiting:
-            passengers = self._next()
+            batch = self._next_batch()
             try:
-                answers = self._go([each for one in passengers for each in one.questions])
+                replies = self._execute([item for request in batch for item in request.items])
             except Exception as error:
-                self._fail(passengers, error)
-                self._fail(self._waiting, error)
+                _fail(batch, error)
+                _fail(self._waiting, error)
                 break
-            at = 0
-            for passenger in passengers:
-                number = len(passenger.questions)
-                passenger.result.set(answers[at : at + number])
-                at += number
-        self._is_under_way = False
+            begin = 0
+            for request in batch:
+                end = begin + len(request.items)
+                request.replies.set(replies[begin:end])
+                begin = end
+        self._is_in_flight = False
 
-    def _fail(
-        self, passengers: list[_Passenger[Question]] | deque[_Passenger[Question]], error: Exception
-    ) -> None:
-        while passengers:
-            passengers.pop().result.set_exception(error)
-
-    def _next(self) -> list[_Passenger[Question]]:
-        passengers = [self._waiting.popleft()]
-        number = len(passengers[0].questions)
+    def _next_batch(self) -> deque[_Request[Item]]:
+        batch = deque([self._waiting.popleft()])
+        size = len(batch[0].items)
         while self._waiting:
-            number += len(self._waiting[0].questions)
-            if number > MOST_AT_ONCE:
+            size += len(self._waiting[0].items)
+            if size > MAX_BATCH:
                 break
-            passengers.append(self._waiting.popleft())
-        return passengers
+            batch.append(self._waiting.popleft())
+        return batch
 
 
-class Shares:
-    """So many at once of each: `with shares.of(whose):` waits until there is room for one more."""
+def _fail(requests: deque[_Request[Item]], error: Exception) -> None:
+    while requests:
+        requests.popleft().replies.set_exception(error)
 
-    REMEMBERED = 1000
 
-    def __init__(self, of_each: int) -> None:
-        self._of_each = of_each
-        self._taken: dict[str, Semaphore] = {}
+class CallerLimits:
+    """Limits the concurrent requests of each caller: `with limits.of(caller):` waits for a slot."""
 
-    def of(self, whose: str) -> Semaphore:
-        """The room for this one."""
-        room = self._taken.get(whose)
-        if room is None:
-            self._forget()
-            room = self._taken[whose] = Semaphore(self._of_each)
-        return room
+    MAX_CALLERS = 1000
+    """From so many on, callers without a request in flight are forgotten."""
 
-    def _forget(self) -> None:
-        """Forget those who ask nothing now, when there are many."""
-        if len(self._taken) >= self.REMEMBERED:
-            self._taken = {
-                whose: room for whose, room in self._taken.items() if room.counter < self._of_each
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
+        self._slots: dict[str, Semaphore] = {}
+
+    def of(self, caller: str) -> Semaphore:
+        """Return the free slots of a caller."""
+        slots = self._slots.get(caller)
+        if slots is None:
+            self._forget_idle()
+            slots = self._slots[caller] = Semaphore(self._limit)
+        return slots
+
+    def _forget_idle(self) -> None:
+        if len(self._slots) >= self.MAX_CALLERS:
+            self._slots = {
+                caller: slots
+                for caller, slots in self._slots.items()
+                if slots.counter < self._limit
             }
-
-
-class SingleFlight(Generic[Answer]):
-    """Something to look for, with one look for all who ask at the same time.
-
-    Never with one that began before they asked.
-    """
-
-    def __init__(self, look: Callable[[], Answer]) -> None:
-        def go(askers: Sequence[None]) -> list[Answer]:
-            return [look()] * len(askers)
-
-        self._trips = SharedTrips(go)
-
-    def get(self) -> Answer:
-        """It. Raises what looking for it raised."""
-        return self._trips.ask([None])[0]

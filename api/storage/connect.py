@@ -1,14 +1,14 @@
-"""From the address of a store to the link to it, and to the connections that hear of news.
+"""From REDIS_URL to a store client, and to the nodes where channels are heard.
 
-| REDIS_URL | what it is |
+| REDIS_URL | store |
 | --- | --- |
 | `redis://`, `unix://`, `rediss://` (with TLS) | one server |
-| `redis+sentinel://HOST:PORT,HOST:PORT/NAME` | the master of this name, as the Sentinels say |
-| `redis+cluster://HOST:PORT,HOST:PORT` | the cluster that these are nodes of |
+| `redis+sentinel://HOST:PORT,HOST:PORT/NAME` | the master of this name, as the Sentinels report |
+| `redis+cluster://HOST:PORT,HOST:PORT` | the cluster that these nodes belong to |
 
-The last two have their `rediss+…` too. User and password are those of the servers that have the
-keys. What else redis-py can be told about a connection is told in the query, as there; what is
-said of TLS is for Sentinels too.
+The last two exist with TLS as well (`rediss+…`). User and password are those of the servers that
+have the keys. Options of redis-py's connections can be set in the query; those about TLS also apply
+to the connections to Sentinels.
 """
 
 from __future__ import annotations
@@ -31,57 +31,54 @@ from redis.retry import Retry
 from redis.sentinel import Sentinel, SentinelConnectionPool
 
 from api.config.settings import Settings, SettingsError
-from api.storage.client import Connections, FairClient, Replicas, ServerClient, StoreClient
+from api.storage.client import FairClient, Replicas, ServerClient, StoreClient
 from api.storage.cluster import ClusterClient, Topology
-from api.storage.pubsub import Places
+from api.storage.pubsub import ChannelNodes
 
 SENTINEL_PORT = 26379
 CLUSTER_PORT = 6379
 
-CHANNELS_AT_ONCE = 500
+MAX_CHANNELS = 500
+"""How many channels one command subscribes to or unsubscribes from."""
 
-NEVER = Retry(ConstantBackoff(0), 0)
-"""What is tried again is `api.storage.client`'s to say."""
-
-
-class SentinelConnections(SentinelConnectionPool, Connections):
-    """Connections to the master that the Sentinels name."""
+NO_RETRY = Retry(ConstantBackoff(0), 0)
+"""Retries are up to `api.storage.client`."""
 
 
-class OnePlace:
-    """The one server, whichever it is (see `api.storage.pubsub.Places`)."""
+class SingleNode:
+    """All channels are heard on the one server, or the current master."""
 
     def __init__(self, pool: ConnectionPool) -> None:
         self._pool = pool
 
-    def of(self, channel: str) -> str:
-        """Where a channel is heard."""
+    def node_of(self, channel: str) -> str:
+        """See `ChannelNodes`."""
         return ""
 
     def refresh(self) -> None:
-        """Nothing moves."""
+        """Do nothing: channels do not move."""
 
-    def open(self, place: str) -> ConnectionInterface:
-        """A new connection, open. Raises `RedisError`."""
-        return _opened(self._pool)
+    def connect(self, node: str) -> ConnectionInterface:
+        """See `ChannelNodes`."""
+        return _open(self._pool)
 
-    def subscribe(self, channels: Sequence[str]) -> list[tuple[str, ...]]:
-        """The commands that subscribe."""
-        return _many_at_once("SUBSCRIBE", channels)
+    def subscribe_commands(self, channels: Sequence[str]) -> list[tuple[str, ...]]:
+        """See `ChannelNodes`."""
+        return _in_chunks("SUBSCRIBE", channels)
 
-    def unsubscribe(self, channels: Sequence[str]) -> list[tuple[str, ...]]:
-        """The commands that unsubscribe."""
-        return _many_at_once("UNSUBSCRIBE", channels)
+    def unsubscribe_commands(self, channels: Sequence[str]) -> list[tuple[str, ...]]:
+        """See `ChannelNodes`."""
+        return _in_chunks("UNSUBSCRIBE", channels)
 
-    def learn(self, error: ResponseError) -> bool:
-        """There are no other commands."""
+    def fall_back(self, error: ResponseError) -> bool:
+        """Return False: there are no other commands."""
         return False
 
 
-class NodePlaces:
-    """The nodes of a cluster: a channel is heard where a key of its name would be.
+class ClusterNodes:
+    """A channel is heard on the node of a cluster that would have a key of the same name.
 
-    Before version 7 it is heard everywhere, and with the old commands.
+    Before Redis 7 a channel is heard on every node, with the commands of a single server.
     """
 
     def __init__(self, topology: Topology, pool: Callable[..., ConnectionPool]) -> None:
@@ -89,59 +86,55 @@ class NodePlaces:
         self._pool = pool
         self._is_sharded = True
 
-    def of(self, channel: str) -> str:
-        """The name of the node where a channel is heard now. Raises `RedisError`."""
+    def node_of(self, channel: str) -> str:
+        """See `ChannelNodes`."""
         return self._topology.node(channel).name
 
     def refresh(self) -> None:
-        """A node is not what it was. Raises `RedisError`."""
+        """See `ChannelNodes`."""
         self._topology.refresh()
 
-    def open(self, place: str) -> ConnectionInterface:
-        """A new connection to a node, open. Raises `RedisError`."""
-        host, _, port = place.rpartition(":")
-        return _opened(self._pool(host=host, port=int(port)))
+    def connect(self, node: str) -> ConnectionInterface:
+        """See `ChannelNodes`."""
+        host, _, port = node.rpartition(":")
+        return _open(self._pool(host=host, port=int(port)))
 
-    def subscribe(self, channels: Sequence[str]) -> list[tuple[str, ...]]:
-        """The commands that subscribe."""
+    def subscribe_commands(self, channels: Sequence[str]) -> list[tuple[str, ...]]:
+        """See `ChannelNodes`."""
         if self._is_sharded:
-            # One command is for one slot.
+            # One command for each channel: all channels of a command must be in one slot.
             return [("SSUBSCRIBE", each) for each in channels]
-        return _many_at_once("SUBSCRIBE", channels)
+        return _in_chunks("SUBSCRIBE", channels)
 
-    def unsubscribe(self, channels: Sequence[str]) -> list[tuple[str, ...]]:
-        """The commands that unsubscribe."""
+    def unsubscribe_commands(self, channels: Sequence[str]) -> list[tuple[str, ...]]:
+        """See `ChannelNodes`."""
         if self._is_sharded:
             return [("SUNSUBSCRIBE", each) for each in channels]
-        return _many_at_once("UNSUBSCRIBE", channels)
+        return _in_chunks("UNSUBSCRIBE", channels)
 
-    def learn(self, error: ResponseError) -> bool:
-        """Whether the node is an old one, and only now known to be."""
+    def fall_back(self, error: ResponseError) -> bool:
+        """Return whether the error shows for the first time that the cluster is an old one."""
         is_old = self._is_sharded and "unknown command" in str(error).lower()
         self._is_sharded = self._is_sharded and not is_old
         return is_old
 
 
-def _opened(pool: ConnectionPool) -> ConnectionInterface:
-    """A new connection that waits without end for what comes, but not for being opened.
-
-    A server that stands still takes connections too: its system does so for it.
-    """
+def _open(pool: ConnectionPool) -> ConnectionInterface:
+    """Open a new connection. Only opening it has a timeout, not waiting for messages."""
     connection = cast("AbstractConnection", pool.make_connection())
     connection.connect()
     connection.update_current_socket_timeout(None)
     return connection
 
 
-def _many_at_once(command: str, channels: Sequence[str]) -> list[tuple[str, ...]]:
+def _in_chunks(command: str, channels: Sequence[str]) -> list[tuple[str, ...]]:
     return [
-        (command, *channels[at : at + CHANNELS_AT_ONCE])
-        for at in range(0, len(channels), CHANNELS_AT_ONCE)
+        (command, *channels[at : at + MAX_CHANNELS]) for at in range(0, len(channels), MAX_CHANNELS)
     ]
 
 
-def connect(settings: Settings) -> tuple[StoreClient, Places]:
-    """The link to the store, and where news are heard; nothing is opened before it is needed."""
+def connect(settings: Settings) -> tuple[StoreClient, ChannelNodes]:
+    """Return a store client and the nodes of its channels. Connections are opened on first use."""
     if settings.redis_url is None:
         raise SettingsError(
             "REDIS_URL is not set. Set it, or use `ludotheque serve`, "
@@ -149,53 +142,51 @@ def connect(settings: Settings) -> tuple[StoreClient, Places]:
         )
     timeout = settings.redis_timeout_seconds
     replicas = Replicas(settings.wait_replicas, int(timeout * 1000))
-    asking: dict[str, Any] = {
-        "max_connections": settings.redis_connections,
-        "timeout": timeout,
+    options: dict[str, Any] = {
         "socket_timeout": timeout,
         "socket_connect_timeout": timeout,
-        # Its answers are the same in all versions of all servers.
+        # The version whose replies are the same on all servers.
         "protocol": 2,
         "health_check_interval": 0,
     }
-    # What waits for replicas is answered when they have it, or the time for that is up.
-    waiting = {**asking, "socket_timeout": timeout + (timeout if replicas.number else 0)}
+    # WAIT replies after its own timeout at the latest.
+    wait_options = {**options, "socket_timeout": timeout + (timeout if replicas.number else 0)}
     url = urlsplit(settings.redis_url)
     kind = url.scheme.partition("+")[2]
 
-    def single(make: Callable[[dict[str, Any]], ConnectionPool]) -> FairClient:
-        # One trip is made at a time; a second connection is for what is sent anew.
-        shared = make({**asking, "max_connections": 2})
-        return FairClient(ServerClient(shared, make(waiting), replicas, timeout))
+    def server_client(make_pool: Callable[[dict[str, Any]], ConnectionPool]) -> FairClient:
+        connection = make_pool(options).make_connection()
+        pool = make_pool({**wait_options, "max_connections": settings.redis_connections})
+        return FairClient(ServerClient(connection, pool, replicas, timeout))
 
     if kind == "cluster":
-        named = addresses(url, CLUSTER_PORT)
-        topology = Topology(partial(_nodes, url, named, asking), named, timeout)
-        node = partial(_node_pool, _options(url))
+        seeds = addresses(url, CLUSTER_PORT)
+        topology = Topology(partial(_nodes_manager, url, seeds, options), seeds, timeout)
+        node_pool = partial(_node_pool, _server_options(url))
         cluster = ClusterClient(
             topology,
-            lambda host, port: single(partial(node, host=host, port=port)),
+            lambda host, port: server_client(partial(node_pool, host=host, port=port)),
             timeout,
             waits_for_replicas=replicas.number > 0,
         )
-        return cluster, NodePlaces(topology, partial(node, asking))
-    make = (
+        return cluster, ClusterNodes(topology, partial(node_pool, options))
+    make_pool = (
         partial(_sentinel_pool, url) if kind == "sentinel" else partial(_pool, settings.redis_url)
     )
-    return single(make), OnePlace(make(asking))
+    return server_client(make_pool), SingleNode(make_pool(options))
 
 
-def addresses(url: SplitResult, port: int) -> list[tuple[str, int]]:
-    """The hosts and ports that an address names. Raises `ValueError`."""
+def addresses(url: SplitResult, default_port: int) -> list[tuple[str, int]]:
+    """Return the hosts and ports of an address. Raises `ValueError`."""
     hosts = url.netloc.rpartition("@")[2].split(",")
     split = [urlsplit(f"//{host}") for host in hosts]
     if not all(each.hostname for each in split):
         raise ValueError("a host has no name")
-    return [(cast("str", each.hostname), each.port or port) for each in split]
+    return [(cast("str", each.hostname), each.port or default_port) for each in split]
 
 
-def _options(url: SplitResult) -> dict[str, Any]:
-    """How one server of several is connected to, but for its host and port."""
+def _server_options(url: SplitResult) -> dict[str, Any]:
+    """Return the options that an address sets for each of its servers, without host and port."""
     credentials, at, _ = url.netloc.rpartition("@")
     scheme = url.scheme.partition("+")[0]
     options: dict[str, Any] = parse_url(f"{scheme}://{credentials}{at}host?{url.query}")
@@ -204,53 +195,54 @@ def _options(url: SplitResult) -> dict[str, Any]:
 
 
 def _pool(url: str, options: dict[str, Any]) -> ConnectionPool:
-    return Connections.from_url(url, **options, retry=NEVER)
+    return ConnectionPool.from_url(url, **options, retry=NO_RETRY)
 
 
 def _node_pool(
-    of_url: dict[str, Any], options: dict[str, Any], host: str, port: int
+    server_options: dict[str, Any], options: dict[str, Any], host: str, port: int
 ) -> ConnectionPool:
-    return Connections(**{**of_url, **options}, retry=NEVER, host=host, port=port)
+    return ConnectionPool(**{**server_options, **options}, retry=NO_RETRY, host=host, port=port)
 
 
 def _sentinel_pool(url: SplitResult, options: dict[str, Any]) -> ConnectionPool:
     name, _, db = url.path.strip("/").partition("/")
-    of_server = _options(url)
-    tls = of_server.pop("connection_class", None) is not None
-    watching = addresses(url, SENTINEL_PORT)
-    own = {
-        "username": of_server.pop("sentinel_username", None),
-        "password": of_server.pop("sentinel_password", None),
+    server_options = _server_options(url)
+    tls = server_options.pop("connection_class", None) is not None
+    sentinels = addresses(url, SENTINEL_PORT)
+    # All Sentinels together may take as long as the master itself.
+    timeout = options["socket_connect_timeout"] / len(sentinels)
+    sentinel_options = {
+        "username": server_options.pop("sentinel_username", None),
+        "password": server_options.pop("sentinel_password", None),
         "ssl": tls,
-        **{key: value for key, value in of_server.items() if key.startswith("ssl_")},
-        # All of them together may take as long as the master itself.
-        "socket_timeout": options["socket_connect_timeout"] / len(watching),
-        "socket_connect_timeout": options["socket_connect_timeout"] / len(watching),
-        "retry": NEVER,
+        **{key: value for key, value in server_options.items() if key.startswith("ssl_")},
+        "socket_timeout": timeout,
+        "socket_connect_timeout": timeout,
+        "retry": NO_RETRY,
     }
-    sentinel = Sentinel(watching, sentinel_kwargs=own)
-    return SentinelConnections(  # type: ignore[no-untyped-call]
+    return SentinelConnectionPool(
         unquote(name),
-        sentinel,
+        Sentinel(sentinels, sentinel_kwargs=sentinel_options),
         **options,
-        **of_server,
+        **server_options,
         ssl=tls,
         db=int(db or 0),
-        retry=NEVER,
+        retry=NO_RETRY,
     )
 
 
-def _nodes(url: SplitResult, named: list[tuple[str, int]], options: dict[str, Any]) -> NodesManager:
-    """The nodes of a cluster, looked for at once.
+def _nodes_manager(
+    url: SplitResult, seeds: list[tuple[str, int]], options: dict[str, Any]
+) -> NodesManager:
+    """Ask the seed nodes for the nodes of a cluster.
 
-    Of redis-py's cluster this part alone is needed. The whole one asks some master for its
-    commands at the start, even one that stands still.
+    Only this part of redis-py's cluster client is used: the whole client asks some master for its
+    commands when it starts, even a master that does not reply.
     """
     return NodesManager(
-        startup_nodes=[ClusterNode(*each) for each in named],
+        startup_nodes=[ClusterNode(*each) for each in seeds],
         from_url=True,
-        connection_pool_class=Connections,
-        # Whoever meets a slot that nobody has is told so; the other slots go on.
+        # A command for an uncovered slot fails; commands for other slots still work.
         require_full_coverage=False,
-        **{**_options(url), **options},
+        **{**_server_options(url), **options},
     )

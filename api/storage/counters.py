@@ -1,117 +1,82 @@
-"""Where the library `limits` keeps its counts: in this worker's memory, or in the store.
+"""Counters of fixed windows: in this worker's memory, or in the store for all workers.
 
-Its own storages do not fit: those for Redis open connections of their own, and the one in memory
-grows without bound and goes through all that it holds a hundred times a second. These have one
-count for each window, and what the store said last is kept beside it, so that looking at it, or
-refusing what is used up, costs no round trip.
-
-Windows end by the monotonic clock, so that a change of the machine's time makes none longer.
+Each keeps what it knows of a window in memory, so that reading a counter, or refusing what is used
+up already, costs no round trip. Windows end by the monotonic clock, so a change of the machine's
+time makes none longer.
 """
 
 from __future__ import annotations
 
 import time
-
-from limits.storage import Storage
+from typing import NamedTuple
 
 from api.storage.client import Script, StoreClient
 
-MOST_KEYS = 50_000
-"""About ten megabytes. Beyond, the oldest are forgotten: whose count was lost starts again."""
+MAX_KEYS = 50_000
+"""About ten megabytes. Beyond, the oldest windows are forgotten, so their counts start again."""
 
-FEW_KEYS = 1000
-"""From so many on, those that are over are forgotten whenever there are twice as many as last."""
+MIN_KEYS = 1000
+"""From so many on, windows that are over are forgotten whenever their number has doubled."""
 
-COUNT = Script.of("""
-local count = redis.call('INCRBY', KEYS[1], ARGV[1])
-local left = redis.call('PTTL', KEYS[1])
-if left < 0 then
-  left = tonumber(ARGV[2])
-  redis.call('PEXPIRE', KEYS[1], left)
-end
-return {count, left}
-""")
+COUNT = Script.load("count")
 
 
-class WorkerCounts(Storage):
-    """Counts of this worker."""
+class Window(NamedTuple):
+    """The total count of the current window, and when (s, monotonic clock) it ends."""
 
-    STORAGE_SCHEME = None
+    total: int
+    ends_at: float
+
+
+class WorkerCounters:
+    """Counters of this worker."""
 
     def __init__(self) -> None:
-        super().__init__()
-        self._windows: dict[str, tuple[int, float]] = {}
-        self._room = FEW_KEYS
+        self._windows: dict[str, Window] = {}
+        self._limit = MIN_KEYS
 
-    @property
-    def base_exceptions(self) -> type[Exception]:
-        """Nothing can go wrong."""
-        return ValueError
+    def __len__(self) -> int:
+        return len(self._windows)
 
-    def incr(self, key: str, expiry: int, amount: int = 1) -> int:
-        """Count on, in a new window if the last one is over."""
+    def add(self, key: str, seconds: int) -> Window:
+        """Count one more, in a window of this length if none is open; return the window."""
         now = time.monotonic()
-        count, until = self._windows.get(key, (0, 0.0))
-        if until <= now:
-            count, until = 0, now + expiry
-        self._note(key, count + amount, until)
-        return count + amount
+        total, ends_at = self._windows.get(key, (0, 0.0))
+        if ends_at <= now:
+            total, ends_at = 0, now + seconds
+        return self._store(key, Window(total + 1, ends_at))
 
-    def get(self, key: str) -> int:
-        """The count of the present window."""
-        return self.window(key)[0]
-
-    def get_expiry(self, key: str) -> float:
-        """When (s, of the monotonic clock) the window is over; now if there is none."""
-        return self.window(key)[1]
-
-    def window(self, key: str) -> tuple[int, float]:
-        """The count of the present window, and when (s, monotonic) it is over; now if none."""
+    def window(self, key: str) -> Window:
+        """Return the current window; without one, an empty window that ends now."""
         now = time.monotonic()
-        count, until = self._windows.get(key, (0, 0.0))
-        return (count, until) if until > now else (0, now)
+        window = self._windows.get(key)
+        return window if window is not None and window.ends_at > now else Window(0, now)
 
-    def check(self) -> bool:
-        """It is always there."""
-        return True
+    def _store(self, key: str, window: Window) -> Window:
+        if key not in self._windows and len(self._windows) >= self._limit:
+            self._forget()
+        self._windows[key] = window
+        return window
 
-    def reset(self) -> int:
-        """Forget all; how many there were."""
-        number = len(self._windows)
-        self._windows.clear()
-        return number
-
-    def clear(self, key: str) -> None:
-        """Forget one."""
-        self._windows.pop(key, None)
-
-    def _note(self, key: str, count: int, until: float) -> None:
-        if key not in self._windows and len(self._windows) >= self._room:
-            self._make_room()
-        self._windows[key] = (count, until)
-
-    def _make_room(self) -> None:
-        """Forget what is over, and if that is not enough a tenth, so that it is done seldom."""
+    def _forget(self) -> None:
+        """Forget windows that are over. If these are too few, forget a tenth of all as well."""
         now = time.monotonic()
-        kept = [each for each in self._windows.items() if each[1][1] > now]
-        self._windows = dict(kept[max(len(kept) - MOST_KEYS * 9 // 10, 0) :])
-        self._room = min(max(2 * len(self._windows), FEW_KEYS), MOST_KEYS)
+        kept = [each for each in self._windows.items() if each[1].ends_at > now]
+        self._windows = dict(kept[max(len(kept) - MAX_KEYS * 9 // 10, 0) :])
+        self._limit = min(max(2 * len(self._windows), MIN_KEYS), MAX_KEYS)
 
 
-class SharedCounts(WorkerCounts):
-    """Counts of all workers, in the store; to look at one is to look at what it said last.
+class SharedCounters(WorkerCounters):
+    """Counters of all workers, in the store. `window` returns what the store reported last.
 
-    A count whose answer was lost may be counted twice. Counting may raise `redis.RedisError`.
+    A count whose reply was lost may be counted twice.
     """
-
-    STORAGE_SCHEME = None
 
     def __init__(self, client: StoreClient) -> None:
         super().__init__()
-        self._link = client
+        self._client = client
 
-    def incr(self, key: str, expiry: int, amount: int = 1) -> int:
-        """Count on, in one round trip."""
-        ((count, left_ms),) = self._link.ask([COUNT.on(key, args=(amount, expiry * 1000))])
-        self._note(key, count, time.monotonic() + left_ms / 1000)
-        return int(count)
+    def add(self, key: str, seconds: int) -> Window:
+        """Count one more, in one round trip. Raises `redis.RedisError` or `Unreadable`."""
+        ((total, left_ms),) = self._client.execute([COUNT.call(key, args=(1, seconds * 1000))])
+        return self._store(key, Window(total, time.monotonic() + left_ms / 1000))

@@ -1,23 +1,23 @@
-"""Which games there are: of a player, and in the lobby, by status.
+"""Indexes of games: of a player, and of the lobby, by status.
 
-An index is a hint, the game is the truth. An entry is written before the commit that makes it
-true; whoever reads one that the game contradicts skips it, and removes it only when no commit
-can make it true any more. So an index never lacks a game, whatever fails in between.
+An index is a hint, the game is the truth. An entry is written before the commit that makes it true.
+A reader skips an entry that the game contradicts, and removes it only when no commit can make it
+true any more. So an index never lacks a game, whatever fails in between.
 
-An entry has a life, longer than its game's; a game that goes on renews its entries now and then,
-and the lives of those who play it. Whoever adds an entry removes some whose life is over, more
-than are added, so an index holds little that has gone, though nobody reads it. It expires with
-its last entry.
+Entries expire, later than their games. A game that goes on renews its entries now and then, and
+its players' time to live. Adding an entry removes some expired ones, more than are added, so an
+index has few of them even if it is never read. An index expires with its last entry.
 
 | key | holds |
 | --- | --- |
 | `index:{OWNER}:STATUS` | sorted set: game ids by the time of their creation |
-| `index:{OWNER}:STATUS:until` | sorted set: the same ids by when their life is over |
+| `index:{OWNER}:STATUS:until` | sorted set: the same ids by the time when their entries expire |
 | `index:{PLAYER}:ended` | sorted set: a player's own games that ended, by the time of their end |
 
-An owner is the lobby, one ruleset's lobby, a player (all games that concern it), or a player's
-places (those that take one). The last one tells a bot what ended since it last asked, of the games
-that it hosted or had a seat in: strangers can reserve seats for it, which concerns it only then.
+An owner is the lobby, the lobby of one ruleset, a player (all games that concern it), or
+`places:PLAYER` (the games that the player hosts or sits in, until they end). The index of ended
+games tells a bot what ended since it last asked, of the games that it hosted or had a seat in: not
+of those in which strangers have only reserved a seat for it.
 """
 
 from __future__ import annotations
@@ -30,112 +30,328 @@ from typing import Any, NamedTuple
 from api.model.game import CANCELLED, ENDED, FINISHED, OPEN, PLAYING, PUBLIC, UNFINISHED, Game
 from api.model.retention import COMMIT_MS, Retention
 from api.observability import metrics
-from api.storage.client import Command, Script, StoreClient, Unreadable, readable
-from api.storage.games import Store, keeping
+from api.storage.client import Command, Script, StoreClient
+from api.storage.errors import Unreadable, readable
+from api.storage.games import GameStore
+from api.storage.players import renew_command
 
 log = logging.getLogger("ludotheque")
 
 ALL = "all"
 LOBBY = "lobby"
 
-MOST_READS = 20
-"""So often an index is read for one page. If all was false until then, the page is short."""
+MAX_READS = 20
+"""How often an index is read for one page. If all entries were false until then, the page is short.
+"""
 
-REMOVED_AT_ONCE = 10
-"""So many entries whose life is over are removed when one is added."""
+MAX_REMOVED = 10
+"""How many expired entries are removed when one is added."""
 
-TOLD_AT_ONCE = 1000
-"""So many ids are a script's arguments at most; it can take only some thousands."""
+MAX_SCRIPT_IDS = 1000
+"""How many ids are passed to one call of a script, which can take some thousands of arguments."""
 
-ADD = Script.of("""
-local id, created_at, now, life, how = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
-redis.call('ZADD', KEYS[1], created_at, id)
-redis.call('ZADD', KEYS[2], how, now + life, id)
-local over = redis.call('ZRANGE', KEYS[2], '-inf', '(' .. now, 'BYSCORE', 'LIMIT', 0, ARGV[6])
-for _, key in ipairs(KEYS) do
-  if #over > 0 then
-    redis.call('ZREM', key, unpack(over))
-  end
-end
-local last = redis.call('ZRANGE', KEYS[2], 0, 0, 'REV', 'WITHSCORES')
-for _, key in ipairs(KEYS) do
-  redis.call('PEXPIRE', key, last[2] - now)
-end
-""")
+ADD_ENTRY = Script.load("add_entry")
+ADD_ENDED_ENTRY = Script.load("add_ended_entry")
+REMOVE_ENTRIES = Script.load("remove_entries")
 
-ADD_ENDED = Script.of("""
-local id, now, life = ARGV[1], ARGV[2], ARGV[3]
-redis.call('ZADD', KEYS[1], now, id)
-local over = redis.call('ZRANGE', KEYS[1], '-inf', now - life, 'BYSCORE', 'LIMIT', 0, ARGV[4])
-if #over > 0 then
-  redis.call('ZREM', KEYS[1], unpack(over))
-end
-redis.call('PEXPIRE', KEYS[1], life)
-""")
+KEEP_LATER = "GT"
+"""An entry that expires later is left so: the commit may fail, and the game go on as it was."""
 
-REMOVE = Script.of("""
-for _, key in ipairs(KEYS) do
-  redis.call('ZREM', key, unpack(ARGV))
-end
-""")
+REPLACE = "CH"
 
-LONGER = "GT"
-"""An entry that has a longer life keeps it: the commit may fail, and the game go on as it was."""
-
-EXACTLY = "CH"
-
-_PROGRESS: dict[str, int] = {OPEN: 0, PLAYING: 1, FINISHED: 2, CANCELLED: 2}
+_STAGE: dict[str, int] = {OPEN: 0, PLAYING: 1, FINISHED: 2, CANCELLED: 2}
 
 
 class Entry(NamedTuple):
-    """Which index a game belongs in: whose, and of which status."""
+    """Names an index that a game belongs in: by owner and status."""
 
     owner: str
     status: str
 
 
-class Position(NamedTuple):
-    """A place in an index's order, newest first; a page continues after it."""
+class Cursor(NamedTuple):
+    """The last game of a page, newest first; the next page begins after it."""
 
     created_at: int
     game_id: str
 
 
 def lobby(ruleset: str | None = None) -> str:
-    """The owner of the index of public games, or of those of one ruleset."""
+    """Return the owner of the index of public games, or of those of one ruleset."""
     return LOBBY if ruleset is None else f"{LOBBY}:{ruleset}"
 
 
-def places(player_id: str) -> str:
-    """The owner of the index of the games that a player hosts or sits in, until they end."""
+def occupied(player_id: str) -> str:
+    """Return the owner of the index of games that a player hosts or sits in, until they end."""
     return f"places:{player_id}"
 
 
 def entries(game: Game | None) -> set[Entry]:
-    """The entries that a game should have."""
+    """Return the entries that a game should have."""
     if game is None:
         return set()
     listed = {Entry(owner, status) for owner in owners(game) for status in (game.status, ALL)}
     if game.status not in UNFINISHED:
         return listed
-    return listed | {Entry(places(each), game.status) for each in game.table_company()}
+    return listed | {Entry(occupied(each), game.status) for each in game.occupants()}
 
 
 def owners(game: Game) -> set[str]:
-    """Whose indexes a game belongs to."""
+    """Return the owners of the indexes that a game belongs in, whatever its status."""
     in_lobby = {lobby(), lobby(game.ruleset)} if game.visibility == PUBLIC else set()
     return in_lobby | game.members()
 
 
-def _company(game: Game | None) -> set[str]:
-    """Those who are kept as long as a game is, and told of its end."""
-    return set() if game is None else game.company()
+def is_true(entry: Entry, game: Game | None) -> bool:
+    """Return whether a game belongs in the index of an entry."""
+    return game is not None and entry in entries(game)
 
 
-def _are_alike(before: Game | None, after: Game) -> bool:
-    """Whether two states of a game have the same entries, written at the same time.
+def can_become_true(entry: Entry, cursor: Cursor, game: Game | None, now: int) -> bool:
+    """Return whether a commit in flight may still make a false entry true.
 
-    As nearly all that follow one another do: a move changes nothing of it.
+    A game's status only goes forward, and nobody joins after the start.
+    """
+    if game is None:
+        return now - cursor.created_at < COMMIT_MS
+    if entry.status != ALL and _STAGE[game.status] > _STAGE[entry.status]:
+        return False
+    if game.status in ENDED and entry.status not in (ALL, game.status):
+        return False
+    if game.status == OPEN or entry.owner in owners(game):
+        return True
+    # A player who left can take the seat back from the house.
+    return entry.owner in {occupied(player_id) for player_id in game.players()}
+
+
+class Page(NamedTuple):
+    """A request for a page of an index, newest first."""
+
+    entry: Entry
+    after: Cursor | None
+    limit: int
+
+    @property
+    def first_command(self) -> Command:
+        """The first command for this page; it can be sent with other commands."""
+        return self.command(self.after, 0)
+
+    def command(self, after: Cursor | None, offset: int) -> Command:
+        """Return the command that reads entries after a cursor: the limit, and one more."""
+        newest = "+inf" if after is None else after.created_at
+        limits = ("BYSCORE", "REV", "LIMIT", offset, self.limit + 1)
+        return _range(_key(self.entry), newest, "-inf", *limits)
+
+
+class Indexes:
+    """The indexes in the store. Any call may raise `redis.RedisError`.
+
+    Reading an index that is damaged raises `Unreadable`; writing to it does not.
+    """
+
+    def __init__(self, client: StoreClient, store: GameStore, retention: Retention) -> None:
+        self.client = client
+        self.store = store
+        self.retention = retention
+
+    def are_to_be_renewed(self, before: Game | None, after: Game, now: int) -> bool:
+        """Return whether to write all of a game's entries: when its status changes, or by age."""
+        is_new = before is None or before.status != after.status
+        return is_new or now - after.indexed_at > self.retention.renewal
+
+    def before_commit(self, before: Game | None, after: Game, now: int) -> None:
+        """Write the entries that a commit is about to make true; all of them if they are renewed.
+
+        Its players are kept for as long as the entries.
+        """
+        if _have_same_entries(before, after):
+            return
+        old = before
+        if before is not None and after.indexed_at != before.indexed_at:
+            old = None
+        commands = [
+            self._add_command(entry, after, now, KEEP_LATER)
+            for entry in sorted(entries(after) - entries(old))
+        ]
+        ttl_ms = max(self.retention.player, self.retention.of_entries(after))
+        commands += [
+            renew_command(player_id, now, ttl_ms)
+            for player_id in sorted(_participants(after) - _participants(old))
+        ]
+        if _ends(before, after):
+            args = (after.id, now, self.retention.ended, MAX_REMOVED)
+            commands += [
+                ADD_ENDED_ENTRY.call(_ended_key(player_id), args=args)
+                for player_id in sorted(_participants(after))
+            ]
+        self._write(commands)
+
+    def after_commit(self, before: Game | None, after: Game, now: int) -> None:
+        """Remove the entries that a commit has made false for good.
+
+        The entries of a game that has ended need not be kept longer than the game.
+        """
+        if _have_same_entries(before, after):
+            return
+        cursor = Cursor(after.created_at, after.id)
+        commands = [
+            REMOVE_ENTRIES.call(*_keys(entry), args=(after.id,))
+            for entry in sorted(entries(before) - entries(after))
+            if not can_become_true(entry, cursor, after, now)
+        ]
+        if _ends(before, after):
+            commands += [
+                self._add_command(entry, after, now, REPLACE) for entry in sorted(entries(after))
+            ]
+        self._write(commands)
+
+    def occupies(self, player_id: str, number: int, now: int) -> bool:
+        """Return whether a player hosts or sits in so many games that have not ended.
+
+        As long as there are fewer entries, counting them is enough; only then are false entries
+        told from true ones.
+        """
+        indexes = [Entry(occupied(player_id), status) for status in UNFINISHED]
+        counts = [_command("ZCARD", _key(entry)) for entry in indexes]
+        try:
+            if sum(self.client.execute(counts)) < number:
+                return False
+            taken = {
+                game.id
+                for entry in indexes
+                for game in self.page(Page(entry, None, number), now)[0]
+            }
+        except Unreadable as error:
+            # A damaged index must not keep its player from playing.
+            _note_unreadable(_key(indexes[0]), error)
+            return False
+        return len(taken) >= number
+
+    def lobby_sizes(self) -> dict[str, int]:
+        """Return the number of public games by status, false entries included."""
+        keys = [_key(Entry(lobby(), status)) for status in UNFINISHED]
+        sizes = self.client.execute([_command("ZCARD", key) for key in keys])
+        return dict(zip(UNFINISHED, sizes, strict=True))
+
+    def page(
+        self, page: Page, now: int, first_reply: Any = None
+    ) -> tuple[list[Game], Cursor | None]:
+        """Return the games of a page, and the cursor of the next page, if there is one.
+
+        There may be fewer games than the limit, even none, and still a next page. `first_reply` is
+        the reply to `page.first_command`, if that was sent with other commands.
+        """
+        entry, limit = page.entry, page.limit
+        games: list[Game] = []
+        false: list[str] = []
+        following = None
+        max_entries = MAX_READS * (limit + 1)
+        for number, (cursor, game) in enumerate(self._read(page, first_reply), 1):
+            if game is None or not is_true(entry, game):
+                if not can_become_true(entry, cursor, game, now):
+                    false.append(cursor.game_id)
+            elif len(games) < limit:
+                games.append(game)
+            else:
+                following = Cursor(games[-1].created_at, games[-1].id)
+                break
+            if number == max_entries:
+                following = cursor
+                break
+        # Not earlier: a removal moves the entries that `_read` has still to read.
+        self._remove(entry, false)
+        return games, following
+
+    def unfinished(self, player_ids: Sequence[str], limit: int) -> list[frozenset[str]]:
+        """Return the newest games of each player that may not have ended, by id.
+
+        First come the games that it plays or hosts, of which it can have few: however many seats
+        strangers reserve for it, they do not displace those. A damaged index counts as empty: a
+        request that reads it reports the error.
+        """
+        replies = self.client.execute(
+            [
+                _command("ZRANGE", _key(entry), 0, limit - 1, "REV")
+                for player_id in player_ids
+                for entry in (
+                    Entry(occupied(player_id), PLAYING),
+                    Entry(occupied(player_id), OPEN),
+                    Entry(player_id, OPEN),
+                )
+            ],
+            keep_unreadable=True,
+        )
+        by_player = zip(replies[::3], replies[1::3], replies[2::3], strict=True)
+        return [
+            frozenset([*dict.fromkeys(chain.from_iterable(map(_game_ids, parts)))][:limit])
+            for parts in by_player
+        ]
+
+    def _read(self, page: Page, reply: Any) -> Iterator[tuple[Cursor, Game | None]]:
+        """Yield the entries of an index from where a page begins, with their games."""
+        after, offset = page.after, 0
+        while True:
+            if reply is None:
+                (reply,) = self.client.execute([page.command(after, offset)])
+            found, reply = read_entries(reply), None
+            cursors = [Cursor(score, game_id) for game_id, score in found]
+            batch = [each for each in cursors if after is None or each < after]
+            games = self.store.games([each.game_id for each in batch])
+            yield from ((each, games[each.game_id]) for each in batch if each.game_id in games)
+            if len(found) <= page.limit:
+                return
+            # Continue after the last entry rather than by offset, so that entries which are added
+            # or removed meanwhile do not matter. An offset is needed only within a millisecond.
+            offset = 0 if batch else offset + len(found)
+            after = batch[-1] if batch else after
+
+    def _add_command(self, entry: Entry, game: Game, now: int, mode: str) -> Command:
+        ttl_ms = self.retention.of_entries(game)
+        args = (game.id, game.created_at, now, ttl_ms, mode, MAX_REMOVED)
+        return ADD_ENTRY.call(*_keys(entry), args=args)
+
+    def _remove(self, entry: Entry, game_ids: list[str]) -> None:
+        """Remove false entries that a read has met, unless the store is full."""
+        chunks = [
+            game_ids[at : at + MAX_SCRIPT_IDS] for at in range(0, len(game_ids), MAX_SCRIPT_IDS)
+        ]
+        with metrics.unless_full():
+            self._write([REMOVE_ENTRIES.call(*_keys(entry), args=chunk) for chunk in chunks])
+
+    def _write(self, commands: list[Command]) -> None:
+        """Change some indexes. A damaged one does not fail the commit: it is only a hint."""
+        replies = self.client.execute(commands, keep_unreadable=True) if commands else []
+        for command, reply in zip(commands, replies, strict=True):
+            if isinstance(reply, Unreadable):
+                _note_unreadable(command.key, reply)
+
+
+def ended_command(player_id: str, since: int, limit: int) -> Command:
+    """Return the command that reads a player's games that ended since a time, oldest first.
+
+    `read_entries` decodes its reply.
+    """
+    return _range(_ended_key(player_id), since, "+inf", "BYSCORE", "LIMIT", 0, limit)
+
+
+def read_entries(reply: Any) -> list[tuple[str, int]]:
+    """Return the game ids and times in a reply from an index. Raises `Unreadable`."""
+    found = readable(reply)
+    pairs = zip(found[::2], found[1::2], strict=True)
+    try:
+        return [(game_id.decode(), int(float(score))) for game_id, score in pairs]
+    except (ValueError, OverflowError) as error:
+        raise Unreadable from error
+
+
+def _participants(game: Game | None) -> set[str]:
+    return set() if game is None else game.participants()
+
+
+def _have_same_entries(before: Game | None, after: Game) -> bool:
+    """Return whether two states of a game have the same entries, written at the same time.
+
+    That is the case after nearly every move.
     """
     return (
         before is not None
@@ -145,251 +361,18 @@ def _are_alike(before: Game | None, after: Game) -> bool:
     )
 
 
-def is_true(entry: Entry, game: Game | None) -> bool:
-    """Whether the game is what the entry says."""
-    return game is not None and entry in entries(game)
+def _ends(before: Game | None, after: Game) -> bool:
+    return before is not None and before.status not in ENDED and after.status in ENDED
 
 
-def can_become_true(entry: Entry, position: Position, game: Game | None, now: int) -> bool:
-    """Whether a commit under way may yet make a false entry true.
-
-    A game's status only goes forward, and after the start nobody joins.
-    """
-    if game is None:
-        return now - position.created_at < COMMIT_MS
-    if entry.status != ALL and _PROGRESS[game.status] > _PROGRESS[entry.status]:
-        return False
-    if game.status in ENDED and entry.status not in (ALL, game.status):
-        return False
-    if game.status == OPEN or entry.owner in owners(game):
-        return True
-    # A place that was left to the house can be taken back.
-    return entry.owner in {places(player_id) for player_id in game.players()}
-
-
-class Page(NamedTuple):
-    """A page of an index, newest first: after which position, and how many games at most."""
-
-    entry: Entry
-    after: Position | None
-    limit: int
-
-    @property
-    def beginning(self) -> Command:
-        """What is asked first for it; so it can be asked along with something else."""
-        return self.part(self.after, 0)
-
-    def part(self, after: Position | None, offset: int) -> Command:
-        """What is asked for a part of it, as large as a page with one more game may take."""
-        newest = "+inf" if after is None else after.created_at
-        limits = ("BYSCORE", "REV", "LIMIT", offset, self.limit + 1)
-        return _scored(_key(self.entry), newest, "-inf", *limits)
-
-
-class Indexes:
-    """The indexes in Redis. Any call may raise `redis.RedisError`.
-
-    Whoever reads one that is not what it should be is told `Unreadable`; who writes is not.
-    """
-
-    def __init__(self, client: StoreClient, store: Store, retention: Retention) -> None:
-        self.client = client
-        self.store = store
-        self.retention = retention
-
-    def are_to_be_renewed(self, before: Game | None, after: Game, now: int) -> bool:
-        """Whether all of a game's entries are to be written: at each stage, and now and then."""
-        is_new = before is None or before.status != after.status
-        return is_new or now - after.indexed_at > self.retention.renewal
-
-    def before_commit(self, before: Game | None, after: Game, now: int) -> None:
-        """Write the entries that a commit is about to make true; all of them if it is time.
-
-        Whoever plays is kept as long as they are.
-        """
-        if _are_alike(before, after):
-            return
-        old = before
-        if before is not None and after.indexed_at != before.indexed_at:
-            old = None
-        commands = [
-            self._adding(entry, after, now, LONGER)
-            for entry in sorted(entries(after) - entries(old))
-        ]
-        life_ms = max(self.retention.player, self.retention.of_entries(after))
-        commands += [
-            keeping(player_id, now, life_ms)
-            for player_id in sorted(_company(after) - _company(old))
-        ]
-        if before is not None and before.status not in ENDED and after.status in ENDED:
-            commands += [
-                self._adding_ended(player_id, after, now) for player_id in sorted(_company(after))
-            ]
-        self._write(commands)
-
-    def _write(self, commands: list[Command]) -> None:
-        """Change some indexes. One that cannot be read fails no commit: it is but a hint."""
-        answers = self.client.ask(commands, apart=True) if commands else []
-        for command, answer in zip(commands, answers, strict=True):
-            if isinstance(answer, Unreadable):
-                _note_unreadable(command.key, answer)
-
-    def _adding(self, entry: Entry, game: Game, now: int, how: str) -> Command:
-        life_ms = self.retention.of_entries(game)
-        args = (game.id, game.created_at, now, life_ms, how, REMOVED_AT_ONCE)
-        return ADD.on(*_keys(entry), args=args)
-
-    def _adding_ended(self, player_id: str, game: Game, now: int) -> Command:
-        args = (game.id, now, self.retention.ended, REMOVED_AT_ONCE)
-        return ADD_ENDED.on(_ended_key(player_id), args=args)
-
-    def after_commit(self, before: Game | None, after: Game, now: int) -> None:
-        """Remove the entries that a commit made false for good.
-
-        What lists a game that has ended needs to live no longer than it does.
-        """
-        if _are_alike(before, after):
-            return
-        position = Position(after.created_at, after.id)
-        commands = [
-            REMOVE.on(*_keys(entry), args=(after.id,))
-            for entry in sorted(entries(before) - entries(after))
-            if not can_become_true(entry, position, after, now)
-        ]
-        if before is not None and before.status not in ENDED and after.status in ENDED:
-            commands += [
-                self._adding(entry, after, now, EXACTLY) for entry in sorted(entries(after))
-            ]
-        self._write(commands)
-
-    def has_places(self, player_id: str, most: int, now: int) -> bool:
-        """Whether a player hosts or sits in so many games that have not ended.
-
-        A count of entries is enough as long as it is low; false ones are told from true ones
-        only where it matters.
-        """
-        indexes = [Entry(places(player_id), status) for status in UNFINISHED]
-        try:
-            if sum(self.client.ask([_command("ZCARD", _key(entry)) for entry in indexes])) < most:
-                return False
-            taken = {
-                game.id for entry in indexes for game in self.page(Page(entry, None, most), now)[0]
-            }
-        except Unreadable as error:
-            # Who cannot be counted is not kept from playing.
-            _note_unreadable(_key(indexes[0]), error)
-            return False
-        return len(taken) >= most
-
-    def lobby_sizes(self) -> dict[str, int]:
-        """How many public games there are, by status, as far as counting entries can tell."""
-        keys = [_key(Entry(lobby(), status)) for status in UNFINISHED]
-        sizes = self.client.ask([_command("ZCARD", key) for key in keys])
-        return dict(zip(UNFINISHED, sizes, strict=True))
-
-    def page(
-        self, page: Page, now: int, beginning: Any = None
-    ) -> tuple[list[Game], Position | None]:
-        """The games of a page, and where the next one begins, if there is one.
-
-        There may be fewer than asked for, even none, and a next page all the same. `beginning`
-        is the answer to what is asked first, if it was asked along with something else.
-        """
-        entry, limit = page.entry, page.limit
-        games: list[Game] = []
-        false: list[str] = []
-        following = None
-        most = MOST_READS * (limit + 1)
-        for number, (position, game) in enumerate(self._positions(page, beginning), 1):
-            if game is None or not is_true(entry, game):
-                if not can_become_true(entry, position, game, now):
-                    false.append(position.game_id)
-            elif len(games) < limit:
-                games.append(game)
-            else:
-                following = Position(games[-1].created_at, games[-1].id)
-                break
-            if number == most:
-                following = position
-                break
-        # Only now: a removal shifts what `_positions` has still to read.
-        self._remove(entry, false)
-        return games, following
-
-    def unfinished(self, player_ids: Sequence[str], most: int) -> list[frozenset[str]]:
-        """The newest games that may concern each of some players and may not have ended.
-
-        Those that it plays or hosts come first, of which it may have few: however many seats
-        strangers reserve for it, they are not displaced.
-
-        None of an index that cannot be read: who asks for it is told so.
-        """
-        answers = self.client.ask(
-            [
-                _command("ZRANGE", _key(entry), 0, most - 1, "REV")
-                for player_id in player_ids
-                for entry in (
-                    Entry(places(player_id), PLAYING),
-                    Entry(places(player_id), OPEN),
-                    Entry(player_id, OPEN),
-                )
-            ],
-            apart=True,
-        )
-        groups = zip(answers[::3], answers[1::3], answers[2::3], strict=True)
-        return [
-            frozenset([*dict.fromkeys(chain.from_iterable(map(_members, group)))][:most])
-            for group in groups
-        ]
-
-    def _positions(self, page: Page, beginning: Any) -> Iterator[tuple[Position, Game | None]]:
-        """An index from where a page begins, with what is known of each game."""
-        after, offset = page.after, 0
-        while True:
-            if beginning is None:
-                (beginning,) = self.client.ask([page.part(after, offset)])
-            found, beginning = read_entries(beginning), None
-            positions = [Position(score, member) for member, score in found]
-            batch = [each for each in positions if after is None or each < after]
-            games = self.store.games([each.game_id for each in batch])
-            yield from ((each, games[each.game_id]) for each in batch if each.game_id in games)
-            if len(found) <= page.limit:
-                return
-            # From the last one on, not by counting: what comes or goes meanwhile shifts nothing.
-            # Only within one and the same millisecond there is no other way.
-            offset = 0 if batch else offset + len(found)
-            after = batch[-1] if batch else after
-
-    def _remove(self, entry: Entry, false: list[str]) -> None:
-        """Remove false entries that a read has met. A full store may keep them for now."""
-        parts = [false[at : at + TOLD_AT_ONCE] for at in range(0, len(false), TOLD_AT_ONCE)]
-        with metrics.unless_full():
-            self._write([REMOVE.on(*_keys(entry), args=part) for part in parts])
-
-
-def asking_ended(player_id: str, since: int, limit: int) -> Command:
-    """Asks for the ids of the player's games that ended since then, and when, in this order."""
-    return _scored(_ended_key(player_id), since, "+inf", "BYSCORE", "LIMIT", 0, limit)
-
-
-def read_entries(answer: Any) -> list[tuple[str, int]]:
-    """The members of a part of an index, and their times. Raises `Unreadable`."""
-    found = readable(answer)
-    pairs = zip(found[::2], found[1::2], strict=True)
-    try:
-        return [(member.decode(), int(float(score))) for member, score in pairs]
-    except (ValueError, OverflowError) as error:
-        raise Unreadable from error
-
-
-def _scored(key: str, *words: Any) -> Command:
+def _range(key: str, *words: Any) -> Command:
     return _command("ZRANGE", key, *words, "WITHSCORES")
 
 
-def _members(found: list[bytes] | Unreadable) -> list[str]:
-    if isinstance(found, Unreadable):
+def _game_ids(reply: list[bytes] | Unreadable) -> list[str]:
+    if isinstance(reply, Unreadable):
         return []
-    return [member.decode(errors="replace") for member in found]
+    return [game_id.decode(errors="replace") for game_id in reply]
 
 
 def _note_unreadable(key: str, error: Unreadable) -> None:

@@ -1,10 +1,10 @@
-"""The subscriptions of a worker: which channels are wanted, and what was heard on them.
+"""A worker's subscriptions to channels.
 
-There is a line to each place where channels are heard: one for a single server, one for each node
-of a cluster that has any. A line is one plain connection, which has no timeout. When it is lost,
-or a channel has moved, it is asked again where the channels are, and other lines are opened. A
-confirmed subscription is told like a message: whoever waits has to look, since before it nothing
-was heard. Nothing here knows what the channels are for.
+There is one connection without a timeout to each node where channels are heard: one to a single
+server, or one to each node of a cluster that has any. When a connection is lost or a channel moves,
+the nodes of its channels are looked up again, and the channels are subscribed to there. A confirmed
+subscription is reported like a message: messages before it were missed, so the waiters must read.
+This module does not know what the channels are for.
 """
 
 from __future__ import annotations
@@ -26,207 +26,213 @@ PAUSE_SECONDS = 0.1
 MESSAGES = (b"message", b"smessage")
 CONFIRMATIONS = (b"subscribe", b"ssubscribe")
 MOVED_AWAY = b"sunsubscribe"
+"""Sent by a node when the slot of a channel moves to another node (or after our SUNSUBSCRIBE)."""
 
 
 class Connection(Protocol):
-    """What is needed of a connection of redis-py's."""
+    """The part of redis-py's connections that is used here."""
 
     def disconnect(self, *args: Any) -> None:
-        """Close it."""
+        """Close the connection."""
 
     def send_packed_command(self, command: Any) -> None:
-        """Send commands."""
+        """Send packed commands."""
 
     def pack_commands(self, commands: Iterable[Any]) -> Any:
-        """Commands as they are sent."""
+        """Pack commands."""
 
     def read_response(self) -> Any:
-        """Wait for what comes next."""
+        """Wait for the next message or reply."""
 
 
-class Places(Protocol):
-    """Where channels are heard (see `api.storage.connect`)."""
+class ChannelNodes(Protocol):
+    """The nodes where channels are heard (see `api.storage.connect`)."""
 
-    def subscribe(self, channels: Sequence[str]) -> list[tuple[str, ...]]:
-        """The commands that subscribe to channels of one place."""
-
-    def unsubscribe(self, channels: Sequence[str]) -> list[tuple[str, ...]]:
-        """The commands that unsubscribe from them."""
-
-    def learn(self, error: ResponseError) -> bool:
-        """A command was refused; whether there now are others to try instead."""
-
-    def of(self, channel: str) -> str:
-        """Where a channel is heard now. Raises `RedisError`."""
+    def node_of(self, channel: str) -> str:
+        """Return the name of the node where a channel is heard now. Raises `RedisError`."""
 
     def refresh(self) -> None:
-        """Something is not where it was thought to be. Raises `RedisError`."""
+        """Look up the nodes again, after one was wrong. Raises `RedisError`."""
 
-    def open(self, place: str) -> Connection:
-        """A new connection to a place, open, that waits without end for what comes.
+    def connect(self, node: str) -> Connection:
+        """Open a new connection to a node, on which reading has no timeout.
 
         Raises `RedisError` after a bounded time.
         """
 
+    def subscribe_commands(self, channels: Sequence[str]) -> list[tuple[str, ...]]:
+        """Return the commands that subscribe to channels of one node."""
+
+    def unsubscribe_commands(self, channels: Sequence[str]) -> list[tuple[str, ...]]:
+        """Return the commands that unsubscribe from channels of one node."""
+
+    def fall_back(self, error: ResponseError) -> bool:
+        """Return whether other commands are to be used from now on, as these were refused."""
+
 
 class Subscriptions:
-    """Hears what is published on the wanted channels, wherever that is.
+    """Keeps the subscriptions to a set of channels, wherever they are heard.
 
-    `heard(channel, is_confirmation)` is called for each message and each confirmation,
-    `lost(channels)` when nothing is heard on some any more.
+    `on_message(channel, is_confirmation)` is called for each message and each confirmation,
+    `on_lost(channels)` when channels are not heard any more.
     """
 
     def __init__(
         self,
-        places: Places,
-        heard: Callable[[str, bool], None],
-        lost: Callable[[Iterable[str]], None],
+        nodes: ChannelNodes,
+        on_message: Callable[[str, bool], None],
+        on_lost: Callable[[Iterable[str]], None],
     ) -> None:
-        self._places = places
-        self._heard = heard
-        self._lost = lost
-        self._at: dict[str, str] = {}
-        self._homeless: set[str] = set()
-        self._lines: dict[str, Line] = {}
+        self._nodes = nodes
+        self._on_message = on_message
+        self._on_lost = on_lost
+        self._node_of: dict[str, str] = {}
+        self._unassigned: set[str] = set()
+        self._listeners: dict[str, Listener] = {}
         self._changed = Event()
         self._is_interrupted = False
 
-    def want(self, channel: str) -> None:
-        """Subscribe to a channel."""
-        self._homeless.add(channel)
+    def subscribe(self, channel: str) -> None:
+        """Subscribe to a channel, as soon as that is possible."""
+        self._unassigned.add(channel)
         self._changed.set()
 
-    def drop(self, channel: str) -> None:
+    def unsubscribe(self, channel: str) -> None:
         """Unsubscribe from a channel."""
-        self._homeless.discard(channel)
-        line = self._lines.get(self._at.pop(channel, ""))
-        if line is not None:
-            line.drop(channel)
+        self._unassigned.discard(channel)
+        listener = self._listeners.get(self._node_of.pop(channel, ""))
+        if listener is not None:
+            listener.unsubscribe(channel)
 
     def check(self) -> None:
-        """Called now and then: a line on which nothing came since the last time is dead."""
-        for line in list(self._lines.values()):
-            line.check()
+        """Close connections that are dead. Call this at regular intervals.
+
+        A connection is dead on which nothing arrived since the last call, not even the reply to
+        the PING that this sends.
+        """
+        for listener in list(self._listeners.values()):
+            listener.check()
 
     def run(self) -> None:
-        """Find the place of each channel, for ever."""
+        """Assign channels to nodes, forever."""
         while True:
             self._changed.wait()
             self._changed.clear()
-            while self._homeless:
+            while self._unassigned:
                 try:
-                    self._find_places()
-                except Exception as error:  # it goes on, whatever happens
+                    self._assign()
+                except Exception as error:  # whatever it is, go on
                     self._note_interruption(error)
                     gevent.sleep(PAUSE_SECONDS)
                     self._refresh()
 
-    def _find_places(self) -> None:
-        for channel in list(self._homeless):
-            place = self._places.of(channel)
-            # Asking may have taken a while.
-            if channel in self._homeless:
-                self._homeless.discard(channel)
-                self._at[channel] = place
-                self._line(place).want(channel)
+    def _assign(self) -> None:
+        for channel in list(self._unassigned):
+            node = self._nodes.node_of(channel)
+            # The lookup may have taken a while, and the channel may not be wanted any more.
+            if channel in self._unassigned:
+                self._unassigned.discard(channel)
+                self._node_of[channel] = node
+                self._listener(node).subscribe(channel)
 
-    def _line(self, place: str) -> Line:
-        line = self._lines.get(place)
-        if line is None:
-            line = self._lines[place] = Line(self._places, place, self._note_heard, self._moved)
-            gevent.spawn(self._keep, line)
-        return line
+    def _listener(self, node: str) -> Listener:
+        listener = self._listeners.get(node)
+        if listener is None:
+            listener = Listener(self._nodes, node, self._heard, self._moved)
+            self._listeners[node] = listener
+            gevent.spawn(self._listen, listener)
+        return listener
 
-    def _keep(self, line: Line) -> None:
-        """Hear on a line until it is lost."""
+    def _listen(self, listener: Listener) -> None:
+        """Run a listener until its connection is lost, then assign its channels again."""
         try:
-            line.hear()
+            listener.run()
         except (RedisError, OSError) as error:
             self._note_interruption(error)
         except Exception:
             log.exception("notifications are interrupted")
-        del self._lines[line.place]
-        self._tell_lost(line.wanted)
+        del self._listeners[listener.node]
+        self._report_lost(listener.channels)
         gevent.sleep(PAUSE_SECONDS)
         self._refresh()
-        self._find_again([each for each in line.wanted if self._at.get(each) == line.place])
+        self._reassign([c for c in listener.channels if self._node_of.get(c) == listener.node])
 
-    def _tell_lost(self, channels: Iterable[str]) -> None:
-        # Whatever comes of it: the channels are yet to be found again.
+    def _report_lost(self, channels: Iterable[str]) -> None:
+        # The channels must be assigned again, even if this fails.
         try:
-            self._lost(channels)
+            self._on_lost(channels)
         except Exception:
-            log.exception("nobody could be told that notifications are interrupted")
+            log.exception("lost subscriptions could not be reported")
 
     def _note_interruption(self, error: Exception) -> None:
-        """Say so once, however often it is tried again until something is heard."""
+        """Log an interruption once, however many attempts to connect fail."""
         if not self._is_interrupted:
             log.warning("notifications are interrupted: %s", type(error).__name__)
         self._is_interrupted = True
 
-    def _note_heard(self, channel: str, is_confirmation: bool) -> None:
+    def _heard(self, channel: str, is_confirmation: bool) -> None:
         if self._is_interrupted:
             log.info("notifications are heard again")
         self._is_interrupted = False
-        self._heard(channel, is_confirmation)
+        self._on_message(channel, is_confirmation)
 
     def _moved(self, channel: str) -> None:
-        """The place of a channel hears of it no more."""
-        if channel in self._at:
-            self._tell_lost([channel])
+        """Follow a channel that its node does not have any more."""
+        if channel in self._node_of:
+            self._report_lost([channel])
             gevent.spawn(self._follow, channel)
 
     def _follow(self, channel: str) -> None:
         gevent.sleep(PAUSE_SECONDS)
         self._refresh()
-        self._find_again([channel] if channel in self._at else [])
+        self._reassign([channel] if channel in self._node_of else [])
 
-    def _find_again(self, channels: list[str]) -> None:
+    def _reassign(self, channels: list[str]) -> None:
         for channel in channels:
-            del self._at[channel]
-        self._homeless.update(channels)
+            del self._node_of[channel]
+        self._unassigned.update(channels)
         self._changed.set()
 
     def _refresh(self) -> None:
-        # Whatever comes of it, here as well.
+        # If this fails, the next attempt to assign channels fails or refreshes again.
         with contextlib.suppress(Exception):
-            self._places.refresh()
+            self._nodes.refresh()
 
 
-class Line:
-    """One connection, from opening it until it is lost, and what is wanted to be heard on it."""
+class Listener:
+    """One connection to a node, and the channels that are to be heard on it."""
 
     def __init__(
         self,
-        places: Places,
-        place: str,
-        heard: Callable[[str, bool], None],
-        moved: Callable[[str], None],
+        nodes: ChannelNodes,
+        node: str,
+        on_message: Callable[[str, bool], None],
+        on_moved: Callable[[str], None],
     ) -> None:
-        self.place = place
-        self.wanted: set[str] = set()
-        self._places = places
-        self._heard = heard
-        self._moved = moved
-        self._new: set[str] = set()
-        self._dropped: set[str] = set()
+        self.node = node
+        self.channels: set[str] = set()
+        self._nodes = nodes
+        self._on_message = on_message
+        self._on_moved = on_moved
+        self._to_subscribe: set[str] = set()
+        self._to_unsubscribe: set[str] = set()
         self._changed = Event()
         self._connection: Connection | None = None
         self._is_alive = True
         self._is_ping_due = False
 
-    def want(self, channel: str) -> None:
+    def subscribe(self, channel: str) -> None:
         """Subscribe to a channel."""
-        self.wanted.add(channel)
-        self._new.add(channel)
-        self._dropped.discard(channel)
+        self.channels.add(channel)
+        self._to_subscribe.add(channel)
+        self._to_unsubscribe.discard(channel)
         self._changed.set()
 
-    def drop(self, channel: str) -> None:
+    def unsubscribe(self, channel: str) -> None:
         """Unsubscribe from a channel."""
-        self.wanted.discard(channel)
-        self._new.discard(channel)
-        self._dropped.add(channel)
+        self.channels.discard(channel)
+        self._to_subscribe.discard(channel)
+        self._to_unsubscribe.add(channel)
         self._changed.set()
 
     def check(self) -> None:
@@ -235,7 +241,7 @@ class Line:
         if connection is None:
             return
         if self._is_alive:
-            # Only one greenlet writes, and it alone may use the connection besides the reader.
+            # The sender pings, as no other greenlet may write to the connection.
             self._is_alive, self._is_ping_due = False, True
             self._changed.set()
         else:
@@ -243,61 +249,59 @@ class Line:
             with contextlib.suppress(RedisError, OSError):
                 connection.disconnect()
 
-    def hear(self) -> None:
-        """Hear until the connection is lost, which raises `RedisError` or `OSError`."""
-        connection = self._places.open(self.place)
+    def run(self) -> None:
+        """Listen until the connection is lost, which raises `RedisError` or `OSError`."""
+        connection = self._nodes.connect(self.node)
         self._connection, self._is_alive = connection, True
         sender = gevent.spawn(self._send, connection)
         try:
             while True:
-                self._take(_answer(connection))
+                self._handle(_read(connection))
         finally:
             self._connection = None
             sender.kill()
             connection.disconnect()
 
     def _send(self, connection: Connection) -> None:
-        """Tell the server of changes, many in one command."""
+        """Send changes of the subscriptions, many in one write."""
         try:
             while True:
                 self._changed.wait()
                 if self._connection is not connection:
-                    return  # given up: to send would open it again, with nobody to read
+                    return  # closed by `check`; sending would open it again without a reader
                 self._changed.clear()
-                connection.send_packed_command(connection.pack_commands(self._changes()))
+                connection.send_packed_command(connection.pack_commands(self._commands()))
         except (RedisError, OSError):
-            pass
+            pass  # the channels are subscribed to on the next connection
         finally:
-            # Whatever was not said is said on the next one.
             connection.disconnect()
 
-    def _changes(self) -> list[tuple[str, ...]]:
+    def _commands(self) -> list[tuple[str, ...]]:
         commands: list[tuple[str, ...]] = [("PING",)] if self._is_ping_due else []
-        dropped, self._dropped = self._dropped, set()
-        new, self._new = self._new, set()
+        old, self._to_unsubscribe = self._to_unsubscribe, set()
+        new, self._to_subscribe = self._to_subscribe, set()
         self._is_ping_due = False
-        commands += self._places.unsubscribe(sorted(dropped)) if dropped else []
-        commands += self._places.subscribe(sorted(new)) if new else []
+        commands += self._nodes.unsubscribe_commands(sorted(old)) if old else []
+        commands += self._nodes.subscribe_commands(sorted(new)) if new else []
         return commands
 
-    def _take(self, answer: Any) -> None:
+    def _handle(self, reply: Any) -> None:
         self._is_alive = True
-        if isinstance(answer, ResponseError) and self._places.learn(answer):
-            # Its servers have no such command: said again in the words that they know.
-            self._new |= self.wanted
+        if isinstance(reply, ResponseError) and self._nodes.fall_back(reply):
+            self._to_subscribe |= self.channels
             self._changed.set()
-        elif isinstance(answer, Exception):
-            raise answer
-        elif isinstance(answer, list) and answer[0] in MESSAGES + CONFIRMATIONS:
-            self._heard(answer[1].decode(), answer[0] in CONFIRMATIONS)
-        elif isinstance(answer, list) and answer[0] == MOVED_AWAY:
-            channel = answer[1].decode()
-            if channel in self.wanted:
-                self.wanted.discard(channel)
-                self._moved(channel)
+        elif isinstance(reply, Exception):
+            raise reply
+        elif isinstance(reply, list) and reply[0] in MESSAGES + CONFIRMATIONS:
+            self._on_message(reply[1].decode(), reply[0] in CONFIRMATIONS)
+        elif isinstance(reply, list) and reply[0] == MOVED_AWAY:
+            channel = reply[1].decode()
+            if channel in self.channels:
+                self.channels.discard(channel)
+                self._on_moved(channel)
 
 
-def _answer(connection: Connection) -> Any:
+def _read(connection: Connection) -> Any:
     try:
         return connection.read_response()
     except ResponseError as error:

@@ -17,9 +17,13 @@ from werkzeug.exceptions import HTTPException
 from api.observability import context, metrics
 from api.observability.logs import SERVICE, OnceAMinute, reason
 from api.problems.problem import FieldError, Problem, pointer
-from api.storage.client import NotReplicated, is_full
-from api.storage.games import log_unreadable
-from api.storage.validation import NewerFormat, UnsupportedFormat
+from api.storage.errors import (
+    NewerFormat,
+    NotReplicated,
+    UnsupportedFormat,
+    is_full,
+    log_unreadable,
+)
 
 log = logging.getLogger(SERVICE)
 

@@ -25,8 +25,9 @@ from api.observability.exposition import Exposition
 from api.observability.lifecycle import when_stopping
 from api.ratelimit.limiter import Limiter
 from api.storage.connect import connect
-from api.storage.games import Store
+from api.storage.health import StoreHealth
 from api.storage.indexes import Indexes
+from api.storage.store import Store
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +35,7 @@ class Services:
     """The services that the views call."""
 
     store: Store
+    health: StoreHealth
     players: Players
     transactions: Transactions
     tables: Tables
@@ -49,7 +51,8 @@ class Services:
 def make_services(settings: Settings) -> Services:
     """Make the services with these settings. Connections are opened on first use."""
     client, news = connect(settings)
-    retention = Retention.of(settings)
+    retention = make_retention(settings)
+    health = StoreHealth(client)
     store = Store(client)
     players = Players(store, retention)
     indexes = Indexes(client, store, retention)
@@ -65,6 +68,7 @@ def make_services(settings: Settings) -> Services:
     tables = Tables(transactions, SeatLimits(limiter))
     return Services(
         store=store,
+        health=health,
         players=players,
         transactions=transactions,
         tables=tables,
@@ -74,5 +78,18 @@ def make_services(settings: Settings) -> Services:
         long_polls=LongPolls(hub, quota, queries, turns),
         event_streams=EventStreams(hub, quota, queries),
         limiter=limiter,
-        exposition=Exposition(indexes.lobby_sizes, store.is_full),
+        exposition=Exposition(indexes.lobby_sizes, health.is_full),
+    )
+
+
+def make_retention(settings: Settings) -> Retention:
+    """Return how long records are kept with these settings."""
+    return Retention.of_periods(
+        player_days=settings.player_days,
+        unused_player_minutes=settings.unused_player_minutes,
+        open_game_days=settings.open_game_days,
+        finished_game_days=settings.finished_game_days,
+        cancelled_game_hours=settings.cancelled_game_hours,
+        idempotency_hours=settings.idempotency_hours,
+        ticket_hours=settings.ticket_hours,
     )

@@ -1,29 +1,17 @@
 """Players of the one service that all tests of the API speak to."""
 
-import itertools
 import random
-from collections.abc import Callable
 
 import pytest
 
-from tests.api.client import Client
-from tests.server.service import Service
-
-NewPlayers = Callable[[int], list[Client]]
-
-_names = itertools.count(1)
+from tests.support.api_client import Client, NewPlayers, new_player
+from tests.support.service import Service
 
 
 @pytest.fixture
 def stranger(service: Service) -> Client:
     """A caller without a token."""
     return Client(service.url)
-
-
-def new_player(url: str) -> Client:
-    body = {"name": f"Player {next(_names)}", "kind": "bot"}
-    created = Client(url).post("/v1/players", body, 201)
-    return Client(url, created["token"], created["id"])
 
 
 @pytest.fixture

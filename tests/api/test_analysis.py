@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from tests.api.client import Client, play_out, seated
-from tests.recordings import Recording, as_set, recordings
+from tests.support.api_client import Client, play_out, seated
+from tests.support.recordings import Recording, as_set, recordings
 
 
 @pytest.mark.parametrize(

@@ -13,13 +13,18 @@ from typing import Any, NamedTuple
 
 import pytest
 import redis
-import requests
 
 from api.problems.catalogue import CATALOGUE as PROBLEMS
-from tests.api.client import Client, seated
-from tests.api.test_streams import Stream
-from tests.conftest import UNLIMITED, start_service, stop_service
-from tests.server.service import Service, fresh_metrics, wait_until
+from tests.support.api_client import Client, seated
+from tests.support.event_stream import Stream
+from tests.support.http_client import Response
+from tests.support.service import (
+    UNLIMITED,
+    Service,
+    fresh_metrics,
+    serving,
+)
+from tests.support.waiting import wait_until
 
 ABSENT = 253_402_300_800_000
 """The first millisecond that no date has."""
@@ -30,11 +35,8 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
     """One whose data is spoiled, with one worker: what silences it silences everybody."""
     directory = str(tmp_path_factory.mktemp("service"))
     more = {"APPEND_FSYNC": "everysec", "WEB_CONCURRENCY": "1"}
-    running = start_service(directory, **UNLIMITED, **more)
-    try:
-        yield running.await_ready()
-    finally:
-        stop_service(running)
+    with serving(directory, **UNLIMITED, **more) as running:
+        yield running
 
 
 @pytest.fixture
@@ -220,8 +222,7 @@ def test_a_game_that_turns_bad_ends_the_wait_for_it_and_no_other(
         for_good = threads.submit(poll, Client(eve.url), good, 25)
         time.sleep(0.5)
         mover = (ada, bob)[good["to_move"][0]]
-        own = mover.game(good["id"])
-        mover.play(good["id"], own["turn"], own["legal_moves"][0])
+        mover.play_first(good["id"])
         begin = time.monotonic()
         assert for_good.result().json()["items"]
         assert time.monotonic() - begin < 3
@@ -231,7 +232,7 @@ def test_a_game_that_turns_bad_ends_the_wait_for_it_and_no_other(
     assert len(told) <= 3  # by the look that all share, and by who asked for turns
 
 
-def poll(client: Client, game: Any, seconds: int) -> requests.Response:
+def poll(client: Client, game: Any, seconds: int) -> Response:
     path = f"/v1/games/{game['id']}/events?since={game['version']}&wait={seconds}"
     return client.request("GET", path)
 
@@ -251,8 +252,7 @@ def test_a_game_that_is_well_again_is_waited_for_again(
         second = threads.submit(poll, Client(eve.url), game, 25)
         time.sleep(0.5)
         mover = (ada, bob)[game["to_move"][0]]
-        own = mover.game(game["id"])
-        mover.play(game["id"], own["turn"], own["legal_moves"][0])
+        mover.play_first(game["id"])
         assert second.result().json()["items"]
 
 
@@ -307,15 +307,10 @@ def test_a_stream_that_cannot_be_told_what_happened_ends(
     service: Service, store: redis.Redis, ada: Client, bob: Client, eve: Client
 ) -> None:
     game = seated([ada, bob])
-    wait_until(lambda: waiters(service) == 0, "nobody waits")
+    wait_until(lambda: service.waiters() == 0, "no stream is open")
     make_a_string(store, game_key(game["id"]) + ":items")
     Stream(eve, game["id"], last_id="1").until(lambda each: each.is_closed)
-    wait_until(lambda: waiters(service) == 0, "its place is free")
-
-
-def waiters(service: Service) -> float:
-    found = re.search(r"^ludotheque_waiters\S* (\S+)", fresh_metrics(service), re.MULTILINE)
-    return float(found[1]) if found else 0.0
+    wait_until(lambda: service.waiters() == 0, "its place is free")
 
 
 def test_a_stream_whose_store_fails_for_a_while_says_so_and_goes_on(

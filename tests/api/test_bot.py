@@ -7,7 +7,8 @@ import sys
 import pytest
 
 from engine.registry import RULESETS
-from tests.server.service import ROOT, Service
+from tests.support.paths import ROOT
+from tests.support.service import Service
 
 BOT = ROOT / "examples" / "random_bot.py"
 

@@ -14,10 +14,10 @@ from typing import Any
 import pytest
 import redis
 
-from tests.api.client import Client, play_out, seated
-from tests.api.test_streams import Stream
-from tests.conftest import UNLIMITED, start_service, stop_service
-from tests.server.service import Service, wait_until
+from tests.support.api_client import Client, play_out, seated
+from tests.support.event_stream import Stream
+from tests.support.service import UNLIMITED, Service, serving
+from tests.support.waiting import wait_until
 
 STORED = {
     path.stem: json.loads(path.read_text(encoding="utf-8"))
@@ -39,15 +39,11 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
     """A service on these games. The tests that play them, and replace tokens, come last."""
     directory = str(tmp_path_factory.mktemp("service"))
     more = {"APPEND_FSYNC": "everysec", "WEB_CONCURRENCY": "1"}
-    running = start_service(directory, **UNLIMITED, **more)
-    try:
-        running.await_ready()
+    with serving(directory, **UNLIMITED, **more) as running:
         with running.store.client() as store:
             for each in STORED.values():
                 load(store, each["keys"])
         yield running
-    finally:
-        stop_service(running)
 
 
 def load(store: redis.Redis, keys: dict[str, Any]) -> None:

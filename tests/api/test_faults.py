@@ -1,24 +1,21 @@
 """Workers and stores that die in the middle of a game: nothing acknowledged is lost."""
 
-import contextlib
 import itertools
 import os
 import random
 import signal
 import threading
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-import requests
 
-from tests.api.client import Client, seated
-from tests.api.conftest import new_player
-from tests.api.test_house import make_late
-from tests.conftest import start_service, stop_service
-from tests.server.service import Service, fresh_metrics, wait_until
+from tests.support.api_client import Client, new_player, seat_two, seated
+from tests.support.http_client import until_answered
+from tests.support.service import Service, fresh_metrics, start_service, stop_service
+from tests.support.stored_games import make_late
+from tests.support.waiting import wait_until
 
 
 @pytest.fixture
@@ -37,50 +34,20 @@ def own_service(tmp_path: Path) -> Iterator[Callable[[], Service]]:
             stop_service(service)
 
 
-def workers(service: Service) -> set[int]:
-    children = Path(f"/proc/{service.process.pid}/task/{service.process.pid}/children").read_text()
-    return {
-        int(pid)
-        for pid in children.split()
-        if b"api.server.cli" in Path(f"/proc/{pid}/cmdline").read_bytes()
-    }
-
-
-def persist(ask: Callable[[], requests.Response]) -> requests.Response:
-    """Ask until answered, as a client does whose connection broke."""
-    for attempt in itertools.count():
-        with contextlib.suppress(requests.RequestException):
-            answer = ask()
-            if answer.status_code < 500:
-                return answer
-        assert attempt < 300, "the service does not come back"
-        time.sleep(0.1)
-    raise AssertionError
-
-
-def seat_two(url: str) -> tuple[list[Client], str]:
-    players = [new_player(url), new_player(url)]
-    for player in players:
-        player.checked = False
-    game = players[0].create()
-    players[1].join(game["id"])
-    return players, game["id"]
-
-
 def play_and_note(
     players: list[Client], game_id: str, rng: random.Random, disturb: Callable[[int], None]
 ) -> list[Any]:
     """Play to the end; the moves that were acknowledged. `disturb` is called before each."""
     acknowledged = []
     for count in itertools.count():
-        game = persist(lambda: players[0].request("GET", f"/v1/games/{game_id}")).json()
+        game = until_answered(lambda: players[0].request("GET", f"/v1/games/{game_id}")).json()
         if game["status"] != "playing":
             return acknowledged
         player = players[game["to_move"][0]]
-        own = persist(lambda: player.request("GET", f"/v1/games/{game_id}")).json()  # noqa: B023
+        own = until_answered(lambda: player.request("GET", f"/v1/games/{game_id}")).json()  # noqa: B023
         body = {"turn": own["turn"], "move": rng.choice(own["legal_moves"])}
         disturb(count)
-        answer = persist(
+        answer = until_answered(
             lambda: player.request("POST", f"/v1/games/{game_id}/moves", json=body)  # noqa: B023
         )
         assert answer.status_code == 200, answer.text
@@ -89,7 +56,7 @@ def play_and_note(
 
 
 def recorded(player: Client, game_id: str) -> list[Any]:
-    record = persist(lambda: player.request("GET", f"/v1/games/{game_id}/record")).json()
+    record = until_answered(lambda: player.request("GET", f"/v1/games/{game_id}/record")).json()
     return [(each["seat"], each["turn"], each["move"]) for each in record["moves"]]
 
 
@@ -97,11 +64,13 @@ def test_a_killed_worker_loses_no_acknowledged_move(
     own_service: Callable[[], Service], rng: random.Random
 ) -> None:
     service = own_service()
-    players, game_id = seat_two(service.url)
+    players, game_id = seat_two(service.url, keep_alive=True)
 
     def kill_a_worker(count: int) -> None:
         if count % 4 == 0:
-            victim = rng.choice(sorted(wait_until(lambda: workers(service), "there is a worker")))
+            victim = rng.choice(
+                sorted(wait_until(lambda: service.worker_pids, "there is a worker"))
+            )
             # Some time during the request that follows, or just before it.
             threading.Timer(rng.uniform(0, 0.004), os.kill, (victim, signal.SIGKILL)).start()
 
@@ -113,7 +82,7 @@ def test_a_killed_store_loses_no_acknowledged_move(
     own_service: Callable[[], Service], rng: random.Random
 ) -> None:
     service = own_service()
-    players, game_id = seat_two(service.url)
+    players, game_id = seat_two(service.url, keep_alive=True)
 
     def kill_the_store(count: int) -> None:
         if count in (5, 15, 25):
@@ -129,11 +98,10 @@ def test_a_service_that_is_stopped_in_the_middle_of_a_game_goes_on_with_it(
     own_service: Callable[[], Service], rng: random.Random, number: signal.Signals
 ) -> None:
     service = own_service()
-    players, game_id = seat_two(service.url)
+    players, game_id = seat_two(service.url, keep_alive=True)
     first = players[0].game(game_id)
     mover = players[first["to_move"][0]]
-    own = mover.game(game_id)
-    mover.play(game_id, own["turn"], own["legal_moves"][0])
+    mover.play_first(game_id)
     before = [player.game(game_id) for player in players]
 
     service.signal(number)
@@ -161,14 +129,14 @@ def test_a_store_that_is_away_is_a_503_with_retry_after_and_comes_back(
         assert ada.get("/livez")
     finally:
         os.kill(pid, signal.SIGCONT)
-    assert persist(lambda: ada.request("GET", "/v1/me")).json()["id"] == ada.id
+    assert until_answered(lambda: ada.request("GET", "/v1/me")).json()["id"] == ada.id
 
 
 def test_a_store_that_is_full_can_still_be_read_and_goes_on_when_there_is_room(
     own_service: Callable[[], Service],
 ) -> None:
     service = own_service()
-    players, game_id = seat_two(service.url)
+    players, game_id = seat_two(service.url, keep_alive=True)
     game = players[0].game(game_id)
     mover = players[game["to_move"][0]]
     own = mover.game(game_id)

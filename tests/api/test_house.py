@@ -1,6 +1,5 @@
 """The house: it takes empty seats, plays on for who leaves, and moves for who takes too long."""
 
-import json
 import random
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -9,9 +8,9 @@ from typing import Any
 import pytest
 
 from engine.registry import RULESETS
-from tests.api.client import Client, play_out, seated
-from tests.api.conftest import NewPlayers
-from tests.server.service import Service
+from tests.support.api_client import Client, NewPlayers, play_out, seated, start_countdown
+from tests.support.service import Service
+from tests.support.stored_games import make_late
 
 
 def of_house(item: Any) -> bool:
@@ -100,8 +99,7 @@ def test_the_house_plays_on_for_who_leaves_and_gives_the_seat_back_to_nobody_els
     assert back["seats"][1]["house"] is None
     assert len(back["table"]["hand"]) == 5
     assert bob.join(game_id) == back
-    own = ada.game(game_id)
-    assert ada.play(game_id, own["turn"], own["legal_moves"][0])["game"]["to_move"] == [1]
+    assert ada.play_first(game_id)["game"]["to_move"] == [1]
     game = play_out([ada, bob], game_id, rng)
     assert game["status"] == "finished"
     types = {
@@ -139,21 +137,10 @@ def test_who_left_a_game_has_room_for_another(new_players: NewPlayers) -> None:
 # --- Clocks ---------------------------------------------------------------------------------
 
 
-def make_late(service: Service, game_id: str, by_ms: int) -> None:
-    """Let the time of a game run as if so much of it had passed."""
-    key = f"game:{{{game_id}}}"
-    with service.store.client() as redis:
-        document = json.loads(redis.hget(key, "game") or b"")
-        for member in ("deadline", "turn_started_at"):
-            document[member] -= by_ms
-        redis.hset(key, "game", json.dumps(document))
-
-
 def test_a_turn_has_a_deadline_that_the_next_one_moves(ada: Client, bob: Client) -> None:
     game = seated([ada, bob], turn_seconds=3600)
     mover = (ada, bob)[game["to_move"][0]]
-    own = mover.game(game["id"])
-    after = mover.play(game["id"], own["turn"], own["legal_moves"][0])["game"]
+    after = mover.play_first(game["id"])["game"]
     assert game["started_at"] < game["deadline"] < after["deadline"]
 
 
@@ -201,8 +188,7 @@ def test_every_seat_that_has_not_moved_in_a_shared_turn_is_late_at_once(
     game_id = seated(players)["id"]
     while players[0].game(game_id)["table"]["phase"] != "discard":
         play_out(players, game_id, rng, moves=1)
-    own = players[1].game(game_id)
-    players[1].play(game_id, own["turn"], own["legal_moves"][0])
+    players[1].play_first(game_id)
     make_late(service, game_id, 86_400_000)
     over = players[0].game(game_id)
     assert over["status"] == "finished"
@@ -246,12 +232,9 @@ def test_contrasts_countdown_is_earlier_than_the_turns_end_or_the_turns_end_coun
     players = new_players(3)
     options = {"countdown_seconds": 3600}
     game_id = seated(players, ruleset="contrast", options=options, turn_seconds=60)["id"]
-    for player in players[:2]:
-        own = player.game(game_id)
-        player.play(game_id, own["turn"], own["legal_moves"][0])
-    game = players[0].game(game_id)
-    counted = players[0].play(game_id, game["turn"], {"type": "count"})["game"]
-    assert counted["deadline"] == game["deadline"]  # the turn ends before the countdown would
+    turn_ends = players[0].game(game_id)["deadline"]
+    counted = start_countdown(players, game_id)
+    assert counted["deadline"] == turn_ends  # the turn ends before the countdown would
     make_late(service, game_id, 60_000)
     after = players[0].game(game_id)
     assert after["table"]["last_turn"]["counted_out"] is None
@@ -264,10 +247,7 @@ def test_a_countdown_that_was_looked_at_very_late_has_still_run_out_first(
     players = new_players(3)
     options = {"countdown_seconds": 3}
     game_id = seated(players, ruleset="contrast", options=options, turn_seconds=60)["id"]
-    for player in players[:2]:
-        own = player.game(game_id)
-        player.play(game_id, own["turn"], own["legal_moves"][0])
-    players[0].play(game_id, players[0].game(game_id)["turn"], {"type": "count"})
+    start_countdown(players, game_id)
     make_late(service, game_id, 3_600_000)
     assert players[0].game(game_id)["table"]["last_turn"]["counted_out"] == 2
 
@@ -280,10 +260,7 @@ def test_all_copies_of_a_move_that_meets_the_deadline_have_one_outcome(
     players = new_players(3)
     options = {"countdown_seconds": 1}
     game_id = seated(players, ruleset="contrast", options=options)["id"]
-    for player in players[:2]:
-        own = player.game(game_id)
-        player.play(game_id, own["turn"], own["legal_moves"][0])
-    players[0].play(game_id, players[0].game(game_id)["turn"], {"type": "count"})
+    start_countdown(players, game_id)
     counted_at = time.monotonic()
     own = players[2].game(game_id)
     body = {"turn": own["turn"], "move": own["legal_moves"][0]}

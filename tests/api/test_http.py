@@ -9,9 +9,11 @@ import time
 
 import pytest
 
-from tests.api.client import Client, play_out, seated
-from tests.api.document import METHODS, document
-from tests.server.service import Service, wait_until
+from tests.support.api_client import Client, play_out, seated
+from tests.support.document import METHODS, document
+from tests.support.raw_http import connect, exchange
+from tests.support.service import Service
+from tests.support.waiting import wait_until
 
 CONDITIONAL = ["/v1/games/{id}", "/v1/games/{id}/legal-moves"]
 
@@ -29,8 +31,7 @@ def test_a_reader_is_told_only_of_changes(ada: Client, bob: Client, path: str) -
         for name in ("ETag", "Cache-Control", "Vary"):
             assert again.headers[name] == first.headers[name]
     mover = (ada, bob)[game["to_move"][0]]
-    own = mover.game(game["id"])
-    mover.play(game["id"], own["turn"], own["legal_moves"][0])
+    mover.play_first(game["id"])
     changed = ada.request("GET", path, headers={"If-None-Match": tag})
     assert changed.status_code == 200
     assert changed.headers["ETag"] != tag
@@ -190,13 +191,9 @@ CUT = (
 
 
 def test_a_body_that_is_cut_short_is_refused(service: Service) -> None:
-    with service.connect() as line:
-        line.sendall(CUT)
-        line.shutdown(socket.SHUT_WR)
-        answer = b"".join(iter(lambda: line.recv(65536), b""))
-    head, _, body = answer.partition(b"\r\n\r\n")
-    assert head.startswith(b"HTTP/1.1 400 ")
-    problem = json.loads(body)
+    answer = exchange(service.port, CUT)
+    assert answer.status == 400
+    problem = json.loads(answer.body)
     assert problem["code"] == "invalid_json"
     assert "Content-Length" in problem["detail"]
 
@@ -206,8 +203,7 @@ def test_a_client_that_goes_in_the_middle_of_a_body_is_no_failure_of_ours(
 ) -> None:
     failures = service.output.count("a request failed")
     answered = service.output.count("answered")
-    with service.connect() as line:
-        line.sendall(CUT)
+    with connect(service.port, CUT) as line:
         time.sleep(0.2)
         # Closed with a reset.
         line.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))

@@ -6,9 +6,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from tests.api.client import Client, play_out, seated
-from tests.api.conftest import NewPlayers
-from tests.server.service import Service
+from tests.support.api_client import Client, NewPlayers, play_out, seated, start_countdown
+from tests.support.service import Service
 
 DAY_MS = 24 * 60 * 60 * 1000
 
@@ -89,10 +88,7 @@ def test_every_key_has_a_life_and_a_game_lives_beyond_its_deadline(
     players = new_players(3)
     options = {"countdown_seconds": 86400}
     game_id = seated(players, ruleset="contrast", options=options)["id"]
-    for player in players[:2]:
-        own = player.game(game_id)
-        player.play(game_id, own["turn"], own["legal_moves"][0])
-    players[0].play(game_id, players[0].game(game_id)["turn"], {"type": "count"})
+    start_countdown(players, game_id)
     with service.store.client() as redis:
         # -1: it has no life. (-2: it has just expired.)
         assert not [key for key in redis.scan_iter("*") if redis.pttl(key) == -1]

@@ -5,12 +5,10 @@ import secrets
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from http.client import HTTPConnection
 from pathlib import Path
 from typing import Any
 
 import pytest
-import requests
 from redis import RedisError
 
 from api import create_app
@@ -18,15 +16,16 @@ from api.config.rate_policies import FAILURES, PLAYERS, POLICIES, READS, Policy,
 from api.config.settings import Settings
 from api.ratelimit.limiter import Limiter
 from api.storage.connect import connect
-from api.storage.counters import FEW_KEYS, MOST_KEYS, WorkerCounts
+from api.storage.counters import MAX_KEYS, MIN_KEYS, WorkerCounters
 from api.web.bodies import MOST_COMMAS, MOST_MEMBERS, MOST_OBJECTS
 from api.web.rate_limits import LONGEST_HEADER, READ_HEADERS
-from tests.api.client import Client, seated
-from tests.api.conftest import new_player
-from tests.api.document import METHODS, document, resolved
-from tests.api.test_waiting import waiters
-from tests.conftest import start_service, stop_service
-from tests.server.service import ROOT, Service, wait_until
+from tests.support.api_client import Client, new_player, seated
+from tests.support.document import METHODS, document, resolved
+from tests.support.http_client import Response
+from tests.support.paths import ROOT
+from tests.support.raw_http import exchange
+from tests.support.service import Service, start_service, stop_service
+from tests.support.waiting import wait_until
 
 MADE_UP = f"{'0' * 32}.{'a' * 43}"
 
@@ -51,14 +50,14 @@ def limited(tmp_path: Path) -> Iterator[Limited]:
             stop_service(each)
 
 
-def standing(response: requests.Response, name: str) -> tuple[int, int]:
+def standing(response: Response, name: str) -> tuple[int, int]:
     """What is left of a limit, and in how many seconds all is again."""
     found = re.search(rf'"{name}";r=(\d+);t=(\d+)', response.headers["RateLimit"])
     assert found, response.headers["RateLimit"]
     return int(found[1]), int(found[2])
 
 
-def refused_for_now(response: requests.Response, name: str) -> None:
+def refused_for_now(response: Response, name: str) -> None:
     """Fail unless this is the answer to too much of something."""
     assert response.status_code == 429, response.text
     problem = response.json()
@@ -92,7 +91,7 @@ def test_what_caches_keep_for_all_tells_nothing_of_one_caller(limited: Limited, 
         answer = stranger.request("GET", path)
         assert answer.status_code == 200
         assert "public" in answer.headers["Cache-Control"]
-        assert not {"RateLimit", "RateLimit-Policy"} & answer.headers.keys()
+        assert not {"RateLimit", "RateLimit-Policy"} & set(answer.headers)
     # It counts all the same; and a refusal, which nobody may keep, says so.
     over = stranger.request("GET", path)
     refused_for_now(over, "reads")
@@ -190,7 +189,7 @@ def test_without_limits_nothing_is_counted_or_told(limited: Limited) -> None:
     stranger = Client(limited("off").url, checked=False)  # the document tells of headers
     created = stranger.request("POST", "/v1/players", json={"name": "Ada", "kind": "bot"})
     assert created.status_code == 201
-    assert not {"RateLimit", "RateLimit-Policy"} & created.headers.keys()
+    assert not {"RateLimit", "RateLimit-Policy"} & set(created.headers)
 
 
 # --- What is created ----------------------------------------------------------------------------
@@ -199,7 +198,7 @@ def test_without_limits_nothing_is_counted_or_told(limited: Limited) -> None:
 def test_all_workers_count_what_is_created_together(limited: Limited) -> None:
     url = limited("players=30/hour", WEB_CONCURRENCY="3").url
 
-    def create(_: int) -> requests.Response:
+    def create(_: int) -> Response:
         client = Client(url)
         return client.request("POST", "/v1/players", json={"name": "Ada", "kind": "bot"})
 
@@ -286,7 +285,7 @@ def test_all_workers_count_together_who_sits_down(limited: Limited) -> None:
     joined = 0
     for _ in range(60):
         # A connection of its own each time: whichever worker takes it.
-        bob.session.close()
+        bob.close()
         if bob.request("POST", path).status_code == 200:
             joined += 1
             leave(bob, game["id"])
@@ -493,13 +492,13 @@ def test_a_trusted_proxy_is_believed_but_not_what_its_clients_say(limited: Limit
 def test_a_trusted_proxy_passes_on_no_path_but_the_one_that_it_was_asked_for(
     limited: Limited, header: str
 ) -> None:
-    url = limited("failures=off", TRUSTED_PROXIES="127.0.0.1").url
-    answer = requests.get(f"{url}/livez", headers={header: "/nowhere"}, timeout=10)
+    service = limited("failures=off", TRUSTED_PROXIES="127.0.0.1")
+    answer = service.request("GET", "/livez", headers={header: "/nowhere"})
     assert (answer.status_code, answer.json()) == (200, {"status": "alive", "detail": None})
-    there = requests.get(f"{url}/nowhere", headers={header: "/livez"}, timeout=10)
+    there = service.request("GET", "/nowhere", headers={header: "/livez"})
     assert there.status_code == 404
-    root = requests.get(f"{url}/", headers={header: "/nowhere"}, timeout=10, allow_redirects=False)
-    assert "nowhere" not in str(root.headers) + root.text
+    root = service.request("GET", "/", headers={header: "/nowhere"})
+    assert "nowhere" not in str(root.headers.items()) + root.text
 
 
 def test_the_scheme_is_believed_of_trusted_proxies_only() -> None:
@@ -514,16 +513,16 @@ def test_an_address_holds_so_many_waiters(limited: Limited) -> None:
     game = new_player(url).create(3)
     path = f"/v1/games/{game['id']}/events?since={game['version']}&wait=4"
 
-    def ask(address: str) -> requests.Response:
+    def ask(address: str) -> Response:
         return Client(url).request("GET", path, headers={"X-Forwarded-For": address})
 
     with ThreadPoolExecutor(8) as threads:
         held = [threads.submit(ask, "192.0.2.1") for _ in range(3)]
-        wait_until(lambda: waiters(running) == 3, "they wait")
+        wait_until(lambda: running.waiters() == 3, "they wait")
         full = threads.submit(ask, "192.0.2.1").result()
         assert not any(each.done() for each in held)
         other = threads.submit(ask, "192.0.2.2")
-        wait_until(lambda: waiters(running) == 4, "it waits too")
+        wait_until(lambda: running.waiters() == 4, "it waits too")
     assert "Retry-After" in full.headers
     assert not [each for each in (*held, other) if "Retry-After" in each.result().headers]
 
@@ -559,22 +558,22 @@ def test_without_a_store_a_request_fails_as_it_would_anyway(nowhere: Settings) -
 
 
 def test_counts_of_strangers_do_not_grow_without_bound() -> None:
-    counts = WorkerCounts()
-    for number in range(MOST_KEYS + 10):
-        counts.incr(str(number), 60)
-    assert counts.reset() <= MOST_KEYS
-    counts.incr("gone", 0)
-    assert counts.get("gone") == 0
+    counts = WorkerCounters()
+    for number in range(MAX_KEYS + 10):
+        counts.add(str(number), 60)
+    assert len(counts) <= MAX_KEYS
+    counts.add("gone", 0)
+    assert counts.window("gone").total == 0
 
 
 def test_counts_that_are_over_are_forgotten_before_there_are_many() -> None:
-    counts = WorkerCounts()
-    for number in range(10 * FEW_KEYS):
-        counts.incr(f"over {number}", 0)
-    for number in range(FEW_KEYS):
-        counts.incr(f"going on {number}", 60)
-    assert all(counts.get(f"going on {number}") == 1 for number in range(FEW_KEYS))
-    assert counts.reset() <= 2 * FEW_KEYS
+    counts = WorkerCounters()
+    for number in range(10 * MIN_KEYS):
+        counts.add(f"over {number}", 0)
+    for number in range(MIN_KEYS):
+        counts.add(f"going on {number}", 60)
+    assert all(counts.window(f"going on {number}").total == 1 for number in range(MIN_KEYS))
+    assert len(counts) <= 2 * MIN_KEYS
 
 
 def test_a_setting_names_only_what_there_is() -> None:
@@ -683,13 +682,10 @@ def test_a_header_that_is_read_has_a_bound(ada: Client, header: str) -> None:
         )
 
 
-def test_fields_of_one_header_count_together(ada: Client) -> None:
-    connection = HTTPConnection(ada.url.removeprefix("http://"), timeout=30)
-    connection.putrequest("GET", "/v1/rulesets")
-    for _ in range(2):
-        connection.putheader("Accept-Language", "fr," * 200)
-    connection.endheaders()
-    assert connection.getresponse().status == 431
+def test_fields_of_one_header_count_together(service: Service) -> None:
+    field = b"Accept-Language: %b\r\n" % (b"fr," * 200)
+    request = b"GET /v1/rulesets HTTP/1.1\r\nHost: x\r\n%b\r\n" % (field * 2)
+    assert exchange(service.port, request).status == 431
 
 
 FLASK_READS = {

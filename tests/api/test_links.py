@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from api.web.openapi.links import BODY
-from tests.api.client import Client
-from tests.api.document import METHODS, document, parameters, resolved
+from tests.support.api_client import Client
+from tests.support.document import METHODS, document, parameters, resolved
 
 
 def links_of(operation_id: str, status: str) -> dict[str, dict[str, Any]]:

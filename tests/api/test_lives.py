@@ -33,13 +33,16 @@ from api.model.game import (
     public_item,
     raw,
 )
-from api.model.retention import DAY_MS, HOUR_MS, Retention
+from api.model.retention import DAY_MS, HOUR_MS
 from api.storage.client import Command, ServerClient
 from api.storage.connect import connect
-from api.storage.games import Change, Store
-from api.storage.indexes import REMOVED_AT_ONCE, Entry, Indexes, Page, entries, lobby
+from api.storage.games import Change
+from api.storage.indexes import MAX_REMOVED, Entry, Indexes, Page, entries, lobby
+from api.storage.store import Store
 from api.web.app import create_app
-from tests.server.service import Service, wait_until
+from api.web.wiring import make_retention
+from tests.support.service import Service
+from tests.support.waiting import wait_until
 
 DAY_SECONDS = DAY_MS / 1000
 DATABASE = 5
@@ -282,7 +285,7 @@ class Town:
     def __init__(self, address: str, rng: Random, settings: Settings) -> None:
         client, _ = connect(settings)
         self.rng = rng
-        self.lives = Retention.of(settings)
+        self.lives = make_retention(settings)
         self.store = Store(client)
         self.indexes = Indexes(client, self.store, self.lives)
         self.now = 1_700_000_000_000
@@ -376,7 +379,7 @@ def test_an_index_holds_all_games_that_live_and_ever_fewer_of_those_that_do_not(
         if rng.random() < 0.4:
             town.open()
             left = database.zcount(until(lobby_all), "-inf", f"({town.now}")
-            assert left <= max(over - REMOVED_AT_ONCE, 0)
+            assert left <= max(over - MAX_REMOVED, 0)
         else:
             town.go_on()
         town.now += rng.choice([10, 60_000, HOUR_MS, retention.COMMIT_MS])
@@ -387,10 +390,10 @@ def test_an_index_holds_all_games_that_live_and_ever_fewer_of_those_that_do_not(
     assert held == database.zcard(until(lobby_all))
     # And all goes once nothing more happens but a few more games, long after.
     town.now += 10_000 * DAY_MS
-    for _ in range(held // (REMOVED_AT_ONCE - 1) + 1):
+    for _ in range(held // (MAX_REMOVED - 1) + 1):
         town.open()
     assert database.zcount(until(lobby_all), "-inf", f"({town.now}") == 0
-    assert database.zcard(key(lobby_all)) <= held // (REMOVED_AT_ONCE - 1) + 1
+    assert database.zcard(key(lobby_all)) <= held // (MAX_REMOVED - 1) + 1
 
 
 def test_of_the_ends_that_were_long_ago_each_new_one_removes_only_some(
@@ -402,7 +405,7 @@ def test_of_the_ends_that_were_long_ago_each_new_one_removes_only_some(
     town.players = [host]
     ends = f"index:{{{host.id}}}:ended"
     long_ago, of_late = town.now - 31 * DAY_MS, town.now - 29 * DAY_MS
-    number = 5 * REMOVED_AT_ONCE // 2
+    number = 5 * MAX_REMOVED // 2
     database.zadd(ends, {f"{n:032x}": long_ago for n in range(number)})
     database.zadd(ends, {f"{n:032x}": of_late for n in range(number, number + 3)})
     left = []
@@ -413,7 +416,7 @@ def test_of_the_ends_that_were_long_ago_each_new_one_removes_only_some(
         town.games.clear()
         assert database.zcount(ends, of_late, "+inf") == 3 + made
         left.append(database.zcount(ends, "-inf", long_ago))
-    assert left == [number - REMOVED_AT_ONCE, number - 2 * REMOVED_AT_ONCE, 0, 0]
+    assert left == [number - MAX_REMOVED, number - 2 * MAX_REMOVED, 0, 0]
     assert 29 * DAY_MS < database.pttl(ends) <= 30 * DAY_MS
 
 
@@ -424,14 +427,14 @@ def test_of_the_ends_that_were_long_ago_each_new_one_removes_only_some(
 def asked(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, int]]:
     """Every round trip to the store: how many commands, and how much came back."""
     trips: list[tuple[int, int]] = []
-    ask = ServerClient.ask
+    execute = ServerClient.execute
 
     def watched(self: ServerClient, commands: Sequence[Command], **how: bool) -> list[Any]:
-        answers = ask(self, commands, **how)
+        answers = execute(self, commands, **how)
         trips.append((len(commands), sum(len(a) for a in answers if isinstance(a, list))))
         return answers
 
-    monkeypatch.setattr(ServerClient, "ask", watched)
+    monkeypatch.setattr(ServerClient, "execute", watched)
     return trips
 
 

@@ -1,6 +1,5 @@
 """What is refused, with which code and pointer, and that it changes nothing."""
 
-import http.client
 import json
 import random
 from typing import Any
@@ -8,8 +7,10 @@ from typing import Any
 import pytest
 
 from api.problems.catalogue import CATALOGUE
-from tests.api.client import Client, play_out, seated
-from tests.api.conftest import NewPlayers
+from tests.support.api_client import Client, NewPlayers, play_out, seated
+from tests.support.http_client import HttpClient
+from tests.support.raw_http import exchange
+from tests.support.service import Service
 
 NOWHERE = "0" * 32
 
@@ -479,16 +480,11 @@ def test_bytes_that_are_no_text_are_refused(ada: Client, path: str) -> None:
 
 
 def test_a_request_that_is_no_http_is_answered_in_the_one_problem_shape(stranger: Client) -> None:
-    host = stranger.url.removeprefix("http://")
-    connection = http.client.HTTPConnection(host, timeout=30)
-    connection.putrequest("GET", "/livez", skip_host=True)
-    connection.putheader("Host", host)
-    connection.putheader("X-Long", "x" * 100_000)
-    connection.endheaders()
-    answer = connection.getresponse()
-    assert answer.status == 431
+    client = HttpClient(stranger.url)
+    answer = client.request("GET", "/livez", headers={"X-Long": "x" * 100_000})
+    assert answer.status_code == 431
     assert answer.headers["Content-Type"] == "application/problem+json"
-    assert json.loads(answer.read())["code"] == "headers_too_large"
+    assert answer.code == "headers_too_large"
 
 
 def test_every_problem_code_is_explained(stranger: Client) -> None:
@@ -525,16 +521,13 @@ def test_players_of_a_private_game_alone_know_that_it_exists(
     assert game["id"] in [each["id"] for each in bob.get("/v1/me/games")["items"]]
 
 
-def test_a_body_that_does_not_come_is_refused_in_time(stranger: Client) -> None:
-    host = stranger.url.removeprefix("http://")
-    connection = http.client.HTTPConnection(host, timeout=60)
-    connection.putrequest("POST", "/v1/players")
-    connection.putheader("Content-Type", "application/json")
-    connection.putheader("Content-Length", "30")
-    connection.endheaders(b'{"n')
-    answer = connection.getresponse()
-    assert answer.status == 408
-    assert json.loads(answer.read())["code"] == "body_too_slow"
+def test_a_body_that_does_not_come_is_refused_in_time(service: Service) -> None:
+    cut = (
+        b"POST /v1/players HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
+        b'Content-Length: 30\r\n\r\n{"n'
+    )
+    answer = exchange(service.port, cut, half_close=False)
+    assert (answer.status, answer.code) == (408, "body_too_slow")
 
 
 def test_a_deal_that_is_no_text_is_refused(stranger: Client) -> None:

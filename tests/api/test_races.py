@@ -8,23 +8,22 @@ from threading import Barrier
 from typing import Any
 
 import pytest
-import requests
 
-from tests.api.client import Client, play_out, seated
-from tests.api.conftest import NewPlayers
+from tests.support.api_client import Client, NewPlayers, play_out, seated
+from tests.support.http_client import Response
 
-Send = Callable[[], requests.Response]
+Send = Callable[[], Response]
 
 
 @pytest.fixture
-def at_once() -> Iterator[Callable[[list[Send]], list[requests.Response]]]:
+def at_once() -> Iterator[Callable[[list[Send]], list[Response]]]:
     """Sends requests in the same moment, each on a connection of its own."""
     with ThreadPoolExecutor(32) as threads:
 
-        def send_all(sends: list[Send]) -> list[requests.Response]:
+        def send_all(sends: list[Send]) -> list[Response]:
             barrier = Barrier(len(sends))
 
-            def send(one: Send) -> requests.Response:
+            def send(one: Send) -> Response:
                 barrier.wait(30)
                 return one()
 

@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.api.client import Client, play_out, seated
-from tests.api.conftest import NewPlayers
+from tests.support.api_client import Client, NewPlayers, play_out, seated
 
 
 def mover_of(players: list[Client], game_id: str) -> tuple[Client, Any]:

@@ -11,11 +11,11 @@ from typing import Any
 
 import pytest
 
-from tests.api.client import Client
-from tests.api.conftest import new_player
-from tests.conftest import start_service
-from tests.server.stores import Server, binary, free_port
-from tests.server.tapped import Tap
+from tests.support.api_client import Client, new_player
+from tests.support.ports import free_port
+from tests.support.service import start_service
+from tests.support.store_tap import Tap
+from tests.support.stores import Server, binary
 
 TRIPS = {
     # One for who is calling and the game, together.

@@ -8,10 +8,9 @@ import pytest
 
 from api.web.schemas.unions import PREVIEWS
 from engine.registry import RULESETS
-from tests.api.client import Client, play_out, seated
-from tests.api.conftest import NewPlayers
-from tests.api.test_house import make_late
-from tests.server.service import Service
+from tests.support.api_client import Client, NewPlayers, play_out, seated
+from tests.support.service import Service
+from tests.support.stored_games import make_late
 
 
 @pytest.mark.parametrize("language", ["en", "fr"])
@@ -157,8 +156,7 @@ def test_previews_are_asked_for_by_true_or_false(ada: Client, bob: Client) -> No
 
 def all_but_the_last_choose(players: list[Client], game_id: str) -> Any:
     for player in players[:-1]:
-        own = player.game(game_id)
-        player.play(game_id, own["turn"], own["legal_moves"][0])
+        player.play_first(game_id)
     return players[0].game(game_id)
 
 
@@ -173,8 +171,7 @@ def test_who_has_laid_a_card_may_count_without_being_waited_for(new_players: New
     again = {"turn": first["turn"], "move": first["legal_moves"][1]}
     players[0].refused("already_moved", "POST", moves, again)
 
-    own = players[1].game(game_id)
-    players[1].play(game_id, own["turn"], own["legal_moves"][0])
+    players[1].play_first(game_id)
     game = players[0].game(game_id)
     assert game["to_move"] == [2]
     assert game["legal_moves"] == [{"type": "count"}]
@@ -193,8 +190,7 @@ def test_who_has_laid_a_card_may_count_without_being_waited_for(new_players: New
     assert players[0].play(game_id, game["turn"], {"type": "count"}) == counted
     players[1].refused("countdown_running", "POST", moves, body)
     # The missing seat is in time, and the turn goes on as any other.
-    own = players[2].game(game_id)
-    after = players[2].play(game_id, own["turn"], own["legal_moves"][0])["game"]
+    after = players[2].play_first(game_id)["game"]
     assert after["turn"] == game["turn"] + 1
     assert after["deadline"] > counted["game"]["deadline"]  # the next turn's, in a day
 

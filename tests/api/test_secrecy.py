@@ -1,7 +1,7 @@
 """To a seat, every byte of every answer is the same in any two worlds that it cannot tell apart.
 
 Random games of every ruleset, number of seats and option are planted in two services, with all
-that one reader cannot see dealt again in the second (`tests.api.worlds`). Whatever this reader
+that one reader cannot see dealt again in the second (`tests.support.worlds`). Whatever this reader
 may ask is asked in both, and so is what a stranger may; then the game goes on over HTTP, as long
 as the rules tell the reader nothing by which the worlds differ, while the reader waits for it in
 every way there is. What it has already it asks for again, with the tag that it was given in each
@@ -30,7 +30,10 @@ import pytest
 from api.model.events import BY_PLAYER
 from api.model.game import PRIVATE
 from engine.ruleset import IllegalMove, Move, Seat, same_decision
-from tests.api.worlds import (
+from tests.engine.play import Case, all_cases, component_names, plain
+from tests.support.service import serving
+from tests.support.waiting import PATIENCE
+from tests.support.worlds import (
     Answer,
     History,
     JointStep,
@@ -45,9 +48,6 @@ from tests.api.worlds import (
     listen,
     redealt,
 )
-from tests.conftest import start_service, stop_service
-from tests.engine.play import Case, all_cases, component_names, plain
-from tests.server.service import PATIENCE
 
 MANY_GAMES = int(os.environ.get("SECRECY_GAMES", "5"))
 TRIES = 300
@@ -67,21 +67,12 @@ Worlds = tuple[World, World]
 
 @pytest.fixture(scope="module")
 def worlds(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Worlds]:
-    services = [
-        start_service(
-            str(tmp_path_factory.mktemp("world")),
-            APPEND_FSYNC="everysec",
-            WEB_CONCURRENCY="1",
-            RATE_LIMITS="off",
-        )
-        for _ in range(2)
-    ]
-    try:
-        here, there = (World(service.await_ready()) for service in services)
-        yield here, there
-    finally:
-        for service in services:
-            stop_service(service)
+    settings = {"APPEND_FSYNC": "everysec", "WEB_CONCURRENCY": "1", "RATE_LIMITS": "off"}
+    with (
+        serving(tmp_path_factory.mktemp("world"), **settings) as here,
+        serving(tmp_path_factory.mktemp("world"), **settings) as there,
+    ):
+        yield World(here), World(there)
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)

@@ -8,9 +8,10 @@ import pytest
 
 from api.games.transactions import Transactions
 from api.games.turns import MAX_SETTLED
-from tests.api.client import Client, seated
-from tests.api.test_house import make_late
-from tests.server.service import Service, wait_until
+from tests.support.api_client import Client, seated
+from tests.support.service import Service
+from tests.support.stored_games import make_late
+from tests.support.waiting import wait_until
 
 MORE_THAN_A_TURN_MS = 3_601_000
 

@@ -1,90 +1,19 @@
 """Streams: everything once, in order, to whoever may see it, and to nobody else."""
 
-import contextlib
-import json
 import random
-import re
 import signal
-import socket
-import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
 
 import pytest
-import requests
 
-from tests.api.client import Client, play_out, seated
-from tests.api.conftest import NewPlayers, new_player
-from tests.conftest import start_service, stop_service
-from tests.server.service import Service, wait_until
+from tests.support.api_client import Client, NewPlayers, new_player, play_out, seated
+from tests.support.event_stream import Event, Stream
+from tests.support.service import Service, serving
+from tests.support.waiting import wait_until
 
 SOON = 2.0
-
-
-class Event(NamedTuple):
-    name: str
-    id: str
-    data: Any
-
-
-class Stream:
-    """An open stream, and what has come."""
-
-    def __init__(
-        self, client: Client, game_id: str, last_id: str | None = None, ticket: str | None = None
-    ) -> None:
-        headers = {} if last_id is None else {"Last-Event-ID": last_id}
-        path = f"/v1/games/{game_id}/stream"
-        if ticket is not None:
-            client, path = Client(client.url), f"{path}?ticket={ticket}"
-        caller = Client(client.url, client.token)
-        caller.session.headers["Accept"] = "text/event-stream"
-        self.response = caller.request("GET", path, headers=headers, stream=True)
-        assert self.response.status_code == 200, self.response.text
-        self.events: list[Event] = []
-        self.text = ""
-        self._thread = threading.Thread(target=self._read, daemon=True)
-        self._thread.start()
-
-    def _read(self) -> None:
-        try:
-            for chunk in self.response.iter_content(None, decode_unicode=False):
-                self.text += chunk.decode()
-                *whole, self.rest = self.text.split("\n\n")
-                self.events = [event for each in whole if (event := read_event(each))]
-        except (requests.RequestException, AttributeError):
-            pass  # we closed it
-
-    def until(self, condition: Callable[["Stream"], Any]) -> "Stream":
-        wait_until(lambda: condition(self), "it came", 10)
-        return self
-
-    def has(self, name: str) -> bool:
-        return any(event.name == name for event in self.events)
-
-    @property
-    def is_closed(self) -> bool:
-        return not self._thread.is_alive()
-
-    def close(self) -> list[Event]:
-        # Not by closing it: that waits for whoever reads.
-        with contextlib.suppress(OSError, AttributeError):
-            self.response.raw._fp.fp.raw._sock.shutdown(socket.SHUT_RDWR)
-        self._thread.join(10)
-        return self.events
-
-    @property
-    def items(self) -> list[Any]:
-        return [
-            item for event in self.events if event.name == "update" for item in event.data["items"]
-        ]
-
-
-def read_event(text: str) -> Event | None:
-    fields = dict(re.findall(r"^(event|id|data): (.*)$", text, re.MULTILINE))
-    return Event(fields["event"], fields["id"], json.loads(fields["data"])) if fields else None
 
 
 def ticket(client: Client, game_id: str) -> str:
@@ -280,17 +209,14 @@ def test_a_stream_follows_a_table_from_its_creation(ada: Client, bob: Client) ->
 @pytest.fixture
 def small(tmp_path: Path) -> Iterator[Service]:
     """A service with one worker that holds little."""
-    running = start_service(
-        str(tmp_path),
+    with serving(
+        tmp_path,
         APPEND_FSYNC="everysec",
         WEB_CONCURRENCY="1",
         WAITERS="4",
         WAITERS_PER_PLAYER="2",
-    ).await_ready()
-    try:
+    ) as running:
         yield running
-    finally:
-        stop_service(running)
 
 
 def test_streams_beyond_the_cap_are_refused_and_a_stop_ends_them_all(small: Service) -> None:

@@ -7,9 +7,8 @@ from typing import Any
 
 import pytest
 
-from tests.api.client import Client, play_out, seated
-from tests.api.conftest import NewPlayers
-from tests.server.service import Service
+from tests.support.api_client import Client, NewPlayers, play_out, seated
+from tests.support.service import Service
 
 
 def seat_players(game: Any) -> list[str | None]:

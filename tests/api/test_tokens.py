@@ -2,9 +2,8 @@
 
 from concurrent.futures import ThreadPoolExecutor
 
-from tests.api.client import Client
-from tests.api.conftest import NewPlayers
-from tests.server.service import Service
+from tests.support.api_client import Client, NewPlayers
+from tests.support.service import Service
 
 
 def caller(client: Client, token: str | None) -> Client:

@@ -2,7 +2,6 @@
 
 import os
 import random
-import re
 import signal
 import time
 from collections.abc import Callable, Iterator
@@ -12,13 +11,18 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import requests
 
-from tests.api.client import Client, play_out, seated
-from tests.api.conftest import NewPlayers, new_player
-from tests.api.test_faults import persist
-from tests.conftest import start_service, stop_service
-from tests.server.service import Service, wait_until
+from tests.support.api_client import (
+    Client,
+    NewPlayers,
+    new_player,
+    play_out,
+    seated,
+    start_countdown,
+)
+from tests.support.http_client import Response, until_answered
+from tests.support.service import Service, serving
+from tests.support.waiting import wait_until
 
 SETTLED = 0.4
 """After so long a request that waits does wait."""
@@ -32,7 +36,7 @@ Send = Callable[[Client, str], "Future[Timed]"]
 class Timed:
     """An answer, and how long it took."""
 
-    def __init__(self, ask: Callable[[], requests.Response]) -> None:
+    def __init__(self, ask: Callable[[], Response]) -> None:
         begin = time.monotonic()
         self.response = ask()
         self.seconds = time.monotonic() - begin
@@ -56,8 +60,7 @@ def move(players: list[Client], game_id: str) -> Any:
     """Whose move it is makes one; the game as it sees it after."""
     game = players[0].game(game_id)
     mover = players[game["to_move"][0]]
-    own = mover.game(game_id)
-    return mover.play(game_id, own["turn"], own["legal_moves"][0])["game"]
+    return mover.play_first(game_id)["game"]
 
 
 def events_path(game: Any, wait: int = 20, since: int | None = None) -> str:
@@ -161,11 +164,7 @@ def test_a_countdown_that_runs_out_wakes_all_who_wait_and_happens_once(
 ) -> None:
     players = new_players(3)
     game = seated(players, ruleset="contrast")
-    for player in players[:2]:
-        own = player.game(game["id"])
-        player.play(game["id"], own["turn"], own["legal_moves"][0])
-    own = players[0].game(game["id"])
-    counted = players[0].play(game["id"], own["turn"], {"type": "count"})["game"]
+    counted = start_countdown(players, game["id"])
     assert counted["deadline"]
     turns = players[2].get("/v1/me/turns")
     waits = [send(player, events_path(counted)) for player in players * 8]
@@ -414,30 +413,22 @@ def test_a_store_that_is_killed_ends_no_wait_with_an_error(
         waits = [threads.submit(ask, reader) for reader in readers]
 
         def all_wait() -> bool:
-            return waiters(fresh_service) + sum(each.done() for each in waits) >= len(waits)
+            return fresh_service.waiters() + sum(each.done() for each in waits) >= len(waits)
 
         wait_until(all_wait, "all wait")
         assert sum(each.done() for each in waits) < len(waits) / 10
         fresh_service.kill_valkey()
         game_id = tables[id(moved)]["id"]
         mover = moved[tables[id(moved)]["to_move"][0]]
-        own = persist(lambda: mover.request("GET", f"/v1/games/{game_id}")).json()
+        own = until_answered(lambda: mover.request("GET", f"/v1/games/{game_id}")).json()
         body = {"turn": own["turn"], "move": own["legal_moves"][0]}
-        persist(lambda: mover.request("POST", f"/v1/games/{game_id}/moves", json=body))
+        until_answered(lambda: mover.request("POST", f"/v1/games/{game_id}/moves", json=body))
         answers = [wait.result() for wait in waits]
     assert [answer.response.status_code for answer in answers] == [200] * len(readers)
     for (_, path), answer in zip(readers, answers, strict=True):
         if path.startswith(f"/v1/games/{game_id}/"):
             assert [item["by"] for item in answer.body["items"]] == ["player"], answer.seconds
             assert answer.seconds < long
-
-
-def waiters(service: Service) -> int:
-    """How many wait, in all workers."""
-    text = requests.get(f"{service.url}/metrics", timeout=30).text
-    found = re.search(r"^ludotheque_waiters (\S+)$", text, re.MULTILINE)
-    assert found
-    return int(float(found[1]))
 
 
 def commit_unheard(service: Service, game_id: str) -> None:
@@ -519,14 +510,13 @@ def test_a_game_that_cannot_be_read_hides_no_other(
 
 
 def test_a_service_that_stops_answers_all_who_wait_at_once(tmp_path: Path) -> None:
-    running = start_service(str(tmp_path), APPEND_FSYNC="everysec").await_ready()
-    try:
+    with serving(tmp_path, APPEND_FSYNC="everysec") as running:
         ada = new_player(running.url)
         game = ada.create()
         paths = [events_path(game, wait=25), turns_path(ada.get("/v1/me/turns"), wait=25)]
         with ThreadPoolExecutor(40) as threads:
 
-            def ask(path: str) -> requests.Response:
+            def ask(path: str) -> Response:
                 return Client(ada.url, ada.token).request("GET", path)
 
             waits = [threads.submit(ask, path) for path in paths * 20]
@@ -537,8 +527,6 @@ def test_a_service_that_stops_answers_all_who_wait_at_once(tmp_path: Path) -> No
             assert {wait.result().status_code for wait in waits} == {200}
             assert time.monotonic() - begin < SOON
             assert running.exit_code() == 0
-    finally:
-        stop_service(running)
 
 
 def test_who_cannot_be_notified_is_told_within_seconds_all_the_same(
@@ -566,14 +554,13 @@ def test_who_cannot_be_notified_is_told_within_seconds_all_the_same(
 
 
 def test_beyond_the_cap_a_poll_is_answered_at_once(tmp_path: Path) -> None:
-    running = start_service(
-        str(tmp_path),
+    with serving(
+        tmp_path,
         APPEND_FSYNC="everysec",
         WEB_CONCURRENCY="1",
         WAITERS="6",
         WAITERS_PER_PLAYER="4",
-    ).await_ready()
-    try:
+    ) as running:
         ada, bob, stranger = new_player(running.url), new_player(running.url), Client(running.url)
         game = ada.create(3)
         path = events_path(game, wait=3)
@@ -585,22 +572,20 @@ def test_beyond_the_cap_a_poll_is_answered_at_once(tmp_path: Path) -> None:
                 return threads.submit(Timed, lambda: own.request("GET", at))
 
             held = [ask(ada, path) for _ in range(4)]
-            wait_until(lambda: waiters(running) == 4, "they wait")
+            wait_until(lambda: running.waiters() == 4, "they wait")
             turns = turns_path(ada.get("/v1/me/turns"))
             for at in (path, turns):
                 refused = ask(ada, at).result()
                 assert refused.seconds < SOON
                 assert int(refused.response.headers["Retry-After"]) >= 1
             held += [ask(stranger, path) for _ in range(2)]
-            wait_until(lambda: waiters(running) == 6, "they wait too")
+            wait_until(lambda: running.waiters() == 6, "they wait too")
             assert not any(each.done() for each in held)
             assert "Retry-After" in ask(bob, path).result().response.headers
             for each in held:
                 assert "Retry-After" not in each.result().response.headers
             # What was held is free again.
             assert ask(ada, path).result().seconds > 2
-    finally:
-        stop_service(running)
 
 
 def test_a_game_played_to_its_end_wakes_every_wait_of_it(
@@ -619,11 +604,7 @@ def test_two_hundred_who_touch_a_game_at_its_deadline_see_one_event(
 ) -> None:
     players = new_players(3)
     game = seated(players, ruleset="contrast")
-    for player in players[:2]:
-        own = player.game(game["id"])
-        player.play(game["id"], own["turn"], own["legal_moves"][0])
-    own = players[0].game(game["id"])
-    counted = players[0].play(game["id"], own["turn"], {"type": "count"})["game"]
+    counted = start_countdown(players, game["id"])
     path = f"/v1/games/{game['id']}"
     paths = [path, events_path(counted, wait=10), f"{path}/events", "/v1/me/turns"]
     deadline = time.monotonic() + seconds_until(counted["deadline"], players[0])

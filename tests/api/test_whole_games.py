@@ -8,8 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.api.client import Client, play_out, seated
-from tests.api.conftest import NewPlayers
+from tests.support.api_client import Client, NewPlayers, play_out, seated
 
 TRICK_CARD = re.compile(r"\b(?:red|yellow|blue|green)-[0-9]+\b")
 CARD = re.compile(r"\b(?:red|blue|purple|green|grey|orange)-(?:10|[0-9])\b")

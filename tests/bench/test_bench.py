@@ -17,8 +17,9 @@ from bench import report
 from bench.__main__ import BENCHMARKS
 from bench.growth import OPERATIONS
 from engine.registry import RULESETS
-from tests.server.service import ROOT, clean_environment
-from tests.tools import find_program
+from tests.support.paths import ROOT
+from tests.support.service import clean_environment
+from tests.support.tools import find_program
 
 REQUESTS = {
     "getGame",

@@ -8,8 +8,8 @@ from selenium import webdriver
 from selenium.common.exceptions import WebDriverException
 from selenium.webdriver.remote.webelement import WebElement
 
-from tests.server.service import wait_until
-from tests.tools import find_program
+from tests.support.tools import find_program
+from tests.support.waiting import wait_until
 
 FLAGS = (
     "--headless",

@@ -6,15 +6,17 @@ from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-import requests
+from tests.support.http_client import HttpClient
 
-# What concerns one connection only, and what `requests` undoes.
-HOP_BY_HOP = {"connection", "keep-alive", "transfer-encoding", "content-encoding", "content-length"}
+# Headers of one connection only, and the length, which is sent anew.
+HOP_BY_HOP = {"connection", "keep-alive", "transfer-encoding", "content-length"}
 
 
 @contextmanager
 def below_prefix(url: str, prefix: str) -> Iterator[str]:
     """Where the service at `url` is found below a prefix. Nothing else is found there."""
+
+    client = HttpClient(url, keep_alive=False)
 
     class Proxy(BaseHTTPRequestHandler):
         def forward(self) -> None:
@@ -22,13 +24,9 @@ def below_prefix(url: str, prefix: str) -> Iterator[str]:
                 self.send_error(404)
                 return
             body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
-            answer = requests.request(
-                self.command,
-                url + self.path.removeprefix(prefix),
-                data=body,
-                headers={name: value for name, value in self.headers.items() if name != "Host"},
-                timeout=30,
-            )
+            headers = {name: value for name, value in self.headers.items() if name != "Host"}
+            path = self.path.removeprefix(prefix)
+            answer = client.request(self.command, path, data=body, headers=headers)
             self.send_response(answer.status_code)
             for name, value in answer.headers.items():
                 if name.lower() not in HOP_BY_HOP:

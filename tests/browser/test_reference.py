@@ -4,11 +4,12 @@ import json
 from typing import Any
 
 import pytest
-import requests
 
 from tests.browser.browser import Browser
 from tests.browser.prefix import below_prefix
-from tests.server.service import Service, wait_until
+from tests.support.http_client import HttpClient
+from tests.support.service import Service
+from tests.support.waiting import wait_until
 
 pytestmark = pytest.mark.slow
 
@@ -67,12 +68,9 @@ def test_a_visitor_plays_a_move_from_the_page(service: Service, browser: Browser
     assert status == 200
     assert played["game"]["version"] > game["version"]
 
-    items = requests.get(
-        f"{service.url}/v1/games/{game['id']}/events",
-        params={"since": game["version"]},
-        headers={"Authorization": f"Bearer {player['token']}"},
-        timeout=PATIENCE,
-    ).json()["items"]
+    caller = HttpClient(service.url, player["token"])
+    path = f"/v1/games/{game['id']}/events"
+    items = caller.request("GET", path, params={"since": game["version"]}).json()["items"]
     assert (items[0]["by"], items[0]["seat"]) == ("player", game["you"])
     assert items[0]["events"][0]["card"] == move["card"]
 

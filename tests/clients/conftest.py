@@ -1,15 +1,12 @@
 """The tools, and a project with a generated client for each generator, made once."""
 
 import functools
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from tests.clients.generators import GENERATORS
+from tests.clients.generators import GENERATORS, Make
 from tests.clients.toolbox import Toolbox, open_toolbox
-
-Make = Callable[[str], Path]
 
 
 @pytest.fixture(scope="session")

@@ -5,11 +5,12 @@ A warning that is listed must come, so that none is allowed for longer than it i
 
 import re
 import shutil
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from tests.clients.toolbox import Toolbox
-from tests.server.service import ROOT
+from tests.support.paths import ROOT
 
 BETA = r"OpenAPI 3\.1 support is still in beta\."
 """openapi-generator says so of every document of this version."""
@@ -79,3 +80,6 @@ GENERATORS = {
         "go", "-o ludotheque", "--additional-properties=packageName=ludotheque,enumClassPrefix=true"
     ),
 }
+
+
+Make = Callable[[str], Path]

@@ -7,12 +7,10 @@ import subprocess
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
-
-import requests
 
 from tests.clients.toolbox import MINUTE
-from tests.server.service import Service, wait_until
+from tests.support.service import Service
+from tests.support.waiting import wait_until
 
 GAMES = [("parade", 3), ("tea-time", 2), ("contrast", 3), ("mit-list-und-tuecke", 4)]
 
@@ -24,12 +22,6 @@ ALWAYS_PLAYED = {
 }
 
 
-def get(service: Service, path: str) -> Any:
-    answer = requests.get(service.url + path, timeout=MINUTE)
-    assert answer.status_code == 200, answer.text
-    return answer.json()
-
-
 def assert_played_to_the_end(said: str, service: Service, ruleset: str, seat_count: int) -> None:
     told = json.loads(said.splitlines()[-1])
     assert told["status"] == "finished"
@@ -38,7 +30,9 @@ def assert_played_to_the_end(said: str, service: Service, ruleset: str, seat_cou
     assert told["events"]["game_finished"] == 1
     assert told["events"]["seat_taken"] == seat_count
 
-    types = {each["type"] for each in get(service, f"/v1/rulesets/{ruleset}")["move_types"]}
+    types = {
+        each["type"] for each in json.loads(service.get(f"/v1/rulesets/{ruleset}"))["move_types"]
+    }
     assert ALWAYS_PLAYED[ruleset] <= told["moves"].keys() <= types
 
 
@@ -74,4 +68,4 @@ def standing_still(service: Service) -> Iterator[None]:
 
 
 def ready(service: Service) -> int:
-    return requests.get(f"{service.url}/readyz", timeout=MINUTE).status_code
+    return service.request("GET", "/readyz").status_code

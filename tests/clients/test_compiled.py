@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.clients.conftest import Make
+from tests.clients.generators import Make
 from tests.clients.toolbox import Toolbox, need
 
 pytestmark = pytest.mark.slow

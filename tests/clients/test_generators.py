@@ -4,8 +4,7 @@ import re
 
 import pytest
 
-from tests.clients.conftest import Make
-from tests.clients.generators import GENERATORS
+from tests.clients.generators import GENERATORS, Make
 
 pytestmark = pytest.mark.slow
 

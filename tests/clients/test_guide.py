@@ -11,11 +11,11 @@ import pytest
 import yaml
 
 from api.problems.catalogue import CATALOGUE
-from tests.clients.conftest import Make
-from tests.clients.generators import GENERATORS
-from tests.clients.test_typescript import PROGRAMS, compile_
+from tests.clients.compiling import PROGRAMS, compile_
+from tests.clients.generators import GENERATORS, Make
 from tests.clients.toolbox import PYTHON_LOCK, Toolbox, pinned
-from tests.server.service import ROOT, Service
+from tests.support.paths import ROOT
+from tests.support.service import Service
 
 GUIDE = (ROOT / "docs" / "clients.md").read_text(encoding="utf-8")
 DOCUMENT = yaml.safe_load((ROOT / "openapi.yaml").read_text(encoding="utf-8"))

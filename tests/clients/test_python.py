@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.clients.conftest import Make
+from tests.clients.generators import Make
 from tests.clients.playing import GAMES, assert_played_to_the_end, finish_without_store
 from tests.clients.toolbox import HERE, Toolbox
-from tests.server.service import Service
+from tests.support.service import Service
 
 pytestmark = pytest.mark.slow
 

@@ -1,20 +1,19 @@
 """Clients that are generated for TypeScript: their types are exact, and they play."""
 
-import json
 import re
 import shutil
 from pathlib import Path
 
 import pytest
 
-from tests.clients.conftest import Make
+from tests.clients.compiling import PROGRAMS, compile_
+from tests.clients.generators import Make
 from tests.clients.playing import GAMES, assert_played_to_the_end, finish_without_store
-from tests.clients.toolbox import HERE, Toolbox
-from tests.server.service import Service
+from tests.clients.toolbox import Toolbox
+from tests.support.service import Service
 
 pytestmark = pytest.mark.slow
 
-PROGRAMS = HERE / "typescript"
 TYPED = ["hey-api", "openapi-fetch", "orval", "openapi-generator-typescript"]
 PLAYING = ["hey-api", "openapi-fetch"]
 
@@ -26,17 +25,6 @@ def project(client: Make, request: pytest.FixtureRequest) -> Path:
     for file in [*PROGRAMS.glob("*.*"), *(PROGRAMS / request.param).iterdir()]:
         shutil.copy(file, directory)
     return directory
-
-
-def compile_(tools: Toolbox, project: Path, *files: str) -> list[str]:
-    """The compiler's errors, if all else that it reads is without one."""
-    own = {"extends": "./tsconfig.json", "files": list(files)}
-    (project / "tsconfig.own.json").write_text(json.dumps(own))
-    command = ("tsc", "--pretty", "false", "-p", "tsconfig.own.json")
-    code, said = tools.try_to(*command, cwd=project)
-    errors = [line for line in said.splitlines() if "error TS" in line]
-    assert (code == 0) == (not errors), said
-    return errors
 
 
 def where(errors: list[str]) -> set[tuple[str, int]]:

@@ -18,7 +18,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.server.service import ROOT, clean_environment
+from tests.support.paths import ROOT
+from tests.support.service import clean_environment
 
 HERE = Path(__file__).parent
 CACHE = ROOT / "build" / "clients"

@@ -11,7 +11,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from api.web.openapi.examples import RECORDED
-from tests.conftest import start_service, stop_service
 from tests.document.recorder import Caller, Recorder
 from tests.document.scenarios import (
     SCENARIOS,
@@ -21,7 +20,7 @@ from tests.document.scenarios import (
     a_service_without_metrics,
     a_service_without_replicas,
 )
-from tests.server.service import Service
+from tests.support.service import Service, serving
 
 
 def main() -> None:
@@ -46,12 +45,11 @@ def main() -> None:
 @contextmanager
 def running(**settings: str) -> Iterator[Service]:
     """A service with an empty store of its own."""
-    with tempfile.TemporaryDirectory() as directory:
-        service = start_service(directory, APPEND_FSYNC="everysec", WEB_CONCURRENCY="1", **settings)
-        try:
-            yield service.await_ready()
-        finally:
-            stop_service(service)
+    with (
+        tempfile.TemporaryDirectory() as directory,
+        serving(directory, APPEND_FSYNC="everysec", WEB_CONCURRENCY="1", **settings) as service,
+    ):
+        yield service
 
 
 if __name__ == "__main__":

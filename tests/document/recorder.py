@@ -8,16 +8,13 @@ says it is. Nothing is changed or left out.
 from __future__ import annotations
 
 import json
-import socket
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-import requests
-
 from api.problems.catalogue import CATALOGUE
-from tests.api.document import document, find_operation
+from tests.support.document import document, find_operation
+from tests.support.http_client import HttpClient, Response
+from tests.support.raw_http import exchange
 
-PATIENCE = 30.0
 WIDTH = 100
 
 PROBLEM = "application/problem+json"
@@ -68,14 +65,15 @@ def pretty(value: Any, indent: int = 0) -> str:
     return "[\n" + ",\n".join(parts) + "\n" + " " * indent + "]"
 
 
-@dataclass
-class Caller:
-    """Somebody who calls a service, with a token or without."""
+class Caller(HttpClient):
+    """A client of a service, with a token or without, that keeps what is worth showing."""
 
-    recorder: Recorder
-    url: str
-    token: str | None = None
-    id: str | None = None
+    def __init__(
+        self, recorder: Recorder, url: str, token: str | None = None, id_: str = ""
+    ) -> None:
+        super().__init__(url, token, keep_alive=False)
+        self.recorder = recorder
+        self.id = id_
 
     def send(
         self,
@@ -87,16 +85,11 @@ class Caller:
         fails: bool = False,
         **how: Any,
     ) -> Any:
-        """Send a request; the answer's body. It `fails` if it should, and only then."""
-        headers = dict(how.pop("headers", {}))
-        if self.token is not None:
-            headers.setdefault("Authorization", f"Bearer {self.token}")
+        """Send a request and return the body of the response, which must be an error if `fails`."""
         if body is not None:
             how["json"] = body
-        response = requests.request(
-            method, self.url + path, headers=headers, timeout=PATIENCE, **how
-        )
-        assert fails == (response.status_code >= 400), f"{method} {path}: {response.text}"
+        response = self.request(method, path, **how)
+        assert fails == (not response.ok), f"{method} {path}: {response.text}"
         value = _body(response)
         if show is not None:
             self._keep(method, path, Shown(*show), body, str(response.status_code), value)
@@ -114,18 +107,11 @@ class Caller:
         request_line, _, rest = head.partition("\r\n")
         method, path, _ = request_line.split()
         host, _, port = self.url.removeprefix("http://").partition(":")
-        with socket.create_connection((host, int(port)), timeout=PATIENCE) as connection:
-            connection.sendall(f"{request_line}\r\nHost: {host}\r\n{rest}\r\n\r\n".encode() + body)
-            answer = b""
-            while part := connection.recv(65536):
-                answer += part
-                head_, _, content = answer.partition(b"\r\n\r\n")
-                if content.endswith(b"}"):
-                    break
-        status = head_.split()[1].decode()
-        problem = json.loads(content)
+        message = f"{request_line}\r\nHost: {host}\r\n{rest}\r\n\r\n".encode() + body
+        answer = exchange(int(port), message, half_close=False)
+        problem = json.loads(answer.body)
         assert problem["code"] == code, problem
-        self._keep(method, path, Shown(code, _title(code)), None, status, problem)
+        self._keep(method, path, Shown(code, _title(code)), None, str(answer.status), problem)
 
     def _keep(
         self, method: str, path: str, shown: Shown, body: Any, status: str, value: Any
@@ -164,7 +150,7 @@ class Caller:
         return self.send("POST", path, {"turn": turn, "move": move}, show=show)
 
 
-def _body(response: requests.Response) -> Any:
+def _body(response: Response) -> Any:
     if response.headers.get("Content-Type") in ("application/json", PROBLEM):
         return response.json()
     return response.text

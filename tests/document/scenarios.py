@@ -13,10 +13,9 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-import requests
-
 from tests.document.recorder import Caller
-from tests.server.service import Service, wait_until
+from tests.support.service import Service
+from tests.support.waiting import wait_until
 
 KIB = 1024
 
@@ -424,7 +423,7 @@ def a_service_that_stops(service: Service, stranger: Caller) -> None:
     wrong.refused("invalid_token", "GET", "/metrics")
     service.signal(signal.SIGTERM)
     wait_until(
-        lambda: requests.get(f"{stranger.url}/readyz", timeout=10).status_code == 503,
+        lambda: service.request("GET", "/readyz").status_code == 503,
         "it says that it stops",
     )
     stranger.refused("stopping", "GET", "/readyz")

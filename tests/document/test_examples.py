@@ -10,7 +10,7 @@ from api.problems.catalogue import CATALOGUE
 from api.web.openapi.components import codes_of
 from api.web.openapi.examples import RECORDED
 from api.web.schemas.unions import EVENTS, MOVES, TABLES
-from tests.api.document import document, operations, resolved, validator
+from tests.support.document import document, operations, resolved, validator
 
 NOT_RECORDED = {"busy"}
 """What no scenario can bring about at will."""

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.api.document import ROOT
+from tests.support.paths import ROOT
 
 pytestmark = pytest.mark.slow
 

@@ -7,7 +7,7 @@ import pytest
 
 from engine.registry import RULESETS
 from tests.engine.play import plain
-from tests.recordings import Game, Recording, as_set, legal_by_seat, recordings
+from tests.support.recordings import Game, Recording, as_set, legal_by_seat, recordings
 
 KNOWN = [recording for recording in recordings() if recording.ruleset in RULESETS]
 

@@ -17,9 +17,9 @@ import sys
 import tempfile
 from pathlib import Path
 
-from tests.conftest import start_service, stop_service
 from tests.fuzz.health import Watch
-from tests.server.service import ROOT
+from tests.support.paths import ROOT
+from tests.support.service import serving
 
 CONFIG = Path(__file__).with_name("schemathesis.toml")
 
@@ -48,15 +48,14 @@ def main() -> int:
     parser.add_argument("--examples", type=int, default=50, help="of each operation, at a time")
     parser.add_argument("--seed", type=int, default=random.randrange(2**32))
     chosen = parser.parse_args()
-    with tempfile.TemporaryDirectory() as directory:
-        service = start_service(directory, APPEND_FSYNC="everysec", RATE_LIMITS="off").await_ready()
-        try:
-            watch = Watch(service)
-            code, said = run(service.url, chosen.seconds, chosen.examples, chosen.seed)
-            print(said)
-            watch.check()
-        finally:
-            stop_service(service)
+    with (
+        tempfile.TemporaryDirectory() as directory,
+        serving(directory, APPEND_FSYNC="everysec", RATE_LIMITS="off") as service,
+    ):
+        watch = Watch(service)
+        code, said = run(service.url, chosen.seconds, chosen.examples, chosen.seed)
+        print(said)
+        watch.check()
     return code
 
 

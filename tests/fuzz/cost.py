@@ -12,9 +12,8 @@ import socket
 import time
 from typing import NamedTuple
 
-from tests.api.test_faults import workers
-from tests.fuzz.wire import Answer, exchange
-from tests.server.service import Service
+from tests.support.raw_http import Answer, connect, exchange
+from tests.support.service import Service
 
 PLAIN_REQUESTS, FEW_REQUESTS = 60, 7
 ATTEMPTS = 4
@@ -43,7 +42,7 @@ class Meter:
 
     def __init__(self, service: Service, plain: bytes) -> None:
         self.port = service.port
-        (pid,) = workers(service)
+        (pid,) = service.worker_pids
         # The id of a process's CPU clock, as clock_getcpuclockid(3) of Linux encodes it.
         self._clock = ~pid << 3 | 2
         for _ in range(PLAIN_REQUESTS // 2):
@@ -75,7 +74,7 @@ class Meter:
 
         There is a pause between two pieces, so that the worker mostly receives them one by one.
         """
-        with socket.create_connection(("127.0.0.1", self.port), timeout=30) as line:
+        with connect(self.port) as line:
             line.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             line.sendall(message[:sent_whole])
             time.sleep(0.05)

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import re
 
-import requests
-
-from tests.api.test_faults import workers
-from tests.server.service import Service
+from tests.support.service import Service
 
 FAULT = re.compile(r"Traceback|\b(?:error|critical)\b", re.IGNORECASE)
 """In a line of the log. What clients do wrong is logged as information."""
@@ -18,13 +15,13 @@ class Watch:
 
     def __init__(self, service: Service) -> None:
         self.service = service
-        self.workers = workers(service)
+        self.workers = service.worker_pids
         assert len(self.workers) == 2
 
     def check(self) -> None:
         """Fail unless it is alive and ready, with the same workers, and logged no fault."""
         for path in ("/livez", "/readyz"):
-            assert requests.get(self.service.url + path, timeout=30).status_code == 200
-        assert workers(self.service) == self.workers, "a worker has died"
+            assert self.service.request("GET", path).status_code == 200
+        assert self.service.worker_pids == self.workers, "a worker has died"
         faults = [line for line in self.service.lines if FAULT.search(line)]
         assert not faults, "".join(faults[:20])

@@ -13,9 +13,10 @@ import re
 from functools import cache
 from typing import Any
 
-import requests
 import schemathesis
 from schemathesis.openapi.checks import RejectedPositiveData
+
+from tests.support.http_client import HttpClient
 
 LIFE_SECONDS = 20
 """How long a player is used. One may be in a hundred games only, and its token ends if a new one
@@ -151,25 +152,22 @@ def shorten_waits(case: schemathesis.Case) -> None:
 
 
 def new_token(url: str) -> str:
-    answer = requests.post(
-        f"{url.rstrip('/')}/v1/players", json={"name": "Ada", "kind": "bot"}, timeout=10
-    )
+    client = HttpClient(url.rstrip("/"), keep_alive=False)
+    answer = client.request("POST", "/v1/players", json={"name": "Ada", "kind": "bot"})
     return str(answer.json()["token"])
 
 
 @cache
 def records(url: str) -> list[tuple[str, Any]]:
     """Games played to their end: the id and the record of each."""
-    url = url.rstrip("/")
-    with requests.Session() as session:
-        session.headers["Authorization"] = f"Bearer {new_token(url)}"
-        return [play_out(session, f"{url}/v1/games", game) for game in PLAYABLE]
+    client = HttpClient(url.rstrip("/"), new_token(url))
+    return [play_out(client, game) for game in PLAYABLE]
 
 
-def play_out(session: requests.Session, games: str, body: dict[str, Any]) -> tuple[str, Any]:
-    game = session.post(games, json=body, timeout=10).json()
-    path = f"{games}/{game['id']}"
+def play_out(client: HttpClient, body: dict[str, Any]) -> tuple[str, Any]:
+    game = client.request("POST", "/v1/games", json=body).json()
+    path = f"/v1/games/{game['id']}"
     while game["status"] == "playing":
         move = {"turn": game["turn"], "move": game["legal_moves"][0]}
-        game = session.post(f"{path}/moves", json=move, timeout=10).json()["game"]
-    return game["id"], session.get(f"{path}/record", timeout=10).json()
+        game = client.request("POST", f"{path}/moves", json=move).json()["game"]
+    return game["id"], client.request("GET", f"{path}/record").json()

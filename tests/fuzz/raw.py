@@ -23,12 +23,12 @@ from dataclasses import dataclass, field
 
 import requests
 
-from tests.conftest import start_service, stop_service
 from tests.fuzz.health import Watch
 from tests.fuzz.mutations import content, hopeless, raw_bytes, spoil, target
-from tests.fuzz.wire import PATIENCE, STREAM, Answer, exchange, fault
+from tests.fuzz.verdict import fault
 from tests.fuzz.world import Request, World
-from tests.server.service import Service
+from tests.support.raw_http import PATIENCE, STREAM, Answer, exchange
+from tests.support.service import Service, serving
 
 PIECES = (None, None, None, None, None, 1000, 100, 10)
 """Bytes that are sent at a time."""
@@ -133,14 +133,13 @@ class Fuzzer:
 
 def fuzz(numbers: range, seed: int, threads: int) -> Tally:
     """Send the requests with these numbers to a service of their own."""
-    with tempfile.TemporaryDirectory() as directory:
-        service = start_service(directory, APPEND_FSYNC="everysec", RATE_LIMITS="off").await_ready()
-        try:
-            watch = Watch(service)
-            tally = Fuzzer(service, seed).run(numbers, threads)
-            watch.check()
-        finally:
-            stop_service(service)
+    with (
+        tempfile.TemporaryDirectory() as directory,
+        serving(directory, APPEND_FSYNC="everysec", RATE_LIMITS="off") as service,
+    ):
+        watch = Watch(service)
+        tally = Fuzzer(service, seed).run(numbers, threads)
+        watch.check()
     return tally
 
 

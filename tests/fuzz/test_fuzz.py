@@ -8,14 +8,15 @@ from pathlib import Path
 
 import pytest
 
-from tests.api.document import operations
-from tests.conftest import start_service, stop_service
 from tests.fuzz import raw, worst
 from tests.fuzz.health import Watch
 from tests.fuzz.mutations import content, hopeless, raw_bytes, spoil, target
-from tests.fuzz.wire import Answer, fault, parse
+from tests.fuzz.verdict import fault
 from tests.fuzz.world import Attacked, Request
-from tests.server.service import ROOT
+from tests.support.document import operations
+from tests.support.paths import ROOT
+from tests.support.raw_http import Answer, parse
+from tests.support.service import serving
 
 REQUESTS = 2000
 SECONDS = 200
@@ -121,8 +122,7 @@ def test_a_hopeless_move_has_one_value_of_a_wrong_type() -> None:
 
 
 def test_a_service_that_lost_a_worker_or_logged_a_fault_does_not_pass(tmp_path: Path) -> None:
-    service = start_service(str(tmp_path), RATE_LIMITS="off").await_ready()
-    try:
+    with serving(tmp_path, RATE_LIMITS="off") as service:
         watch = Watch(service)
         watch.check()
         service.lines.append("2026-01-01 ERROR a request failed\n")
@@ -132,5 +132,3 @@ def test_a_service_that_lost_a_worker_or_logged_a_fault_does_not_pass(tmp_path: 
         watch.workers = {1, 2}
         with pytest.raises(AssertionError, match="worker"):
             watch.check()
-    finally:
-        stop_service(service)

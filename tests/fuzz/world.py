@@ -6,9 +6,8 @@ import random
 from dataclasses import dataclass, field
 from typing import Any
 
-from tests.api.client import Client
-from tests.api.conftest import new_player
-from tests.api.document import METHODS, document
+from tests.support.api_client import Client, new_player
+from tests.support.document import METHODS, document
 
 WEEK = 604_800
 SEATS = {"parade": 2, "tea-time": 2, "contrast": 2, "mit-list-und-tuecke": 4}

@@ -30,12 +30,11 @@ from api.web.bodies import MOST_COMMAS, MOST_MEMBERS, MOST_OBJECTS
 from api.web.rate_limits import LONGEST_HEADER
 from api.web.schemas.fields import Name
 from engine.registry import RULESETS
-from tests.api.client import Client, seated
-from tests.api.conftest import new_player
-from tests.api.document import METHODS, document, parameters, resolved
-from tests.conftest import start_service, stop_service
 from tests.fuzz.cost import HEAD_RATIO, RATIO_PER_KIB, RATIO_PER_PIECE, Cost, Meter
 from tests.fuzz.mutations import Raw, at, encode, replaced
+from tests.support.api_client import Client, new_player, seated
+from tests.support.document import METHODS, document, parameters, resolved
+from tests.support.service import serving
 
 KIB = 1024
 PLAYER_BODY, BODY, LARGE_BODY = 4 * KIB, 64 * KIB, 256 * KIB
@@ -461,14 +460,11 @@ def service_to_measure(directory: Path) -> Iterator[Target]:
     """A service with one worker, without limits, behind a proxy that it trusts."""
     settings = {"WEB_CONCURRENCY": "1", "RATE_LIMITS": "off", "APPEND_FSYNC": "everysec"}
     trusted = {"TRUSTED_PROXIES": "127.0.0.0/8,10.0.0.0/8,::/0"}
-    service = start_service(str(directory), **settings, **trusted).await_ready()
-    try:
+    with serving(directory, **settings, **trusted) as service:
         players = [new_player(service.url), new_player(service.url)]
         game = seated(players, turn_seconds=604_800)["id"]
         plain = head("GET", f"/v1/games/{game}", ("Host", "localhost"), ("Connection", "close"))
         yield Target(Meter(service, plain), players[0], game)
-    finally:
-        stop_service(service)
 
 
 def main() -> int:

@@ -18,13 +18,14 @@ from typing import Any, NamedTuple
 
 import pytest
 import redis
-import requests
 import yaml
 
 from api.config import capacity
 from api.config.settings import Settings, describe
 from api.server.valkey import server_binary
-from tests.server.service import ROOT, Service, clean_environment, wait_until
+from tests.support.paths import ROOT
+from tests.support.service import Service, clean_environment
+from tests.support.waiting import wait_until
 
 SETTINGS = {row.variable for row in describe()}
 OTHERS = re.compile(r"PATH|PIP_\w+|PYTHON\w+")
@@ -210,7 +211,7 @@ def test_the_steps_of_the_image_make_a_service_that_runs_and_stops(replayed: Ser
         check=False,
     )
     assert health.returncode == 0
-    assert requests.get(f"{replayed.url}/readyz", timeout=30).status_code == 200
+    assert replayed.request("GET", "/readyz").status_code == 200
     assert (replayed.store.directory / "appendonlydir").is_dir()
     # The tools that built it are not in it.
     assert not (venv / "bin" / "pip").exists()

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from api.web.pages import assets
-from tests.tools import find_program
+from tests.support.tools import find_program
 
 pytestmark = pytest.mark.slow
 

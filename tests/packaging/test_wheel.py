@@ -10,9 +10,9 @@ from pathlib import Path
 from zipfile import ZipFile
 
 import pytest
-import requests
 
-from tests.server.service import ROOT, Service, clean_environment
+from tests.support.paths import ROOT
+from tests.support.service import Service, clean_environment
 
 pytestmark = pytest.mark.slow
 
@@ -97,12 +97,12 @@ def test_the_installed_command_writes_the_published_document(python: Path, tmp_p
 
 
 def test_the_reference_comes_with_all_that_it_loads(service: Service) -> None:
-    page = requests.get(f"{service.url}/docs", timeout=MINUTE)
+    page = service.request("GET", "/docs")
     assert page.headers["Content-Type"].startswith("text/html")
     loaded = re.findall(r'(?:href|src)="\./(assets/[^"]+)"', page.text)
     assert {"assets/docs.js", "assets/swagger-ui-bundle.js"} <= set(loaded)
     for path in loaded:
-        answer = requests.get(f"{service.url}/{path}", timeout=MINUTE)
+        answer = service.request("GET", f"/{path}")
         assert answer.status_code == 200, path
         assert answer.content
 
@@ -130,5 +130,5 @@ def test_three_bots_play_a_game_to_its_end(service: Service, python: Path, tmp_p
         for bot in bots:
             bot.kill()
             bot.wait()
-    games = requests.get(f"{service.url}/v1/games?status=finished", timeout=MINUTE).json()["items"]
+    games = service.request("GET", "/v1/games?status=finished").json()["items"]
     assert [game["seat_count"] for game in games] == [BOTS]

@@ -18,14 +18,14 @@ import threading
 import time
 from collections.abc import Callable
 from functools import partial
-from http.client import HTTPConnection, HTTPException
 
-from tests.conftest import start_service, stop_service
 from tests.proofs.bystanders import Latencies, latencies
 from tests.proofs.caller import Caller, Tally, new_player
 from tests.proofs.report import Effort, Report, Scenario, run
-from tests.recordings import recordings
-from tests.server.service import Service
+from tests.support.http_client import BROKEN, HttpClient, authorized
+from tests.support.raw_http import connect
+from tests.support.recordings import recordings
+from tests.support.service import Service, serving
 
 MOST = 5.0
 """So many times its value without an attack the p99 of other clients may be during one."""
@@ -89,7 +89,7 @@ class Attackers:
     def _repeat(self, act: Callable[[], bool], pause: float) -> None:
         due = time.monotonic() + random.random() * pause
         while not self._is_over.wait(max(due - time.monotonic(), 0)):
-            with contextlib.suppress(OSError, HTTPException):
+            with contextlib.suppress(*BROKEN):
                 self.under_way += 1
                 try:
                     self.done += act()
@@ -133,12 +133,11 @@ Attack = Callable[[Service], Begin]
 
 def _against_one_worker(attack: Attack) -> Scenario:
     def scenario(report: Report, effort: Effort) -> None:
-        with tempfile.TemporaryDirectory(prefix="abuse", ignore_cleanup_errors=True) as directory:
-            service = start_service(directory, WEB_CONCURRENCY="1", APPEND_FSYNC="everysec")
-            try:
-                _measure(report, service.await_ready(), effort, attack)
-            finally:
-                stop_service(service)
+        with (
+            tempfile.TemporaryDirectory(prefix="abuse", ignore_cleanup_errors=True) as directory,
+            serving(directory, WEB_CONCURRENCY="1", APPEND_FSYNC="everysec") as service,
+        ):
+            _measure(report, service, effort, attack)
 
     return scenario
 
@@ -154,20 +153,12 @@ def _send(
     status: int = OK,
 ) -> bool:
     """Send a request over a connection of its own; whether it is answered with this status."""
-    connection = HTTPConnection("127.0.0.1", service.port, 30, source_address=(address, 0))
-    with contextlib.closing(connection):
-        connection.request(method, path, body, headers or {})
-        response = connection.getresponse()
-        response.read()
-        return response.status == status
+    client = HttpClient(service.url, source_address=address, keep_alive=False)
+    return client.request(method, path, data=body, headers=headers).status_code == status
 
 
 def _player(service: Service) -> Caller:
     return new_player([service.url], Tally(), random.Random(1))
-
-
-def _authorized(caller: Caller) -> dict[str, str]:
-    return {"Authorization": f"Bearer {caller.token}"}
 
 
 # --- The attacks ---------------------------------------------------------------------------------
@@ -189,10 +180,9 @@ def _heads(service: Service) -> Begin:
     """Sixty connections: a large head, then ten bytes at a time, and again when it is closed."""
 
     def drip(size: int) -> bool:
-        with service.connect() as connection:
+        fields = b"".join(b"X-%d: %s\r\n" % (n, b"a" * 3900) for n in range(size // 3910))
+        with connect(service.port, START_OF_HEAD + fields) as connection:
             connection.settimeout(0.01)
-            fields = b"".join(b"X-%d: %s\r\n" % (n, b"a" * 3900) for n in range(size // 3910))
-            connection.sendall(START_OF_HEAD + fields)
             for _ in range(500):
                 connection.sendall(b"X: aaaaa\r\n")
                 with contextlib.suppress(TimeoutError):
@@ -211,11 +201,11 @@ def _bodies_in_drips(service: Service) -> Begin:
     """Sixty connections that send a body ten bytes at a time."""
 
     def drip() -> bool:
-        with service.connect() as connection:
-            connection.sendall(
-                b"POST /v1/analysis HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
-                b"Content-Length: 200000\r\n\r\n"
-            )
+        head = (
+            b"POST /v1/analysis HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
+            b"Content-Length: 200000\r\n\r\n"
+        )
+        with connect(service.port, head) as connection:
             for _ in range(500):
                 connection.sendall(b'{"a": "b"}')
                 time.sleep(0.01)
@@ -262,8 +252,8 @@ def _house(service: Service) -> Begin:
     def poll(caller: Caller) -> bool:
         answer = caller.ask("GET", "/v1/me/turns?wait=5")
         assert answer is not None
-        caller.ask("GET", f"/v1/me/turns?wait=20&since={answer.body['cursor']}", wait=20)
-        return answer.status == OK
+        caller.ask("GET", f"/v1/me/turns?wait=20&since={answer.json()['cursor']}", wait=20)
+        return answer.status_code == OK
 
     return begin
 
@@ -316,7 +306,7 @@ def _lists(service: Service, path: str, each_second: float) -> Begin:
 
     def begin(attackers: Attackers) -> None:
         for _ in range(4):
-            ask = partial(_send, service, "GET", path, None, _authorized(host))
+            ask = partial(_send, service, "GET", path, None, authorized(str(host.token)))
             attackers.add(ask, each_second)
 
     return begin
@@ -326,12 +316,14 @@ def _previews(service: Service) -> Begin:
     """Legal moves with their previews, forty times a second."""
     host = _player(service)
     body = {"ruleset": "tea-time", "seat_count": 2, "house": ["random"]}
-    path = f"/v1/games/{host.persist('POST', '/v1/games', body).body['id']}"
+    path = f"/v1/games/{host.persist('POST', '/v1/games', body).json()['id']}"
 
     def begin(attackers: Attackers) -> None:
         for _ in range(4):
             previews = f"{path}/legal-moves?previews=true"
-            attackers.add(partial(_send, service, "GET", previews, None, _authorized(host)), 10)
+            attackers.add(
+                partial(_send, service, "GET", previews, None, authorized(str(host.token))), 10
+            )
 
     return begin
 

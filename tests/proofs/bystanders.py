@@ -19,7 +19,7 @@ import time
 from typing import Any, NamedTuple
 
 from tests.proofs.caller import Caller, Tally, new_player
-from tests.server.service import ROOT
+from tests.support.paths import ROOT
 
 ADDRESS = "127.0.2.1"
 """Where they call from: nobody else does, so what is shared out by address is theirs."""
@@ -54,10 +54,7 @@ class Bystander:
         self.tally = Tally()
         self.times: list[float] = []
         self.failed = 0
-        self.players = [new_player([url], self.tally, self.rng) for _ in range(2)]
-        for each in self.players:
-            each.close()
-            each.address = ADDRESS
+        self.players = [new_player([url], self.tally, self.rng, address=ADDRESS) for _ in range(2)]
         self.path = ""
 
     def run(self, until: float) -> None:
@@ -84,17 +81,16 @@ class Bystander:
     def _ask(self, caller: Caller, method: str, path: str, body: Any = None) -> Any:
         time.sleep(PAUSE_SECONDS * self.rng.uniform(0.5, 1.5))
         answer = caller.ask(method, path, body)
-        if answer is None or answer.status >= 400:
+        if answer is None or answer.status_code >= 400:
             self.failed += 1
             return None
-        self.times.append(1000 * (answer.came - answer.sent))
-        return answer.body
+        self.times.append(1000 * (answer.received - answer.sent))
+        return answer.json()
 
 
 def probe(url: str, until: float, times: list[float]) -> None:
     """Ask at fixed moments, and note how long after them the answers came (ms)."""
-    caller = Caller([url], Tally(), random.Random(0))
-    caller.address = ADDRESS
+    caller = Caller([url], Tally(), random.Random(0), address=ADDRESS)
     due = time.monotonic()
     while due < until:
         time.sleep(max(due - time.monotonic(), 0))

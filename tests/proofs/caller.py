@@ -1,52 +1,29 @@
-"""Callers of several machines, and one tally of all answers that they get.
+"""Callers of several machines, and one tally of all responses that they get.
 
-A caller speaks just enough HTTP and is one thread's. It keeps a connection to each machine, as
-clients do, and opens a new one before the service would close it for its silence.
+A caller belongs to one thread, and keeps a connection to each machine.
 """
 
 from __future__ import annotations
 
-import json
 import random
 import threading
 import time
 from collections import Counter
 from collections.abc import Sequence
-from http.client import HTTPConnection, HTTPException, HTTPResponse
-from typing import Any, NamedTuple
-from urllib.parse import urlsplit
+from typing import Any
+
+from tests.support.http_client import BROKEN, HttpClient, Response
 
 PATIENCE = 90.0
 PAUSE = 0.1
-IDLE = 3.0
 
 
 class GaveUp(Exception):
     """The service did not come back."""
 
 
-class Answer(NamedTuple):
-    """An answer, and when its request was sent and it had come (monotonic)."""
-
-    status: int
-    headers: dict[str, str]
-    data: bytes
-    sent: float
-    came: float
-
-    @property
-    def body(self) -> Any:
-        """Its JSON."""
-        return json.loads(self.data)
-
-    @property
-    def code(self) -> str:
-        """The problem's, empty if it is none."""
-        return str(self.body.get("code", "")) if self.status >= 400 else ""
-
-
 class Tally:
-    """What all callers were answered. Thread-safe."""
+    """The responses of all callers, counted. Thread-safe."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -60,19 +37,19 @@ class Tally:
         self.bare: list[str] = []
         """503 without Retry-After, or that are no problem."""
 
-    def answered(self, what: str, answer: Answer, waited: float) -> None:
-        """Note an answer; `waited` is for how long it was asked to wait."""
+    def answered(self, what: str, answer: Response, waited: float) -> None:
+        """Count a response; `waited` is how long the service was asked to wait (s)."""
         with self._lock:
-            self.statuses[answer.status] += 1
-            seconds = answer.came - answer.sent - waited
+            self.statuses[answer.status_code] += 1
+            seconds = answer.received - answer.sent - waited
             if seconds > self.slowest:
                 self.slowest, self.slowest_was = seconds, what
-            told = f"{what}: {answer.status} {answer.headers} {answer.data[:300]!r}"
-            if answer.status >= 500 and answer.status != 503:
+            told = repr(answer)
+            if answer.status_code >= 500 and answer.status_code != 503:
                 self.errors.append(told)
-            if answer.status == 503 and not _is_proper(answer):
+            if answer.status_code == 503 and not _is_proper(answer):
                 self.bare.append(told)
-            if answer.status >= 400:
+            if answer.status_code >= 400:
                 self.refusals[answer.code if _is_problem(answer) else "no problem"] += 1
 
     def broke(self, what: str, seconds: float) -> None:
@@ -88,18 +65,20 @@ class Tally:
         return sum(self.statuses.values())
 
 
-def _is_problem(answer: Answer) -> bool:
-    return answer.headers.get("content-type") == "application/problem+json"
+def _is_problem(answer: Response) -> bool:
+    return answer.headers["Content-Type"] == "application/problem+json"
 
 
-def _is_proper(answer: Answer) -> bool:
-    if not (_is_problem(answer) and answer.headers.get("retry-after", "").isdigit()):
+def _is_proper(answer: Response) -> bool:
+    if not (_is_problem(answer) and answer.headers.get("Retry-After", "").isdigit()):
         return False
-    return bool(answer.body["status"] == 503 and answer.body["code"] and answer.body["detail"])
+    return bool(
+        answer.json()["status"] == 503 and answer.json()["code"] and answer.json()["detail"]
+    )
 
 
 class Caller:
-    """Calls any of some machines."""
+    """A client of several machines, which sends each request to any of them."""
 
     def __init__(
         self,
@@ -108,41 +87,31 @@ class Caller:
         rng: random.Random,
         token: str | None = None,
         id_: str = "",
+        *,
+        address: str = "",
     ) -> None:
         self.urls = urls
         self.tally = tally
         self.rng = rng
         self.token = token
         self.id = id_
-        self.address = ""
-        """Where it calls from; any of this machine's if empty."""
-        self._connections: dict[str, tuple[HTTPConnection, float]] = {}
+        self.address = address
+        """The address that its connections come from; any of this machine's if empty."""
+        self._clients: dict[str, HttpClient] = {}
 
     def again(self) -> Caller:
-        """The same player on connections of its own, for another thread."""
-        same = Caller(self.urls, self.tally, random.Random(self.rng.random()), self.token, self.id)
-        same.address = self.address
-        return same
+        """Return the same player with connections of its own, for another thread."""
+        rng = random.Random(self.rng.random())
+        return Caller(self.urls, self.tally, rng, self.token, self.id, address=self.address)
 
-    def close(self) -> None:
-        """Close its connections."""
-        for connection, _ in self._connections.values():
-            connection.close()
-        self._connections.clear()
-
-    def connect(self, machine: int | None = None) -> tuple[str, HTTPConnection]:
-        """A connection to one of the machines, open if it can be."""
+    def client(self, machine: int | None = None) -> HttpClient:
+        """Return the client of a machine, of any of them by default."""
         url = self.rng.choice(self.urls) if machine is None else self.urls[machine % len(self.urls)]
-        connection, used = self._connections.get(url, (None, 0.0))
-        if connection is None or time.monotonic() - used > IDLE:
-            if connection is not None:
-                connection.close()
-            address = urlsplit(url)
-            source = (self.address, 0) if self.address else None
-            connection = HTTPConnection(str(address.hostname), address.port, PATIENCE, source)
-            connection.connect()
-            self._connections[url] = connection, time.monotonic()
-        return url, connection
+        if url not in self._clients:
+            self._clients[url] = HttpClient(
+                url, self.token, source_address=self.address, timeout=PATIENCE
+            )
+        return self._clients[url]
 
     def ask(
         self,
@@ -153,74 +122,45 @@ class Caller:
         machine: int | None = None,
         wait: float = 0,
         headers: dict[str, str] | None = None,
-    ) -> Answer | None:
-        """The answer; None if the connection broke before it came."""
-        data = None if body is None else json.dumps(body).encode()
+    ) -> Response | None:
+        """Send a request. Return None if the connection broke before the response had come."""
         sent = time.monotonic()
         try:
-            url, connection = self.connect(machine)
-        except OSError:
+            answer = self.client(machine).request(method, path, json=body, headers=headers)
+        except BROKEN:
             self.tally.broke(f"{method} {path}", time.monotonic() - sent)
             return None
-        sent = time.monotonic()
-        try:
-            connection.request(method, path, data, self._headers(data) | (headers or {}))
-            response = connection.getresponse()
-            content = response.read()
-        except (OSError, HTTPException):
-            del self._connections[url]
-            connection.close()
-            self.tally.broke(f"{method} {path}", time.monotonic() - sent)
-            return None
-        came = time.monotonic()
-        if response.will_close:
-            del self._connections[url]
-        else:
-            self._connections[url] = connection, came
-        told = {name.lower(): value for name, value in response.getheaders()}
-        answer = Answer(response.status, told, content, sent, came)
         self.tally.answered(f"{method} {path}", answer, wait)
         return answer
 
-    def _headers(self, data: bytes | None) -> dict[str, str]:
-        headers = {} if data is None else {"Content-Type": "application/json"}
-        if self.token is not None:
-            headers["Authorization"] = f"Bearer {self.token}"
-        return headers
-
-    def persist(self, method: str, path: str, body: Any = None, **how: Any) -> Answer:
-        """Ask until it is answered by anything but 503, as a client does that tries again."""
+    def persist(self, method: str, path: str, body: Any = None, **how: Any) -> Response:
+        """Send a request again until its status is below 500, as a patient client does."""
         until = time.monotonic() + PATIENCE
         while True:
             answer = self.ask(method, path, body, **how)
-            if answer is not None and answer.status < 500:
+            if answer is not None and answer.status_code < 500:
                 return answer
             if time.monotonic() > until:
                 raise GaveUp(f"{method} {path}: {answer}")
             time.sleep(PAUSE)
 
     def get(self, path: str, **how: Any) -> Any:
-        """The JSON of what must be there."""
+        """Return the JSON of something that must be there."""
         answer = self.persist("GET", path, **how)
-        if answer.status != 200:
-            raise LookupError(f"{path}: {answer.status} {answer.data[:300]!r}")
-        return answer.body
+        if answer.status_code != 200:
+            raise LookupError(repr(answer))
+        return answer.json()
 
-    def stream(self, path: str, last: int | None = None) -> tuple[HTTPConnection, HTTPResponse]:
-        """A stream of Server-Sent Events, on a connection of its own. May raise."""
-        address = urlsplit(self.rng.choice(self.urls))
-        connection = HTTPConnection(str(address.hostname), address.port, timeout=PATIENCE)
-        headers = self._headers(None) | ({} if last is None else {"Last-Event-ID": str(last)})
-        try:
-            connection.request("GET", path, headers=headers)
-            return connection, connection.getresponse()
-        except BaseException:
-            connection.close()
-            raise
+    def stream(self, path: str, last: int | None = None) -> Response:
+        """Open an event stream, on a connection of its own. May raise one of `BROKEN`."""
+        headers = {} if last is None else {"Last-Event-ID": str(last)}
+        return self.client().open("GET", path, headers=headers)
 
 
-def new_player(urls: Sequence[str], tally: Tally, rng: random.Random) -> Caller:
-    """A player who calls these machines."""
+def new_player(
+    urls: Sequence[str], tally: Tally, rng: random.Random, *, address: str = ""
+) -> Caller:
+    """Return a new player who calls these machines."""
     stranger = Caller(urls, tally, rng)
-    answer = stranger.persist("POST", "/v1/players", {"name": "Prover", "kind": "bot"})
-    return Caller(urls, tally, rng, answer.body["token"], answer.body["id"])
+    player = stranger.persist("POST", "/v1/players", {"name": "Prover", "kind": "bot"}).json()
+    return Caller(urls, tally, rng, player["token"], player["id"], address=address)

@@ -13,8 +13,8 @@ from pathlib import Path
 
 import redis
 
-from tests.server.service import wait_until
-from tests.tools import find_program
+from tests.support.tools import find_program
+from tests.support.waiting import wait_until
 
 DAY_SECONDS = 24 * 60 * 60
 

@@ -8,19 +8,19 @@ from __future__ import annotations
 
 import contextlib
 import itertools
-import json
 import random
 import threading
 import time
 import traceback
 import uuid
-from collections.abc import Iterator, Sequence
-from http.client import HTTPException
+from collections.abc import Sequence
 from typing import Any
 
 from tests.proofs.caller import PAUSE, Caller, Tally, new_player
 from tests.proofs.ledger import Audit, Table, audit
 from tests.proofs.report import Report
+from tests.support.event_stream import events
+from tests.support.http_client import BROKEN
 
 RULESETS = (
     ("parade", 2),
@@ -60,7 +60,7 @@ class Listener:
         try:
             while not self.is_done and time.monotonic() < until:
                 if self.by_stream:
-                    with contextlib.suppress(OSError, HTTPException):
+                    with contextlib.suppress(*BROKEN):
                         self._stream()
                     time.sleep(PAUSE)
                 else:
@@ -84,15 +84,12 @@ class Listener:
         self.is_done = page["status"] not in ("open", "playing") and not page["more"]
 
     def _stream(self) -> None:
-        connection, response = self.caller.stream(f"{self.table.path}/stream", self.version)
-        try:
-            if response.status == 204:
+        with self.caller.stream(f"{self.table.path}/stream", self.version) as response:
+            if response.status_code == 204:
                 self.is_done = True
-            if response.status == 200:
-                for kind, data in events(response):
-                    self._take(kind, data)
-        finally:
-            connection.close()
+            if response.status_code == 200:
+                for event in events(response):
+                    self._take(event.name, event.data)
 
     def _take(self, kind: str, data: Any) -> None:
         if kind == "update":
@@ -136,17 +133,6 @@ class Listener:
                 f"{len(versions)} items of {page['version']}"
             )
         return ""
-
-
-def events(lines: Any) -> Iterator[tuple[str, Any]]:
-    """The kinds and the JSON of Server-Sent Events."""
-    kind = ""
-    for line in lines:
-        name, _, value = line.decode().rstrip("\n").partition(": ")
-        if name == "event":
-            kind = value
-        elif name == "data":
-            yield kind, json.loads(value)
 
 
 class Crowd:
@@ -261,10 +247,10 @@ class Crowd:
         until = time.monotonic() + (PATIENCE if self.may_replace and not self.may_lose else 0)
         while True:
             answer = caller.persist(method, path, body, **how)
-            if answer.status in (200, 201):
-                return answer.body
+            if answer.status_code in (200, 201):
+                return answer.json()
             if time.monotonic() >= until:
-                raise Disturbed(f"{method} {path}: {answer.status}: {answer.data[:500]!r}")
+                raise Disturbed(f"{method} {path}: {answer.status_code}: {answer.content[:500]!r}")
             self.old_answers += 1
             time.sleep(PAUSE)
 

@@ -9,9 +9,10 @@ import os
 import subprocess
 from pathlib import Path
 
-from tests.tools import find_program
+from tests.support.paths import PROGRAMS
+from tests.support.tools import find_program
 
-SOURCE = Path(__file__).with_name("slow_fsync.c")
+SOURCE = PROGRAMS / "slow_fsync.c"
 
 
 class SlowDisk:

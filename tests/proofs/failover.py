@@ -14,7 +14,6 @@ import functools
 import json
 import random
 import statistics
-import subprocess
 import tempfile
 import threading
 import time
@@ -30,7 +29,10 @@ from tests.proofs.faults import tell, tell_play
 from tests.proofs.ledger import Table
 from tests.proofs.machines import Machines, machines
 from tests.proofs.report import Effort, Report, Scenario, run
-from tests.server.stores import Cluster, Server, Watched, binary, ended, free_port, wait_until
+from tests.support.certificates import Authority
+from tests.support.ports import free_port
+from tests.support.stores import Cluster, Server, Watched, await_store, binary, ended
+from tests.support.waiting import wait_until
 
 AWAY_SECONDS = 0.7
 RENAMED = ("--rename-command", "SPUBLISH", "", "--rename-command", "SSUBSCRIBE", "")
@@ -72,8 +74,8 @@ class Failing:
         begin = time.monotonic()
         if isinstance(self.store, Watched):
             watched = self.store
-            wait_until(lambda: watched.master is not failed, "there is a new master")
-        wait_until(
+            await_store(lambda: watched.master is not failed, "there is a new master")
+        await_store(
             lambda: any(each.client().info("replication")["role"] == "master" for each in replicas),
             "a replica has become master",
         )
@@ -87,7 +89,7 @@ class Failing:
         self.await_successor(master, replicas)
         crowd.recovery()
         master.start()
-        wait_until(self.store.is_whole, "the old master is a replica")
+        await_store(self.store.is_whole, "the old master is a replica")
 
     def stop(self, crowd: Crowd) -> None:
         """A master stands still: connections to it are open, and nothing comes on them."""
@@ -99,7 +101,7 @@ class Failing:
             crowd.recovery()
         finally:
             master.thaw()
-        wait_until(self.store.is_whole, "the old master is a replica")
+        await_store(self.store.is_whole, "the old master is a replica")
 
     def kill_with_replicas_behind(self, crowd: Crowd) -> None:
         """What it has acknowledged last is nowhere else when it dies."""
@@ -117,7 +119,7 @@ class Failing:
         self.await_successor(master, replicas)
         crowd.recovery()
         master.start()
-        wait_until(self.store.is_whole, "the old master is a replica")
+        await_store(self.store.is_whole, "the old master is a replica")
 
 
 @contextlib.contextmanager
@@ -195,10 +197,12 @@ class Onlooker:
             tables = list(self._crowd.tables)[-6:]
             for each in tables:
                 answer = self._caller.ask("GET", each.path)
-                if answer is not None and answer.status == 200:
-                    known = self._known.setdefault((each.path, answer.headers["etag"]), answer.data)
-                    if known != answer.data:
-                        self._ambiguous.append(f"{each.path} {answer.headers['etag']}")
+                if answer is not None and answer.status_code == 200:
+                    known = self._known.setdefault(
+                        (each.path, answer.headers["ETag"]), answer.content
+                    )
+                    if known != answer.content:
+                        self._ambiguous.append(f"{each.path} {answer.headers['ETag']}")
             time.sleep(0.005)
 
     def tell(self, report: Report) -> None:
@@ -209,9 +213,9 @@ class Onlooker:
             version = json.loads(data)["version"]
             versions.setdefault((path, version), set()).add(tag)
             answer = self._caller.persist("GET", path, headers={"If-None-Match": tag})
-            if answer.status == 304:
+            if answer.status_code == 304:
                 now = self._caller.persist("GET", path)
-                if now.data != data:
+                if now.content != data:
                     mistaken.append(f"{path} {tag}")
         replaced = sum(len(tags) > 1 for tags in versions.values())
         report.at_least("ETags remembered and asked with again", len(self._known), 50)
@@ -323,7 +327,7 @@ def wake_ups(on: Machines, number: int) -> list[float]:
     times: list[float] = []
     while len(times) < number:
         body = {"ruleset": "parade", "seat_count": 2}
-        game_id = players[0].persist("POST", "/v1/games", body).body["id"]
+        game_id = players[0].persist("POST", "/v1/games", body).json()["id"]
         table = Table(game_id, players)
         players[1].persist("POST", f"{table.path}/seats", {})
         while (game := players[0].get(table.path))["status"] == "playing":
@@ -382,45 +386,9 @@ def _tls(
                 stranger.ask("GET", "/readyz"),
                 stranger.ask("POST", "/v1/players", {"name": "Eve", "kind": "bot"}),
             ]
-        odd = [each for each in answers if each is None or each.status != 503]
+        odd = [each for each in answers if each is None or each.status_code != 503]
         report.none(f"with {what}: answers that are no 503", len(odd), odd)
         report.none(f"with {what}: keys written", store.client().dbsize() - before)
-
-
-class Authority:
-    """A certificate authority of our own, by openssl."""
-
-    def __init__(self, directory: Path) -> None:
-        directory.mkdir()
-        self._directory = directory
-        self.certificate = directory / "ca.pem"
-        self._key = directory / "ca.key"
-        _openssl(
-            *("req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=proof"),
-            *("-keyout", str(self._key), "-out", str(self.certificate)),
-            *("-addext", "basicConstraints=critical,CA:TRUE"),
-            *("-addext", "keyUsage=critical,keyCertSign"),
-        )
-
-    def certify(self, ip: str) -> tuple[Path, Path]:
-        """The certificate of a server at this address, and its key."""
-        key, request = self._directory / "server.key", self._directory / "server.csr"
-        certificate, extra = self._directory / "server.pem", self._directory / "server.ext"
-        extra.write_text(f"subjectAltName=IP:{ip}\nauthorityKeyIdentifier=keyid,issuer\n")
-        _openssl(
-            *("req", "-newkey", "rsa:2048", "-nodes", "-subj", "/CN=store"),
-            *("-keyout", str(key), "-out", str(request)),
-        )
-        _openssl(
-            *("x509", "-req", "-in", str(request), "-days", "2", "-extfile", str(extra)),
-            *("-CA", str(self.certificate), "-CAkey", str(self._key), "-CAcreateserial"),
-            *("-out", str(certificate)),
-        )
-        return certificate, key
-
-
-def _openssl(*arguments: str) -> None:
-    subprocess.run(["openssl", *arguments], check=True, capture_output=True)
 
 
 SCENARIOS: dict[str, Scenario] = {

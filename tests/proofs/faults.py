@@ -30,8 +30,9 @@ from tests.proofs.disk import SlowDisk
 from tests.proofs.ledger import Audit, Fate, Table
 from tests.proofs.machines import REDIS_TIMEOUT_SECONDS, Machines, machines
 from tests.proofs.report import Effort, Report, Scenario, run
-from tests.server.service import wait_until
-from tests.server.stores import Server, binary, free_port
+from tests.support.ports import free_port
+from tests.support.stores import Server, binary
+from tests.support.waiting import wait_until
 
 SLOWEST = 6 * REDIS_TIMEOUT_SECONDS
 """A request may ask the store several times, each in a bounded time: once to read, to index, to
@@ -370,8 +371,8 @@ class Watch:
         self._player = new_player(running.urls, self._tally, random.Random(3))
         created = self._player.persist("POST", "/v1/games", {"ruleset": "parade", "seat_count": 2})
         other = new_player(running.urls, self._tally, random.Random(4))
-        other.persist("POST", f"/v1/games/{created.body['id']}/seats", {})
-        self._table = Table(created.body["id"], [self._player, other])
+        other.persist("POST", f"/v1/games/{created.json()['id']}/seats", {})
+        self._table = Table(created.json()["id"], [self._player, other])
         self._back = 0.0
         self.reads: Counter[int] = Counter()
         self.writes: Counter[int] = Counter()
@@ -392,7 +393,7 @@ class Watch:
 
     def _note(self, counts: Counter[int], method: str, path: str, body: Any = None) -> None:
         answer = self._player.ask(method, path, body)
-        counts[0 if answer is None else answer.status] += 1
+        counts[0 if answer is None else answer.status_code] += 1
 
     def until_back(self) -> None:
         """How long it takes until changes are taken again."""

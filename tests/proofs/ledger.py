@@ -134,8 +134,8 @@ class Audit:
         self.twice += [f"{table.game_id}: {each}" for each, times in played.items() if times > 1]
         self.unannounced += [f"{table.game_id}: {each}" for each in played.keys() - told]
         analysis = table.players[0].persist("POST", "/v1/analysis", record)
-        if analysis.status != 200 or analysis.body["result"] != game["result"]:
-            self.inconsistent.append(f"{table.game_id}: {analysis.data[:500]!r}")
+        if analysis.status_code != 200 or analysis.json()["result"] != game["result"]:
+            self.inconsistent.append(f"{table.game_id}: {analysis.content[:500]!r}")
 
     def tell(self, report: Report) -> None:
         """The figures."""

@@ -11,8 +11,8 @@ import tempfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from tests.conftest import UNLIMITED, start_service, stop_service
-from tests.server.service import Service, wait_until
+from tests.support.service import UNLIMITED, Service, start_service, stop_service
+from tests.support.waiting import wait_until
 
 REDIS_TIMEOUT_SECONDS = 2.0
 
@@ -64,7 +64,7 @@ class Machines:
     def kill_worker(self, rng: random.Random) -> None:
         """Kill any worker of any of them."""
         service = rng.choice(self.services)
-        victim = rng.choice(sorted(wait_until(lambda: workers(service), "there is a worker")))
+        victim = rng.choice(sorted(wait_until(lambda: service.worker_pids, "there is a worker")))
         self.killed.add(victim)
         with contextlib.suppress(ProcessLookupError):
             os.kill(victim, signal.SIGKILL)
@@ -91,17 +91,6 @@ class Machines:
         for each in reversed(self.services):
             stop_service(each)
             wait_until(lambda each=each: each.store.pid is None, "its store has ended")
-
-
-def workers(service: Service) -> set[int]:
-    """The worker processes of a service."""
-    children = Path(f"/proc/{service.process.pid}/task/{service.process.pid}/children").read_text()
-    found = set()
-    for pid in children.split():
-        with contextlib.suppress(OSError):
-            if b"api.server.cli" in Path(f"/proc/{pid}/cmdline").read_bytes():
-                found.add(int(pid))
-    return found
 
 
 @contextlib.contextmanager

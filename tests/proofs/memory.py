@@ -27,12 +27,14 @@ import redis
 
 from api.config.rate_policies import POLICIES
 from api.live.hub import LINGER_SECONDS, RECHECK_SECONDS
-from tests.proofs.caller import Answer, Caller, Tally, new_player
+from tests.proofs.caller import Caller, Tally, new_player
 from tests.proofs.clock import DAY_SECONDS, Clock
 from tests.proofs.faults import address, own_store
-from tests.proofs.machines import Machines, machines, workers
+from tests.proofs.machines import Machines, machines
 from tests.proofs.report import Effort, Report, Scenario, run
-from tests.server.service import wait_until
+from tests.support.http_client import Response
+from tests.support.processes import private_bytes
+from tests.support.waiting import wait_until
 
 QUICK_GAMES, GAMES = 300, 10_000
 PARTS = 5
@@ -111,7 +113,7 @@ def _days_ahead(running: Machines, tally: Tally) -> float:
     with Company(running.urls, tally, random.Random(0)) as company:
         game = company.open_one()
         answer = company.look_at(game)
-    there = datetime.fromisoformat(answer.headers["server-time"]).timestamp()
+    there = datetime.fromisoformat(answer.headers["Server-Time"]).timestamp()
     return round((there - time.time()) / DAY_SECONDS, 2)
 
 
@@ -190,14 +192,7 @@ def memory_mb(client: redis.Redis) -> float:
 def _resting(running: Machines) -> dict[int, float]:
     """The memory of each worker when nobody waits for anything any more."""
     time.sleep(LINGER_SECONDS + RECHECK_SECONDS + 1)
-    return {pid: private_mb(pid) for pid in workers(running.services[0])}
-
-
-def private_mb(pid: int) -> float:
-    """The memory that a process has for itself."""
-    text = Path(f"/proc/{pid}/smaps_rollup").read_text()
-    fields = {line.split(":")[0]: line.split()[1] for line in text.splitlines()[1:]}
-    return (int(fields["Private_Clean"]) + int(fields["Private_Dirty"])) / 1024
+    return {pid: private_bytes(pid) / 2**20 for pid in running.services[0].worker_pids}
 
 
 def _tell_workers(report: Report, memory: list[dict[int, float]], most: float) -> None:
@@ -287,7 +282,7 @@ class Company:
         """A game that nobody joins."""
         return Made(self._create("parade", 2)["id"], is_finished=False)
 
-    def look_at(self, made: Made) -> Answer:
+    def look_at(self, made: Made) -> Response:
         """The game as its host sees it."""
         return self._host.persist("GET", f"/v1/games/{made.id}")
 
@@ -303,7 +298,7 @@ class Company:
     def do_what_is_seldom(self) -> None:
         """Guess wrong, take a new token, wait in vain."""
         wrong = Caller(self._urls, self._tally, self._rng, f"{self._host.id}.{'a' * 43}")
-        assert wrong.persist("GET", "/v1/me").status == 401
+        assert wrong.persist("GET", "/v1/me").status_code == 401
         wrong.close()
         _created(self._host.persist("POST", "/v1/me/token"))
         cursor = self._host.get("/v1/me/turns")["cursor"]
@@ -342,15 +337,12 @@ class Company:
         return _created(self._host.persist("POST", "/v1/games", body, headers=key))
 
     @contextlib.contextmanager
-    def _stream(self, path: str) -> Iterator[HTTPResponse]:
+    def _stream(self, path: str) -> Iterator[Response]:
         ticket = _created(self._host.persist("POST", f"{path}/stream-tickets"))["ticket"]
         stranger = Caller(self._urls, self._tally, self._rng)
-        connection, response = stranger.stream(f"{path}/stream?ticket={ticket}")
-        try:
-            assert response.status == 200
+        with stranger.stream(f"{path}/stream?ticket={ticket}") as response:
+            assert response.status_code == 200
             yield response
-        finally:
-            connection.close()
 
     def _move(self, path: str) -> None:
         seat = self._host.get(path)["to_move"][0]
@@ -359,10 +351,10 @@ class Company:
         self._players[seat].persist("POST", f"{path}/moves", move)
 
 
-def _created(answer: Answer) -> Any:
-    if answer.status not in (200, 201):
-        raise LookupError(f"{answer.status} {answer.data[:300]!r}")
-    return answer.body
+def _created(answer: Response) -> Any:
+    if answer.status_code not in (200, 201):
+        raise LookupError(f"{answer.status_code} {answer.content[:300]!r}")
+    return answer.json()
 
 
 def _read_until(stream: HTTPResponse, wanted: bytes) -> None:

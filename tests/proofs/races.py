@@ -18,13 +18,14 @@ from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier
 from typing import Any
 
-from tests.proofs.caller import Answer, Caller, Tally, new_player
+from tests.proofs.caller import Caller, Tally, new_player
 from tests.proofs.crowd import tell_answers
 from tests.proofs.ledger import Table, audit
 from tests.proofs.machines import Machines, machines
 from tests.proofs.report import Effort, Report, Scenario, run
+from tests.support.http_client import Response
 
-Send = Callable[[], Answer]
+Send = Callable[[], Response]
 
 AT_ONCE = 32
 CHOICES = 4
@@ -51,9 +52,9 @@ class Field:
     def sending(self, player: Caller, method: str, path: str, body: Any = None, **how: Any) -> Send:
         """A request on an open connection of its own, each to the machine after the last one's."""
         caller, machine = player.again(), next(self._machine)
-        caller.connect(machine)
+        caller.client(machine).connect()
 
-        def send() -> Answer:
+        def send() -> Response:
             answer = caller.ask(method, path, body, machine=machine, **how)
             if answer is None:
                 raise ConnectionError(f"{method} {path}")
@@ -61,12 +62,12 @@ class Field:
 
         return send
 
-    def at_once(self, sends: Sequence[Send]) -> list[Answer]:
+    def at_once(self, sends: Sequence[Send]) -> list[Response]:
         """Their answers."""
         self.rng.shuffle(order := list(range(len(sends))))
         barrier = Barrier(len(sends))
 
-        def go(index: int) -> Answer:
+        def go(index: int) -> Response:
             barrier.wait(60)
             return sends[index]()
 
@@ -77,15 +78,15 @@ class Field:
         """A game that has begun."""
         players = self.players(seats)
         created = players[0].persist("POST", "/v1/games", {"ruleset": ruleset, "seat_count": seats})
-        table = Table(created.body["id"], players)
+        table = Table(created.json()["id"], players)
         for each in players[1:]:
             each.persist("POST", f"{table.path}/seats", {})
         return table
 
 
-def overlap(one: Answer, other: Answer) -> bool:
+def overlap(one: Response, other: Response) -> bool:
     """Whether both requests were under way at the same time."""
-    return one.sent < other.came and other.sent < one.came
+    return one.sent < other.received and other.sent < one.received
 
 
 def _tell_overlaps(report: Report, effort: Effort, counts: Counter[str], least: int) -> None:
@@ -145,20 +146,20 @@ def _play_with_conflicts(field: Field, table: Table, counts: Counter[str]) -> No
             _judge(table, own, counts)
 
 
-def _judge(table: Table, own: list[tuple[Any, Answer]], counts: Counter[str]) -> None:
+def _judge(table: Table, own: list[tuple[Any, Response]], counts: Counter[str]) -> None:
     """One seat's moves, of which exactly one is to be accepted."""
-    accepted = [(what, answer) for what, answer in own if answer.status == 200]
-    refused = [answer for _, answer in own if answer.status != 200]
+    accepted = [(what, answer) for what, answer in own if answer.status_code == 200]
+    refused = [answer for _, answer in own if answer.status_code != 200]
     counts["two"] += len(accepted) > 1
     counts["none"] += not accepted
     counts["conflicts"] += len(refused)
     for answer in refused:
         counts["overlaps"] += any(overlap(answer, other) for _, other in accepted)
-        if answer.status != 409 or answer.code not in TOO_LATE:
+        if answer.status_code != 409 or answer.code not in TOO_LATE:
             counts["odd"] += 1
-            counts[f"odd: {answer.status} {answer.code}"] += 1
+            counts[f"odd: {answer.status_code} {answer.code}"] += 1
     for what, answer in accepted:
-        table.note(*what, answer.body["items"])
+        table.note(*what, answer.json()["items"])
 
 
 def retried_moves(report: Report, effort: Effort) -> None:
@@ -203,8 +204,8 @@ def _play_with_retries(field: Field, table: Table, counts: Counter[str]) -> None
         answers.append(table.players[seat].persist("POST", f"{table.path}/moves", body))
         counts["again"] += times > 1
         counts["overlaps"] += any(overlap(*pair) for pair in itertools.combinations(answers, 2))
-        counts["refused"] += sum(answer.status != 200 for answer in answers)
-        told = [answer.body.get("items") for answer in answers]
+        counts["refused"] += sum(answer.status_code != 200 for answer in answers)
+        told = [answer.json().get("items") for answer in answers]
         counts["differ"] += any(each != told[0] for each in told)
         table.note(seat, turn, move, told[0])
 
@@ -231,7 +232,7 @@ def last_seats(report: Report, effort: Effort) -> None:
 def _fill(field: Field, people: list[Caller], seats: int, counts: Counter[str]) -> None:
     host, *guests = field.rng.sample(people, len(people))
     body = {"ruleset": "parade", "seat_count": seats}
-    game_id = host.persist("POST", "/v1/games", body).body["id"]
+    game_id = host.persist("POST", "/v1/games", body).json()["id"]
     table = Table(game_id, [host])
     # Each guest asks for any seat on one machine and on the other: it is to get one.
     asking = [guest for guest in guests for _ in range(2)]
@@ -240,14 +241,14 @@ def _fill(field: Field, people: list[Caller], seats: int, counts: Counter[str]) 
     )
     given: dict[str, set[int]] = {}
     for guest, answer in zip(asking, answers, strict=True):
-        if answer.status == 200:
-            given.setdefault(guest.id, set()).add(answer.body["you"])
+        if answer.status_code == 200:
+            given.setdefault(guest.id, set()).add(answer.json()["you"])
             continue
         counts["full"] += 1
-        counts["overlaps"] += any(overlap(answer, a) for a in answers if a.status == 200)
-        if (answer.status, answer.code) != (409, "game_full"):
+        counts["overlaps"] += any(overlap(answer, a) for a in answers if a.status_code == 200)
+        if (answer.status_code, answer.code) != (409, "game_full"):
             counts["odd"] += 1
-            counts[f"odd: {answer.status} {answer.code}"] += 1
+            counts[f"odd: {answer.status_code} {answer.code}"] += 1
     final = host.get(table.path)
     sitting = [each["player"]["id"] for each in final["seats"] if each["player"]]
     counts["tables"] += 1
@@ -291,7 +292,7 @@ def parting(report: Report, effort: Effort) -> None:
 
 def _part(field: Field, host: Caller, guest: Caller, late: Caller) -> tuple[str, str]:
     body = {"ruleset": "parade", "seat_count": 3}
-    table = Table(host.persist("POST", "/v1/games", body).body["id"], [host])
+    table = Table(host.persist("POST", "/v1/games", body).json()["id"], [host])
     guest.persist("POST", f"{table.path}/seats", {})
     kinds = ["cancel", "leave", "join"] + ["start"] * field.rng.randint(0, 1)
     sends = {
@@ -314,15 +315,15 @@ def _part(field: Field, host: Caller, guest: Caller, late: Caller) -> tuple[str,
             outcome = "begun by the house's taking both seats"
         for each in (host, guest, late):
             each.persist("DELETE", f"{table.path}/seats/me")
-    told = {kind: (answer.status, answer.code) for kind, answer in answers.items()}
+    told = {kind: (answer.status_code, answer.code) for kind, answer in answers.items()}
     return outcome, fault and f"{fault}: {table.game_id} {told}"
 
 
 def _fault_of_parting(
-    final: Any, items: Any, answers: dict[str, Answer], guest: Caller, late: Caller
+    final: Any, items: Any, answers: dict[str, Response], guest: Caller, late: Caller
 ) -> str:
     """What is not consistent in an outcome, the answers, and the story that the items tell."""
-    told = {kind: (answer.status, answer.code) for kind, answer in answers.items()}
+    told = {kind: (answer.status_code, answer.code) for kind, answer in answers.items()}
     if [each["version"] for each in items] != list(range(1, final["version"] + 1)):
         return "versions"
     seats, status = _retell(items)
@@ -348,7 +349,7 @@ def _fault_of_parting(
         return "neither played nor called off"
     if told.get("start", (409, "game_over")) != (409, "game_over"):
         return "started and called off"
-    if guest.id in sitting and answers["leave"].body["status"] == "open":
+    if guest.id in sitting and answers["leave"].json()["status"] == "open":
         return "whoever has left sits"
     if joined != (late.id in sitting) or not (joined or told["join"] == (409, "game_over")):
         return "the last guest was told something else"
@@ -387,14 +388,14 @@ def one_creation(report: Report, effort: Effort) -> None:
             answers = field.at_once(
                 [field.sending(host, "POST", "/v1/games", body, headers=key) for _ in range(12)]
             )
-            ids = {answer.body.get("id") for answer in answers}
+            ids = {answer.json().get("id") for answer in answers}
             counts["keys"] += 1
             counts["conflicts"] += len(answers) - 1
-            created = [answer for answer in answers if answer.status == 201]
+            created = [answer for answer in answers if answer.status_code == 201]
             counts["overlaps"] += sum(overlap(a, b) for a in created for b in answers if a != b)
             counts["games"] += len(ids) - 1
             counts["not one 201"] += len(created) != 1
-            counts["odd"] += sum(answer.status not in (200, 201) for answer in answers)
+            counts["odd"] += sum(answer.status_code not in (200, 201) for answer in answers)
             listed = host.get("/v1/me/games?status=open")["items"]
             counts["listed"] += [each["id"] for each in listed] != list(ids)
             for each in ids:

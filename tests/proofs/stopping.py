@@ -15,17 +15,18 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from http.client import HTTPException
 from typing import Any
 
-from tests.proofs.caller import Answer, Caller, Tally, new_player
-from tests.proofs.crowd import Crowd, events
+from tests.proofs.caller import Caller, Tally, new_player
+from tests.proofs.crowd import Crowd
 from tests.proofs.faults import address as address_of
 from tests.proofs.faults import own_store, tell_play
 from tests.proofs.ledger import Table
 from tests.proofs.machines import Machines, machines
 from tests.proofs.report import Effort, Report, Scenario, run
-from tests.server.service import Service
+from tests.support.event_stream import events
+from tests.support.http_client import BROKEN, Response
+from tests.support.service import Service
 
 POLLS = 20
 STREAMS = 10
@@ -40,7 +41,7 @@ class Sent:
     """A request to the machine that is stopped."""
 
     at: float
-    answer: Answer | None = None
+    answer: Response | None = None
     is_over: bool = False
 
 
@@ -70,7 +71,7 @@ class Traffic:
         caller = Caller([self.url], self.tally, random.Random(number), player.token)
         sent = Sent(time.monotonic())
         try:
-            caller.connect()
+            caller.client().connect()
         except OSError:
             sent.is_over = True  # it was never sent
             return sent
@@ -88,20 +89,19 @@ class Traffic:
         while not self.is_ending:
             path = f"{self.table.path}/events?since={version}&wait=25"
             answer = self._once(number, path, 25).answer
-            if answer is not None and answer.status == 200:
-                version = answer.body["version"]
+            if answer is not None and answer.status_code == 200:
+                version = answer.json()["version"]
 
     def _stream(self, number: int) -> None:
         player = self.table.players[number % 2]
         caller = Caller([self.url], self.tally, random.Random(number), player.token)
         try:
-            connection, response = caller.stream(f"{self.table.path}/stream")
-            for _ in events(response):
-                pass
+            with caller.stream(f"{self.table.path}/stream") as response:
+                for _ in events(response):
+                    pass
             # The last chunk came: it was ended, not cut off.
             self.streams_ended += 1
-            connection.close()
-        except (OSError, HTTPException, ValueError):
+        except (*BROKEN, ValueError):
             self.streams_cut += 1
 
 
@@ -110,9 +110,9 @@ def stop_and_start(running: Machines, service: Service, crowd: Crowd, report: To
     tally = Tally()
     players = [new_player([service.url], tally, random.Random(7)) for _ in range(2)]
     body = {"ruleset": "parade", "seat_count": 2}
-    game = players[0].persist("POST", "/v1/games", body).body
+    game = players[0].persist("POST", "/v1/games", body).json()
     table = Table(game["id"], players)
-    table.version = players[1].persist("POST", f"{table.path}/seats", {}).body["version"]
+    table.version = players[1].persist("POST", f"{table.path}/seats", {}).json()["version"]
     traffic = Traffic(service.url, table)
     traffic.begin()
     time.sleep(1.5)
@@ -126,7 +126,7 @@ def stop_and_start(running: Machines, service: Service, crowd: Crowd, report: To
     before = [each for each in traffic.sent if each.at < signalled - ACCEPTED_WITHIN_SECONDS]
     later = [each for each in traffic.sent if each not in before]
     report.before += len(before)
-    report.in_flight += sum(e.answer is None or e.answer.came > signalled for e in traffic.sent)
+    report.in_flight += sum(e.answer is None or e.answer.received > signalled for e in traffic.sent)
     report.unanswered += [each for each in before if each.answer is None]
     report.late_unanswered += sum(each.answer is None for each in later)
     report.streams_ended += traffic.streams_ended

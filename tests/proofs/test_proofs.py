@@ -4,7 +4,7 @@ import pytest
 
 from tests.proofs.__main__ import SCENARIOS
 from tests.proofs.report import QUICK, Report, Row
-from tests.tools import find_program
+from tests.support.tools import find_program
 
 NEED_REDIS = ("-of-redis", "sentinel-without-wait", "resharding", "sharded-channels", "tls")
 

@@ -1,34 +1,31 @@
-"""Real services, started as a person starts them and stopped whatever a test did to them."""
+"""Services of a test's own, which are stopped whatever the test did to them."""
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.server.service import ROOT, Service, clean_environment
+from tests.support.paths import PROGRAMS
+from tests.support.service import SERVE, Service, Start, service_environment
 
-PROBE = Path(__file__).with_name("probe.py")
-
-Start = Callable[..., Service]
+PROBE = PROGRAMS / "probe.py"
 
 
 @pytest.fixture
 def start(tmp_path: Path) -> Iterator[Start]:
-    """Starts `ludotheque serve` with the probe's application, or the service's own.
+    """Start `ludotheque serve` with the probe's application, or with the service's `own`.
 
-    Settings are given by name; by default the data directory is one for the whole test, and
-    the port is any free one. With `ready=False` it does not wait until requests are answered.
+    Settings are given by name. By default all services of a test share a data directory, and
+    listen on any free port. With `ready=False` it does not wait until requests are answered.
     """
     services: list[Service] = []
 
     def start_service(*, ready: bool = True, own: bool = False, **settings: Any) -> Service:
-        environment = clean_environment()
-        environment |= {"PORT": "0", "DATA_DIR": str(tmp_path / "data"), "PYTHONPATH": str(ROOT)}
-        environment |= {name: str(value) for name, value in settings.items()}
-        program = ["-P", "-m", "api.server.cli", "serve"] if own else [str(PROBE)]
-        service = Service([sys.executable, *program], environment, tmp_path)
+        given = {name: str(value) for name, value in settings.items()}
+        environment = service_environment(tmp_path / "data") | given
+        service = Service(SERVE if own else (sys.executable, str(PROBE)), environment, tmp_path)
         services.append(service)
         return service.await_ready() if ready else service
 

@@ -9,13 +9,16 @@ from http.client import HTTPResponse
 from pathlib import Path
 
 import pytest
-import requests
 
 from api.config import capacity
 from api.config.capacity import Capacity
 from api.config.settings import Settings
-from tests.server.conftest import Start
-from tests.server.service import ROOT, Service, clean_environment, wait_until
+from tests.support import raw_http
+from tests.support.api_client import new_player
+from tests.support.paths import ROOT
+from tests.support.raw_http import is_closed
+from tests.support.service import SERVE, Service, Start, clean_environment, service_environment
+from tests.support.waiting import wait_until
 
 SLOW_BODY = (
     b"POST /v1/players HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
@@ -28,29 +31,13 @@ Connect = Callable[..., socket.socket]
 
 @pytest.fixture
 def connect() -> Iterator[Connect]:
-    """Connects to a service from an address of this machine, and sends something."""
+    """Connect to a service from an address of this machine, and send something."""
     with contextlib.ExitStack() as stack:
 
         def open_one(service: Service, sent: bytes, address: str = "127.0.0.1") -> socket.socket:
-            connection = stack.enter_context(socket.socket())
-            connection.settimeout(10)
-            connection.bind((address, 0))
-            connection.connect(("127.0.0.1", service.port))
-            connection.sendall(sent)
-            return connection
+            return stack.enter_context(raw_http.connect(service.port, sent, source=address))
 
         yield open_one
-
-
-def is_closed(connection: socket.socket) -> bool:
-    """Whether the other side has closed it, and sent nothing before."""
-    connection.setblocking(False)
-    try:
-        return connection.recv(1) == b""
-    except BlockingIOError:
-        return False
-    except ConnectionError:
-        return True
 
 
 def status(connection: socket.socket) -> int:
@@ -109,11 +96,8 @@ def test_what_falls_short_is_named() -> None:
 
 
 def test_the_limit_of_open_files_is_raised_as_far_as_it_may_be() -> None:
-    code = (
-        "import api.server.gunicorn_config\n"
-        "from api.config.capacity import available\n"
-        "print(available())"
-    )
+    code = "import api.server.gunicorn_config; from api.config import capacity; "
+    code += "print(capacity.available())"
 
     def allowed(limits: str) -> int:
         done = subprocess.run(
@@ -136,11 +120,10 @@ def test_the_limit_of_open_files_is_raised_as_far_as_it_may_be() -> None:
 @pytest.fixture
 def few_files(tmp_path: Path) -> Iterator[Service]:
     """A service whose processes may open 300 files at most, so a worker holds 172 connections."""
-    environment = clean_environment()
-    environment |= {"PORT": "0", "DATA_DIR": str(tmp_path / "data"), "PYTHONPATH": str(ROOT)}
-    environment |= {"WEB_CONCURRENCY": "1", "APPEND_FSYNC": "everysec"}
-    serve = [sys.executable, "-P", "-m", "api.server.cli", "serve"]
-    service = Service(["sh", "-c", 'ulimit -n 300; exec "$@"', "sh", *serve], environment, tmp_path)
+    environment = service_environment(
+        tmp_path / "data", WEB_CONCURRENCY="1", APPEND_FSYNC="everysec"
+    )
+    service = Service(["sh", "-c", 'ulimit -n 300; exec "$@"', "sh", *SERVE], environment, tmp_path)
     try:
         yield service.await_ready()
     finally:
@@ -161,13 +144,7 @@ def test_one_address_cannot_use_up_the_files_of_a_worker(
 def test_two_addresses_can_wait_in_all_of_a_worker_and_it_still_has_files(
     few_files: Service, connect: Connect
 ) -> None:
-    new = requests.post(f"{few_files.url}/v1/players", json={"name": "A", "kind": "bot"}, timeout=9)
-    game = requests.post(
-        f"{few_files.url}/v1/games",
-        json={"ruleset": "parade", "seat_count": 2},
-        headers={"Authorization": f"Bearer {new.json()['token']}"},
-        timeout=9,
-    ).json()
+    game = new_player(few_files.url, checked=False, keep_alive=False).create()
     stream = b"GET /v1/games/%b/stream HTTP/1.1\r\nHost: x\r\n\r\n" % game["id"].encode()
     held = [connect(few_files, stream, f"127.0.0.{n % 2 + 2}") for n in range(200)]
     statuses = {status(each) for each in held[:100]}

@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 
 from api.server import valkey
-from tests.server.conftest import Start
-from tests.server.service import is_alive, wait_until
+from tests.support.processes import is_alive
+from tests.support.service import Start
+from tests.support.waiting import wait_until
 
 KEY = {"key": "games"}
 

@@ -18,16 +18,16 @@ from typing import Any
 
 import pytest
 import redis
-import requests
 
 from api.server import valkey_supervisor
 from api.server.valkey import EmbeddedValkey
-from tests.api.client import Client, seated
-from tests.api.conftest import new_player
-from tests.conftest import UNLIMITED
-from tests.server.conftest import Start
-from tests.server.service import Service, fresh_metrics, wait_until
-from tests.server.stores import Server, binary, free_port
+from tests.support.api_client import Client, new_player, seated
+from tests.support.http_client import Response
+from tests.support.paths import PROGRAMS
+from tests.support.ports import free_port
+from tests.support.service import UNLIMITED, Service, Start, fresh_metrics
+from tests.support.stores import Server, binary
+from tests.support.waiting import wait_until
 
 DISK_MIB = 48
 REFUSED = "is full: games can be read, and all changes are refused until 4 MiB can be written"
@@ -119,9 +119,9 @@ class Table:
         played = player.play(self.game_id, **move)
         self.acknowledged.append((player, self.game_id, played["items"]))
 
-    def answers(self, method: str) -> list[requests.Response]:
+    def answers(self, method: str) -> list[Response]:
         everything = [answer for player in self.players for answer in list(player.log)]
-        return [answer for answer in everything if answer.request.method == method]
+        return [answer for answer in everything if answer.method == method]
 
     @property
     def refusals(self) -> list[Any]:
@@ -309,27 +309,12 @@ def test_a_service_without_data_does_not_start_on_a_full_disk_and_says_why(
     assert start(DATA_DIR=disk.path / "data").get("/increment", key="games") == "1"
 
 
-# It reserves nothing and does not see that the disk gets full.
-BLIND_KEEPER = """
-import sys
-
-sys.path.insert(0, {place!r})
-import valkey_supervisor
-valkey_supervisor.DISTRUST_SECONDS = 1.0
-valkey_supervisor._allocate_behind = lambda file, size: None
-heed_disk = valkey_supervisor.Server.heed_disk
-valkey_supervisor.Server.heed_disk = lambda self: self.refuses_changes and heed_disk(self)
-sys.exit(valkey_supervisor.main(sys.argv[1:]))
-"""
-
-
 def test_a_valkey_that_ends_at_a_failed_write_is_started_again_to_be_read(
-    disk: SmallDisk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    disk: SmallDisk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As where the file system reserves nothing, and another program is faster than the keeper."""
-    script = tmp_path / "blind_keeper.py"
-    script.write_text(BLIND_KEEPER.format(place=str(Path(valkey_supervisor.__file__).parent)))
-    monkeypatch.setattr(valkey_supervisor, "__file__", str(script))
+    program = PROGRAMS / "blind_supervisor.py"
+    monkeypatch.setattr(valkey_supervisor, "__file__", str(program))
     with EmbeddedValkey(disk.path / "data", "always") as valkey:
         valkey.start()
         store = redis.Redis.from_url(valkey.url, retry=None)

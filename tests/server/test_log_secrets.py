@@ -19,18 +19,17 @@ from typing import Any, NamedTuple
 from urllib.parse import unquote
 
 import pytest
-import requests
 from flask import Response
 
 from api.config.settings import Settings
 from api.observability.logs import JsonFormatter, TextFormatter
 from api.web.app import create_app
-from tests.api.client import Client
-from tests.api.conftest import new_player
-from tests.fuzz.wire import exchange
-from tests.server.conftest import Start
-from tests.server.service import PATIENCE, Service, wait_until
-from tests.server.stores import free_port
+from tests.support.api_client import Client, new_player
+from tests.support.http_client import BROKEN, HttpClient
+from tests.support.ports import free_port
+from tests.support.raw_http import connect, exchange
+from tests.support.service import Service, Start
+from tests.support.waiting import wait_until
 
 LEVELS = ["debug", "info", "warning", "error", "critical"]
 FORMS = ["text", "json"]
@@ -164,15 +163,14 @@ def malformed(secret: str) -> Iterator[bytes]:
 
 
 def is_ready(url: str) -> bool:
-    with contextlib.suppress(requests.ConnectionError):
-        return requests.get(f"{url}/readyz", timeout=PATIENCE).ok
+    with contextlib.suppress(*BROKEN):
+        return HttpClient(url, keep_alive=False).request("GET", "/readyz").ok
     return False
 
 
 def go_away_in_the_middle(port: int, sent: bytes) -> None:
     """Send this and reset the connection."""
-    with socket.create_connection(("127.0.0.1", port), timeout=PATIENCE) as line:
-        line.sendall(sent)
+    with connect(port, sent) as line:
         line.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
 
 

@@ -7,16 +7,15 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-import requests
 
 from api.config.settings import SettingsError
 from api.observability.logs import JsonFormatter, TextFormatter, describe, reason
-from tests.conftest import start_service, stop_service
-from tests.server.conftest import Start
-from tests.server.service import Service, wait_until
+from tests.support.api_client import seat_two
+from tests.support.http_client import HttpClient, authorized
+from tests.support.service import Service, Start, serving
+from tests.support.waiting import wait_until
 
 SECRET = "sw0rdf1sh"
-NAMES = ("Ada", "Bob")
 
 
 def lines(service: Service) -> list[dict[str, Any]]:
@@ -38,40 +37,16 @@ def answered(service: Service, request_id: str) -> dict[str, Any]:
     return dict(line)
 
 
-def ask(service: Service, method: str, path: str, **more: Any) -> requests.Response:
-    return requests.request(method, service.url + path, timeout=30, **more)
-
-
-def authorized(token: str, **headers: str) -> dict[str, str]:
-    return {"Authorization": f"Bearer {token}", **headers}
-
-
-def seat_two(service: Service) -> tuple[list[dict[str, str]], str]:
-    """Two players with their tokens, and the id of their game."""
-    players = [
-        ask(service, "POST", "/v1/players", json={"name": name, "kind": "bot"}).json()
-        for name in NAMES
-    ]
-    tokens = [authorized(player["token"]) for player in players]
-    body = {"ruleset": "parade", "seat_count": 2}
-    game = ask(service, "POST", "/v1/games", json=body, headers=tokens[0]).json()
-    ask(service, "POST", f"/v1/games/{game['id']}/seats", json={}, headers=tokens[1])
-    return players, game["id"]
-
-
 @pytest.fixture(scope="module")
 def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
     """One for all tests that only look at what it logs."""
-    running = start_service(str(tmp_path_factory.mktemp("service")), LOG_FORMAT="json")
-    try:
-        yield running.await_ready()
-    finally:
-        stop_service(running)
+    with serving(tmp_path_factory.mktemp("service"), LOG_FORMAT="json") as running:
+        yield running
 
 
 def test_every_line_is_one_json_object_from_the_first_to_the_last(start: Start) -> None:
     service = start(own=True, LOG_FORMAT="json")
-    ask(service, "GET", "/v1/rulesets")
+    service.request("GET", "/v1/rulesets")
     service.signal(signal.SIGTERM)
     assert service.exit_code() == 0
     for line in lines(service):
@@ -82,15 +57,15 @@ def test_every_line_is_one_json_object_from_the_first_to_the_last(start: Start) 
 
 
 def test_a_request_is_one_line_with_its_route_status_time_and_player(service: Service) -> None:
-    players, game_id = seat_two(service)
-    headers = authorized(players[0]["token"])
-    answer = ask(service, "GET", f"/v1/games/{game_id}", headers=headers)
+    players, game_id = seat_two(service.url)
+    headers = authorized(players[0].token)
+    answer = service.request("GET", f"/v1/games/{game_id}", headers=headers)
     line = answered(service, answer.headers["X-Request-ID"])
     assert line["level"] == "info"
     assert line["method"] == "GET"
     assert line["route"] == "/v1/games/{game_id}"
     assert line["game"] == game_id
-    assert line["player"] == players[0]["id"]
+    assert line["player"] == players[0].id
     assert line["status"] == 200
     assert 0 < line["seconds"] < 30
 
@@ -103,7 +78,7 @@ def test_a_request_is_one_line_with_its_route_status_time_and_player(service: Se
     ],
 )
 def test_a_harmless_id_of_the_caller_is_kept(service: Service, given: str) -> None:
-    answer = ask(service, "GET", "/v1/rulesets", headers={"X-Request-ID": given})
+    answer = service.request("GET", "/v1/rulesets", headers={"X-Request-ID": given})
     assert answer.headers["X-Request-ID"] == given
     assert answered(service, given)["status"] == 200
 
@@ -118,10 +93,10 @@ def test_a_harmless_id_of_the_caller_is_kept(service: Service, given: str) -> No
 )
 def test_any_other_id_is_replaced_by_one_of_ours(service: Service, given: str) -> None:
     headers = {"X-Request-ID": given.encode("latin-1")}
-    answer = ask(service, "GET", "/v1/rulesets", headers=headers)
+    answer = service.request("GET", "/v1/rulesets", headers=headers)
     own = answer.headers["X-Request-ID"]
     assert len(own) == 32
-    assert own != ask(service, "GET", "/v1/rulesets", headers=headers).headers["X-Request-ID"]
+    assert own != service.request("GET", "/v1/rulesets", headers=headers).headers["X-Request-ID"]
     assert answered(service, own)["status"] == 200
 
 
@@ -138,28 +113,28 @@ def test_any_other_id_is_replaced_by_one_of_ours(service: Service, given: str) -
 def test_a_refusal_has_an_id_and_a_line_too(
     service: Service, method: str, path: str, status: int
 ) -> None:
-    answer = ask(service, method, path, data=b"{}" if method == "POST" else None)
+    answer = service.request(method, path, data=b"{}" if method == "POST" else None)
     assert answer.status_code == status
     assert answered(service, answer.headers["X-Request-ID"])["status"] == status
     assert SECRET not in service.output
 
 
 def test_a_stream_is_logged_when_it_ends_and_its_ticket_never(service: Service) -> None:
-    players, game_id = seat_two(service)
-    headers = authorized(players[0]["token"])
-    made = ask(service, "POST", f"/v1/games/{game_id}/stream-tickets", json={}, headers=headers)
+    players, game_id = seat_two(service.url)
+    headers = authorized(players[0].token)
+    made = service.request("POST", f"/v1/games/{game_id}/stream-tickets", json={}, headers=headers)
     ticket = made.json()["ticket"]
-    url = f"{service.url}/v1/games/{game_id}/stream?ticket={ticket}"
-    with requests.get(url, stream=True, timeout=30, headers={"X-Request-ID": "stream"}) as stream:
-        assert next(stream.iter_lines()) == b"retry: 1000"
+    path = f"/v1/games/{game_id}/stream?ticket={ticket}"
+    named = {"X-Request-ID": "stream"}
+    with HttpClient(service.url).open("GET", path, headers=named) as stream:
+        assert next(stream.lines()) == "retry: 1000"
         assert "stream" not in [line.get("request_id") for line in lines(service)]
     # The server notices that nobody reads as soon as it has something to write.
     for player in players:
-        ask(
-            service,
+        service.request(
             "DELETE",
             f"/v1/games/{game_id}/seats/me",
-            headers=authorized(player["token"]),
+            headers=authorized(player.token),
         )
     line = answered(service, "stream")
     assert (line["route"], line["status"]) == ("/v1/games/{game_id}/stream", 200)
@@ -168,16 +143,16 @@ def test_a_stream_is_logged_when_it_ends_and_its_ticket_never(service: Service) 
 
 def test_neither_tokens_nor_queries_nor_bodies_get_into_the_log(start: Start) -> None:
     service = start(own=True, LOG_FORMAT="json", LOG_LEVEL="debug")
-    players, game_id = seat_two(service)
-    headers = authorized(players[0]["token"])
-    ask(service, "GET", f"/v1/games?cursor={SECRET}", headers=headers)
-    ask(service, "GET", "/v1/me", headers=authorized(SECRET))
-    ask(service, "POST", "/v1/games", data=f'{{"{SECRET}', headers=headers)
-    ask(service, "POST", f"/v1/games/{game_id}/moves", json={"turn": SECRET}, headers=headers)
-    renewed = ask(service, "POST", "/v1/me/token", json={}, headers=headers).json()["token"]
+    players, game_id = seat_two(service.url)
+    headers = authorized(players[0].token)
+    service.request("GET", f"/v1/games?cursor={SECRET}", headers=headers)
+    service.request("GET", "/v1/me", headers=authorized(SECRET))
+    service.request("POST", "/v1/games", data=f'{{"{SECRET}', headers=headers)
+    service.request("POST", f"/v1/games/{game_id}/moves", json={"turn": SECRET}, headers=headers)
+    renewed = service.request("POST", "/v1/me/token", json={}, headers=headers).json()["token"]
     service.signal(signal.SIGTERM)
     assert service.exit_code() == 0
-    for secret in (SECRET, renewed, *(player["token"] for player in players), "Ada"):
+    for secret in (SECRET, renewed, *(player.token for player in players), "Ada"):
         assert secret not in service.output
     assert sum(line["message"] == "answered" for line in lines(service)) >= 9
 
@@ -188,15 +163,15 @@ def test_a_game_that_cannot_be_read_is_told_of_without_what_is_in_it(
     start: Start, form: str, field: str
 ) -> None:
     service = start(own=True, LOG_FORMAT=form)
-    players, game_id = seat_two(service)
+    players, game_id = seat_two(service.url)
     with service.store.client() as store:
         key = f"game:{{{game_id}}}"
         stored = store.hget(key, field)
         assert isinstance(stored, bytes)
         # A value where another type belongs: decoders quote such values in their messages.
         store.hset(key, field, json.dumps(dict.fromkeys(json.loads(stored), SECRET)))
-    headers = authorized(players[0]["token"], **{"X-Request-ID": "poisoned"})
-    answer = ask(service, "GET", f"/v1/games/{game_id}", headers=headers)
+    headers = authorized(players[0].token, **{"X-Request-ID": "poisoned"})
+    answer = service.request("GET", f"/v1/games/{game_id}", headers=headers)
     assert answer.status_code == 500
     assert SECRET not in answer.text
     told = wait_until(lambda: "a request failed" in service.output and service.output, "it is told")
@@ -210,12 +185,12 @@ def test_a_game_that_cannot_be_read_is_told_of_without_what_is_in_it(
         assert failure["request_id"] == "poisoned"
         assert failure["route"] == "/v1/games/{game_id}"
         types = [each["type"] for each in failure["error"]]
-        assert types == ["api.storage.client.Unreadable", "msgspec.ValidationError"]
+        assert types == ["api.storage.errors.Unreadable", "msgspec.ValidationError"]
 
 
 def test_what_the_application_lets_through_is_logged_without_its_message(start: Start) -> None:
     service = start(LOG_FORMAT="json")
-    assert requests.get(f"{service.url}/fail?secret={SECRET}", timeout=30).status_code == 500
+    assert service.request("GET", f"/fail?secret={SECRET}").status_code == 500
     service.signal(signal.SIGTERM)
     service.exit_code()
     (failure,) = (line for line in lines(service) if line["level"] == "error")
@@ -237,7 +212,7 @@ def test_what_ends_a_background_task_is_logged_without_its_message(start: Start)
 
 def test_a_store_that_is_away_is_told_of_without_its_password(start: Start) -> None:
     service = start(own=True, LOG_FORMAT="json", REDIS_URL=f"redis://u:{SECRET}@127.0.0.1:1/0")
-    assert ask(service, "GET", "/readyz").status_code == 503
+    assert service.request("GET", "/readyz").status_code == 503
     service.signal(signal.SIGTERM)
     service.exit_code()
     (failure,) = (line for line in lines(service) if line["level"] == "error")
@@ -249,15 +224,15 @@ def test_a_store_that_is_away_is_told_of_without_its_password(start: Start) -> N
 
 
 def test_probes_that_succeed_are_logged_for_debugging_only(service: Service) -> None:
-    probes = [ask(service, "GET", path) for path in ("/livez", "/readyz", "/metrics")]
+    probes = [service.request("GET", path) for path in ("/livez", "/readyz", "/metrics")]
     assert [probe.status_code for probe in probes] == [200, 200, 200]
-    answered(service, ask(service, "GET", "/v1/rulesets").headers["X-Request-ID"])
+    answered(service, service.request("GET", "/v1/rulesets").headers["X-Request-ID"])
     assert not any("/livez" in line or "/readyz" in line for line in service.lines)
 
 
 def test_text_is_for_people_and_says_the_same(start: Start) -> None:
     service = start(own=True)
-    answer = ask(service, "GET", "/v1/rulesets", headers={"X-Request-ID": "mine"})
+    answer = service.request("GET", "/v1/rulesets", headers={"X-Request-ID": "mine"})
     assert answer.status_code == 200
     line = wait_until(
         lambda: [each for each in service.lines if "request_id=mine" in each], "it is logged"
@@ -268,14 +243,14 @@ def test_text_is_for_people_and_says_the_same(start: Start) -> None:
 def test_no_request_lends_its_id_to_what_goes_on_in_the_background(start: Start) -> None:
     """The tasks that wake who waits are started by the first request that does."""
     service = start(own=True, LOG_FORMAT="json", WEB_CONCURRENCY=1)
-    players, game_id = seat_two(service)
+    players, game_id = seat_two(service.url)
     path = f"/v1/games/{game_id}/events?since=99999&wait=1"
-    ask(service, "GET", path, headers=authorized(players[0]["token"]))
+    service.request("GET", path, headers=authorized(players[0].token))
     path = "/v1/me/turns?wait=3"
-    waiting = ask(service, "GET", path, headers=authorized(players[0]["token"])).json()
+    waiting = service.request("GET", path, headers=authorized(players[0].token)).json()
     if waiting["items"]:
         path += f"&since={waiting['cursor']}"
-        ask(service, "GET", path, headers=authorized(players[0]["token"]))
+        service.request("GET", path, headers=authorized(players[0].token))
     service.kill_valkey()
 
     def background() -> list[dict[str, Any]]:

@@ -10,17 +10,19 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import requests
 from prometheus_client.parser import text_string_to_metric_families
 
 from api.config.settings import Settings
 from api.observability import metrics, multiprocess
 from api.observability.exposition import SECONDS_KEPT
 from api.storage.connect import connect
-from api.storage.games import Store
-from tests.server.conftest import Start
-from tests.server.service import PATIENCE, Service, is_alive, wait_until
-from tests.server.test_logs import ask, authorized, seat_two
+from api.storage.store import Store
+from tests.support.api_client import Client, new_player, seat_two
+from tests.support.http_client import BROKEN, HttpClient, Response, authorized
+from tests.support.processes import is_alive
+from tests.support.raw_http import exchange
+from tests.support.service import Service, Start
+from tests.support.waiting import PATIENCE, wait_until
 
 Samples = dict[tuple[str, tuple[tuple[str, str], ...]], float]
 
@@ -32,7 +34,7 @@ def scrape(service: Service, *, now: bool = False) -> Samples:
     """What the service tells; unless `now`, not what a worker has kept from before."""
     if not now:
         time.sleep(SECONDS_KEPT)
-    answer = ask(service, "GET", "/metrics")
+    answer = service.request("GET", "/metrics")
     assert answer.status_code == 200, answer.text
     assert answer.headers["Content-Type"] == "text/plain; version=0.0.4; charset=utf-8"
     return read(answer.text)
@@ -56,33 +58,23 @@ def value(samples: Samples, name: str, **labels: str) -> float:
     return samples.get((f"ludotheque_{name}", tuple(sorted(labels.items()))), 0)
 
 
-def worker_pids(service: Service) -> list[int]:
-    """The pids of its workers, which are those that write the files of the metrics."""
-    children = Path(f"/proc/{service.process.pid}/task/{service.process.pid}/children").read_text()
-    return [
-        int(pid)
-        for pid in children.split()
-        if b"valkey_supervisor" not in Path(f"/proc/{pid}/cmdline").read_bytes()
-    ]
-
-
 def own_directory(service: Service) -> Path:
     """Where the workers of this service keep their counts."""
-    for line in Path(f"/proc/{worker_pids(service)[0]}/maps").read_text().splitlines():
+    for line in Path(f"/proc/{min(service.worker_pids)}/maps").read_text().splitlines():
         if f"/{multiprocess.PREFIX}" in line:
             return Path(line[line.index("/") :]).parent
     raise AssertionError("no file of counts is mapped")
 
 
-def play_on(service: Service, players: list[dict[str, str]], game_id: str) -> tuple[Any, Any]:
+def play_on(service: Service, players: list[Client], game_id: str) -> tuple[Any, Any]:
     """The next seat's first legal move: the request for it, and its answer."""
     for player in players:
-        headers = authorized(player["token"])
-        game = ask(service, "GET", f"/v1/games/{game_id}", headers=headers).json()
+        headers = authorized(player.token)
+        game = service.request("GET", f"/v1/games/{game_id}", headers=headers).json()
         if game["legal_moves"]:
             body = {"turn": game["turn"], "move": game["legal_moves"][0]}
             path = f"/v1/games/{game_id}/moves"
-            answer = ask(service, "POST", path, json=body, headers=headers)
+            answer = service.request("POST", path, json=body, headers=headers)
             assert answer.status_code == 200, answer.text
             return (path, body, headers), answer.json()
     raise AssertionError("nobody can move")
@@ -96,9 +88,9 @@ def service(start: Start) -> Service:
 def test_whichever_worker_is_asked_tells_of_all(start: Start) -> None:
     service = start(own=True, WEB_CONCURRENCY=3)
     wait_until(lambda: value(scrape(service), "workers") == 3, "all workers count")
-    _, game_id = seat_two(service)
+    _, game_id = seat_two(service.url)
     for _ in range(30):
-        assert ask(service, "GET", f"/v1/games/{game_id}").status_code == 200
+        assert service.request("GET", f"/v1/games/{game_id}").status_code == 200
     own_counts = {
         value(samples, "requests_total", **GET_GAME, status="200")
         for samples in (scrape(service), *(scrape(service, now=True) for _ in range(14)))
@@ -110,12 +102,14 @@ def test_whichever_worker_is_asked_tells_of_all(start: Start) -> None:
 
 
 def test_moves_and_games_are_counted_once_by_ruleset_and_by_whom(service: Service) -> None:
-    players, game_id = seat_two(service)
+    players, game_id = seat_two(service.url)
     (path, body, headers), _ = play_on(service, players, game_id)
     for _ in range(3):
-        again = ask(service, "POST", path, json=body, headers=headers)
+        again = service.request("POST", path, json=body, headers=headers)
         assert again.status_code == 200
-    assert ask(service, "POST", path, json=body | {"turn": 99}, headers=headers).status_code == 409
+    assert (
+        service.request("POST", path, json=body | {"turn": 99}, headers=headers).status_code == 409
+    )
     samples = scrape(service)
     assert value(samples, "moves_total", ruleset="parade", by="player") == 1
     assert value(samples, "games_total", ruleset="parade", event="created") == 1
@@ -124,7 +118,7 @@ def test_moves_and_games_are_counted_once_by_ruleset_and_by_whom(service: Servic
 
     while play_on(service, players, game_id)[1]["game"]["status"] == "playing":
         pass
-    record = ask(service, "GET", f"/v1/games/{game_id}/record").json()
+    record = service.request("GET", f"/v1/games/{game_id}/record").json()
     samples = scrape(service)
     assert value(samples, "moves_total", ruleset="parade", by="player") == len(record["moves"])
     assert value(samples, "games_total", ruleset="parade", event="finished") == 1
@@ -133,13 +127,11 @@ def test_moves_and_games_are_counted_once_by_ruleset_and_by_whom(service: Servic
 
 
 def test_moves_of_the_house_and_cancelled_games_are_counted_as_such(service: Service) -> None:
-    player = ask(service, "POST", "/v1/players", json={"name": "Ada", "kind": "human"}).json()
-    headers = authorized(player["token"])
-    body = {"ruleset": "tea-time", "seat_count": 2, "house": ["random"]}
-    game = ask(service, "POST", "/v1/games", json=body, headers=headers).json()
+    player = new_player(service.url)
+    game = player.create(2, "tea-time", house=["random"])
     play_on(service, [player], game["id"])
-    ask(service, "DELETE", f"/v1/games/{game['id']}/seats/me", headers=headers)
-    record = ask(service, "GET", f"/v1/games/{game['id']}/record", headers=headers).json()
+    player.delete(f"/v1/games/{game['id']}/seats/me")
+    record = player.get(f"/v1/games/{game['id']}/record")
     by = [move["by"] for move in record["moves"]]
     samples = scrape(service)
     assert value(samples, "moves_total", ruleset="tea-time", by="player") == by.count("player") == 1
@@ -150,9 +142,9 @@ def test_moves_of_the_house_and_cancelled_games_are_counted_as_such(service: Ser
 def test_a_dead_worker_keeps_its_counts_but_waits_no_more(start: Start) -> None:
     service = start(own=True, WEB_CONCURRENCY=2)
     wait_until(lambda: value(scrape(service), "workers") == 2, "both workers count")
-    _, game_id = seat_two(service)
+    _, game_id = seat_two(service.url)
     for _ in range(20):
-        ask(service, "GET", f"/v1/games/{game_id}")
+        service.request("GET", f"/v1/games/{game_id}")
     files = set(own_directory(service).glob("*.db"))
     for _ in range(3):
         polls = [threading.Thread(target=poll, args=(service, game_id)) for _ in range(6)]
@@ -160,7 +152,7 @@ def test_a_dead_worker_keeps_its_counts_but_waits_no_more(start: Start) -> None:
             thread.start()
         wait_until(lambda: value(scrape(service), "waiters") == 6, "all wait")
         before = value(scrape(service), "requests_total", **GET_GAME, status="200")
-        for pid in worker_pids(service):
+        for pid in service.worker_pids:
             os.kill(pid, signal.SIGKILL)
             wait_until(lambda pid=pid: not is_alive(pid), "it is dead")
         for thread in polls:
@@ -177,25 +169,25 @@ def test_a_dead_worker_keeps_its_counts_but_waits_no_more(start: Start) -> None:
 
 
 def poll(service: Service, game_id: str) -> None:
-    with contextlib.suppress(requests.ConnectionError):
-        version = ask(service, "GET", f"/v1/games/{game_id}").json()["version"]
-        ask(service, "GET", f"/v1/games/{game_id}/events?wait=25&since={version}")
+    with contextlib.suppress(*BROKEN):
+        version = service.request("GET", f"/v1/games/{game_id}").json()["version"]
+        service.request("GET", f"/v1/games/{game_id}/events?wait=25&since={version}")
 
 
 def persistent_scrape(service: Service) -> Samples:
     while True:
-        with contextlib.suppress(requests.ConnectionError):
+        with contextlib.suppress(*BROKEN):
             return scrape(service)
         time.sleep(0.05)
 
 
 def test_those_who_wait_are_measured_apart(service: Service) -> None:
-    _, game_id = seat_two(service)
+    _, game_id = seat_two(service.url)
     route = "/v1/games/{game_id}/events"
-    version = ask(service, "GET", f"/v1/games/{game_id}").json()["version"]
-    ask(service, "GET", f"/v1/games/{game_id}/events?since={version}&wait=1")
-    ask(service, "GET", f"/v1/games/{game_id}/events?since={version}")
-    ask(service, "GET", f"/v1/games/{game_id}/events?since=0&wait=1")
+    version = service.request("GET", f"/v1/games/{game_id}").json()["version"]
+    service.request("GET", f"/v1/games/{game_id}/events?since={version}&wait=1")
+    service.request("GET", f"/v1/games/{game_id}/events?since={version}")
+    service.request("GET", f"/v1/games/{game_id}/events?since=0&wait=1")
     samples = scrape(service)
     assert value(samples, "wait_duration_seconds_count", route=route) == 1
     assert value(samples, "wait_duration_seconds_sum", route=route) >= 0.9
@@ -205,9 +197,9 @@ def test_those_who_wait_are_measured_apart(service: Service) -> None:
 
 def test_strangers_cannot_make_up_labels_or_put_secrets_there(service: Service) -> None:
     for number in range(50):
-        ask(service, "GET", f"/nowhere/{number}")
-        ask(service, "GET", f"/v1/games/{number}")
-        ask(service, f"BREW{number}", "/v1/games")
+        service.request("GET", f"/nowhere/{number}")
+        service.request("GET", f"/v1/games/{number}")
+        service.request(f"BREW{number}", "/v1/games")
     samples = scrape(service)
     assert value(samples, "requests_total", method="GET", route="unmatched", status="404") == 50
     assert value(samples, "requests_total", **GET_GAME, status="404") == 50
@@ -226,9 +218,7 @@ def test_what_cannot_be_read_as_a_request_is_counted_by_its_status(start: Start)
         411: b"POST /v1/players HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
     }
     for status, request in sent.items():
-        with service.connect() as connection:
-            connection.sendall(request)
-            assert connection.recv(20).startswith(b"HTTP/1.1 %d" % status)
+        assert exchange(service.port, request, half_close=False).status == status
     samples = scrape(service)
 
     def counted(status: int) -> float:
@@ -242,7 +232,7 @@ def test_what_cannot_be_read_as_a_request_is_counted_by_its_status(start: Start)
 
 def test_failures_of_the_store_that_are_overcome_are_counted_too(start: Start) -> None:
     service = start(own=True, WEB_CONCURRENCY=1)
-    ada = ask(service, "POST", "/v1/players", json={"name": "Ada", "kind": "bot"}).json()
+    ada = service.request("POST", "/v1/players", json={"name": "Ada", "kind": "bot"}).json()
     with service.store.client() as store:
         store.config_set("maxmemory", 1)
 
@@ -250,10 +240,10 @@ def test_failures_of_the_store_that_are_overcome_are_counted_too(start: Start) -
         return value(scrape(service), "store_errors_total", kind="full")
 
     # That she was heard of cannot be noted.
-    me = ask(service, "GET", "/v1/me", headers=authorized(ada["token"]))
+    me = service.request("GET", "/v1/me", headers=authorized(ada["token"]))
     assert (me.status_code, failed()) == (200, 1)
     # Nor that somebody guesses.
-    assert ask(service, "GET", f"/v1/games/{'0' * 32}").status_code == 404
+    assert service.request("GET", f"/v1/games/{'0' * 32}").status_code == 404
     assert failed() == 2
 
 
@@ -266,18 +256,19 @@ def test_a_message_that_the_store_does_not_pass_on_is_counted() -> None:
 
 def test_what_is_too_much_is_counted_by_limit(start: Start) -> None:
     service = start(own=True, RATE_LIMITS="games=1/hour,failures=3/hour")
-    (ada, *_), _ = seat_two(service)
-    headers = authorized(ada["token"])
+    (ada, *_), _ = seat_two(service.url)
+    headers = authorized(ada.token)
     body = {"ruleset": "parade", "seat_count": 2}
     statuses = [
-        ask(service, "POST", "/v1/games", json=body, headers=headers).status_code for _ in range(3)
+        service.request("POST", "/v1/games", json=body, headers=headers).status_code
+        for _ in range(3)
     ]
     assert statuses == [429] * 3
     samples = scrape(service)
     assert value(samples, "rate_limited_total", limit="games") == 3
     assert value(samples, "rate_limited_total", limit="failures") == 0
     for _ in range(4):
-        ask(service, "GET", f"/v1/games/{'0' * 32}")
+        service.request("GET", f"/v1/games/{'0' * 32}")
     assert value(scrape(service), "rate_limited_total", limit="failures") == 1
 
 
@@ -292,15 +283,14 @@ def test_whoever_finds_no_place_to_wait_is_counted_by_whose_places_are_taken(
         WAITERS_PER_ADDRESS=3,
         TRUSTED_PROXIES="127.0.0.1",
     )
-    players, game_id = seat_two(service)
-    tokens = [each["token"] for each in players]
+    players, game_id = seat_two(service.url)
+    tokens = [each.token for each in players]
     path = f"/v1/games/{game_id}"
-    held: list[requests.Response] = []
+    held: list[Response] = []
 
     def open_stream(token: str | None, address: str) -> int:
         headers = {"X-Forwarded-For": address} | ({} if token is None else authorized(token))
-        url = f"{service.url}{path}/stream"
-        held.append(requests.get(url, headers=headers, stream=True, timeout=30))
+        held.append(HttpClient(service.url).open("GET", f"{path}/stream", headers=headers))
         return held[-1].status_code
 
     def refused() -> dict[str, float]:
@@ -317,8 +307,8 @@ def test_whoever_finds_no_place_to_wait_is_counted_by_whose_places_are_taken(
         assert open_stream(tokens[1], "192.0.2.1") == 429
         assert refused() == {"player": 1, "strangers": 1, "address": 1, "worker": 0}
         assert open_stream(tokens[1], "192.0.2.2") == 200
-        version = ask(service, "GET", path).json()["version"]
-        polled = ask(service, "GET", f"{path}/events?since={version}&wait=20")
+        version = service.request("GET", path).json()["version"]
+        polled = service.request("GET", f"{path}/events?since={version}&wait=20")
         assert polled.headers["Retry-After"]
         assert refused() == {"player": 1, "strangers": 1, "address": 1, "worker": 1}
     finally:
@@ -329,19 +319,16 @@ def test_whoever_finds_no_place_to_wait_is_counted_by_whose_places_are_taken(
 def test_connections_that_are_too_many_are_counted_by_all_workers(start: Start) -> None:
     service = start(own=True, WEB_CONCURRENCY=2, CONNECTIONS_PER_ADDRESS=5)
     wait_until(lambda: value(scrape(service), "workers") == 2, "both workers count")
-    _, game_id = seat_two(service)
+    _, game_id = seat_two(service.url)
     request = f"GET /v1/games/{game_id}/stream HTTP/1.1\r\nHost: x\r\n\r\n".encode()
     opened: list[socket.socket] = []
     with contextlib.ExitStack() as stack:
 
         def open_one_more() -> int:
             """One more stream from another address; how many go on."""
-            connection = stack.enter_context(socket.socket())
-            connection.bind(("127.0.0.2", 0))
-            connection.connect(("127.0.0.1", service.port))
-            opened.append(connection)
+            opened.append(stack.enter_context(connect(service.port, source="127.0.0.2")))
             with contextlib.suppress(ConnectionError):
-                connection.sendall(request)
+                opened[-1].sendall(request)
             return sum(map(is_held, opened))
 
         wait_until(lambda: open_one_more() == 10, "both workers hold five")
@@ -364,20 +351,22 @@ def is_held(connection: socket.socket) -> bool:
 
 def test_conflicts_are_counted(service: Service) -> None:
     """Many at once join one game: of those that were decided on the same state, one is first."""
-    host = ask(service, "POST", "/v1/players", json={"name": "Eve", "kind": "bot"}).json()
+    host = service.request("POST", "/v1/players", json={"name": "Eve", "kind": "bot"}).json()
     body = {"ruleset": "parade", "seat_count": 6}
 
     def join(path: str, headers: dict[str, str], barrier: threading.Barrier) -> None:
-        with requests.Session() as session:
-            session.get(f"{service.url}/livez", timeout=30)
-            barrier.wait()
-            session.post(service.url + path, json={}, headers=headers, timeout=30)
+        client = HttpClient(service.url)
+        client.connect()
+        barrier.wait()
+        client.request("POST", path, json={}, headers=headers)
 
     def compete() -> bool:
-        game = ask(service, "POST", "/v1/games", json=body, headers=authorized(host["token"]))
+        game = service.request("POST", "/v1/games", json=body, headers=authorized(host["token"]))
         path = f"/v1/games/{game.json()['id']}/seats"
         names = ({"name": f"P{number}", "kind": "bot"} for number in range(5))
-        tokens = [ask(service, "POST", "/v1/players", json=name).json()["token"] for name in names]
+        tokens = [
+            service.request("POST", "/v1/players", json=name).json()["token"] for name in names
+        ]
         barrier = threading.Barrier(len(tokens))
         joins = [
             threading.Thread(target=join, args=(path, authorized(token), barrier))
@@ -394,7 +383,7 @@ def test_conflicts_are_counted(service: Service) -> None:
 
 def test_a_store_that_is_away_is_counted_and_hides_nothing_else(start: Start) -> None:
     service = start(own=True, REDIS_URL="redis://127.0.0.1:1/0")
-    assert ask(service, "GET", "/readyz").status_code == 503
+    assert service.request("GET", "/readyz").status_code == 503
     samples = scrape(service)
     assert value(samples, "store_errors_total", kind="connection") >= 1
     assert value(samples, "requests_total", method="GET", route="/readyz", status="503") == 1
@@ -416,7 +405,7 @@ def test_the_counts_of_a_killed_service_are_removed_by_the_next_one(start: Start
     orphaned = own_directory(first)
     living = start(own=True, DATA_DIR=first.store.directory.parent.with_name("other"))
     kept = own_directory(living)
-    followers = worker_pids(first)
+    followers = first.worker_pids
     first.signal(signal.SIGKILL)
     first.process.wait()
     wait_until(lambda: not any(is_alive(pid) for pid in followers), "its workers follow")
@@ -431,9 +420,9 @@ def test_the_counts_of_a_killed_service_are_removed_by_the_next_one(start: Start
 
 def test_metrics_can_be_switched_off(start: Start) -> None:
     service = start(own=True, METRICS="off")
-    answer = ask(service, "GET", "/metrics")
+    answer = service.request("GET", "/metrics")
     assert (answer.status_code, answer.json()["code"]) == (404, "not_found")
-    assert ask(service, "GET", "/v1/rulesets").status_code == 200
+    assert service.request("GET", "/v1/rulesets").status_code == 200
 
 
 @pytest.mark.parametrize(
@@ -448,7 +437,7 @@ def test_metrics_can_be_switched_off(start: Start) -> None:
 )
 def test_metrics_can_ask_for_a_token(guarded: Service, header: str | None, status: int) -> None:
     headers = {} if header is None else {"Authorization": header.encode()}
-    answer = ask(guarded, "GET", "/metrics", headers=headers)
+    answer = guarded.request("GET", "/metrics", headers=headers)
     assert answer.status_code == status
     assert (status == 401) == ("WWW-Authenticate" in answer.headers)
     assert TOKEN not in answer.text

@@ -5,23 +5,22 @@ import subprocess
 import sys
 
 import pytest
-import requests
 
-from tests.server.conftest import Start
-from tests.server.service import ROOT, Service, clean_environment
+from tests.support.http_client import authorized
+from tests.support.paths import ROOT
+from tests.support.service import Service, Start, clean_environment
 
 
 def create_player(service: Service) -> dict[str, str]:
     body = {"name": "Ada", "kind": "human"}
-    answer = requests.post(f"{service.url}/v1/players", json=body, timeout=30)
+    answer = service.request("POST", "/v1/players", json=body)
     assert answer.status_code == 201, answer.text
     player: dict[str, str] = answer.json()
     return player
 
 
 def own_id(service: Service, token: str) -> str:
-    headers = {"Authorization": f"Bearer {token}"}
-    answer = requests.get(f"{service.url}/v1/me", headers=headers, timeout=30)
+    answer = service.request("GET", "/v1/me", headers=authorized(token))
     assert answer.status_code == 200, answer.text
     player_id: str = answer.json()["id"]
     return player_id

@@ -12,8 +12,8 @@ from gunicorn.http.errors import LimitRequestHeaders
 from api.server import request_reader
 from api.server.request_reader import END, MOST_BYTES, RequestReader
 from api.server.worker import DISCARDED_BYTES
-from tests.server.conftest import Start
-from tests.server.service import Service
+from tests.support.raw_http import connect
+from tests.support.service import Service, Start
 
 HEAD = b"GET /livez HTTP/1.1\r\nHost: x\r\nX-Long: " + b"a" * 3000 + b"\r\n\r\n"
 
@@ -137,7 +137,7 @@ def service(start: Start) -> Service:
 
 def answer_to(service: Service, *pieces: bytes, pause: float = 0.0) -> tuple[int, bytes]:
     """The status and the body of the answer to what is sent in these pieces."""
-    with service.connect() as connection:
+    with connect(service.port) as connection:
         connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         # What is sent after an answer may meet a connection that is closed.
         with contextlib.suppress(ConnectionError):
@@ -183,7 +183,7 @@ def test_a_body_that_nobody_reads_is_drained_a_little_and_then_the_connection_en
         head = b"GET /livez HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n" % length
         return head + b"a" * length
 
-    with service.connect() as connection:
+    with connect(service.port) as connection:
         connection.sendall(sent(1000) + sent(DISCARDED_BYTES) + sent(1 << 20))
         received = b""
         while chunk := connection.recv(65536):

@@ -12,10 +12,13 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-import requests
 
-from tests.server.conftest import Start
-from tests.server.service import ROOT, Service, clean_environment, is_alive, wait_until
+from tests.support.http_client import BROKEN, HttpClient, Response
+from tests.support.paths import ROOT
+from tests.support.processes import is_alive
+from tests.support.raw_http import connect
+from tests.support.service import Service, Start, clean_environment
+from tests.support.waiting import wait_until
 
 BOOT = 90.0
 """Seconds that a worker may take to be there, on a machine that does much else."""
@@ -40,17 +43,17 @@ class Request:
     """A request on its way, in a thread of its own."""
 
     def __init__(self, service: Service, seconds: float) -> None:
-        self._session = requests.Session()
-        self._url = f"{service.url}/slow?seconds={seconds}"
-        self.answer: requests.Response | None = None
+        self._client = HttpClient(service.url)
+        self._path = f"/slow?seconds={seconds}"
+        self.answer: Response | None = None
         self._thread = threading.Thread(target=self._run, daemon=True)
         self._thread.start()
 
     def _run(self) -> None:
-        with contextlib.suppress(requests.ConnectionError):
-            self.answer = self._session.get(self._url, timeout=30)
+        with contextlib.suppress(*BROKEN):
+            self.answer = self._client.request("GET", self._path)
 
-    def wait(self) -> requests.Response | None:
+    def wait(self) -> Response | None:
         self._thread.join(30)
         return self.answer
 
@@ -117,8 +120,8 @@ def test_a_second_ctrl_c_does_not_wait(start: Start) -> None:
 
 def test_an_idle_connection_does_not_delay_the_stop(start: Start) -> None:
     service = start()
-    with service.connect() as silent, service.connect() as served:
-        served.sendall(b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n")
+    request = b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n"
+    with connect(service.port) as silent, connect(service.port, request) as served:
         assert served.recv(65536).startswith(b"HTTP/1.1 200")
         service.signal(signal.SIGTERM)
         assert (silent.recv(1), served.recv(1)) == (b"", b"")
@@ -214,14 +217,14 @@ def test_gunicorn_itself_runs_the_service_as_the_procfile_says(
 
         url = wait_until(listens, "it listens")
         # The system takes connections from now on; they are answered once there is a worker.
+        client = HttpClient(url, keep_alive=False, timeout=BOOT)
         ada = {"name": "Ada", "kind": "bot"}
-        player = requests.post(f"{url}/v1/players", json=ada, timeout=BOOT).json()
+        player = client.request("POST", "/v1/players", json=ada).json()
         with provider.store.client() as store:
             assert store.hget(f"player:{{{player['id']}}}", "name") == b"Ada"
 
         def counts_in_both_workers() -> bool:
-            metrics = requests.get(f"{url}/metrics", timeout=BOOT).text
-            return "\nludotheque_workers 2.0\n" in metrics
+            return "\nludotheque_workers 2.0\n" in client.request("GET", "/metrics").text
 
         wait_until(counts_in_both_workers, "its workers count together", BOOT)
         process.terminate()

@@ -8,7 +8,8 @@ from api.config.rate_policies import GAMES, read_policies
 from api.config.settings import Settings
 from api.ratelimit.limiter import Limiter
 from api.storage.connect import connect
-from tests.server.stores import SERVERS, Cluster, Server, Watched, binary, ended, free_port
+from tests.support.ports import free_port
+from tests.support.stores import SERVERS, Cluster, Server, Watched, binary, ended
 
 CALLERS = 20
 

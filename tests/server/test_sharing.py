@@ -1,4 +1,4 @@
-"""What is shared: who goes with whom, who waits for whom, what comes back."""
+"""Request coalescing, limits for each caller, and single flight."""
 
 from __future__ import annotations
 
@@ -11,121 +11,127 @@ from gevent.event import Event
 from hypothesis import given
 from hypothesis import strategies as st
 
-from api.storage.coalescing import MOST_AT_ONCE, SharedTrips, Shares, SingleFlight
+from api.concurrency.single_flight import SingleFlight
+from api.storage.coalescing import MAX_BATCH, Batcher, CallerLimits
 
 
-class Road:
-    """Trips that take as long as they are kept, and are written down."""
+class Store:
+    """Executes batches while it is `open`, and records them."""
 
     def __init__(self) -> None:
-        self.trips: list[list[str]] = []
+        self.batches: list[list[str]] = []
         self.open = Event()
         self.failing: set[int] = set()
 
-    def go(self, questions: Sequence[str]) -> list[str]:
-        self.trips.append(list(questions))
-        number = len(self.trips)
+    def execute(self, items: Sequence[str]) -> list[str]:
+        self.batches.append(list(items))
+        number = len(self.batches)
         self.open.wait()
         if number in self.failing:
             raise ConnectionError("away")
-        return [each.upper() for each in questions]
+        return [each.upper() for each in items]
 
 
-def begin(trips: SharedTrips[str, str], *questions: str) -> gevent.Greenlet:
-    greenlet = gevent.spawn(trips.ask, questions)
+def submit(batcher: Batcher[str, str], *items: str) -> gevent.Greenlet:
+    greenlet = gevent.spawn(batcher.submit, items)
     gevent.sleep(0)
     return greenlet
 
 
-def test_who_asks_alone_goes_at_once() -> None:
-    road = Road()
-    road.open.set()
-    trips = SharedTrips(road.go)
-    assert trips.ask(["a", "b"]) == ["A", "B"]
-    assert trips.ask(["c"]) == ["C"]
-    assert road.trips == [["a", "b"], ["c"]]
+def test_a_request_without_others_in_flight_is_executed_at_once() -> None:
+    store = Store()
+    store.open.set()
+    batcher = Batcher(store.execute)
+    assert batcher.submit(["a", "b"]) == ["A", "B"]
+    assert batcher.submit(["c"]) == ["C"]
+    assert store.batches == [["a", "b"], ["c"]]
 
 
 @given(st.lists(st.lists(st.text("abc", max_size=2), min_size=1, max_size=4), max_size=8))
-def test_who_comes_during_a_trip_shares_the_next_and_gets_what_it_asked_for(
-    asked: list[list[str]],
+def test_requests_that_arrive_during_a_batch_share_the_next_one_and_get_their_own_replies(
+    requests: list[list[str]],
 ) -> None:
-    road = Road()
-    trips = SharedTrips(road.go)
-    first = begin(trips, "first")
-    others = [begin(trips, *each) for each in asked]
-    road.open.set()
+    store = Store()
+    batcher = Batcher(store.execute)
+    first = submit(batcher, "first")
+    others = [submit(batcher, *each) for each in requests]
+    store.open.set()
     assert first.get() == ["FIRST"]
-    assert [each.get() for each in others] == [[one.upper() for one in each] for each in asked]
-    together = [one for each in asked for one in each]
-    assert road.trips == [["first"], *([together] if together else [])]
+    assert [each.get() for each in others] == [[one.upper() for one in each] for each in requests]
+    together = [one for each in requests for one in each]
+    assert store.batches == [["first"], *([together] if together else [])]
 
 
-def test_a_trip_is_not_overloaded() -> None:
-    road = Road()
-    trips = SharedTrips(road.go)
-    begin(trips, "first")
-    many = ["x"] * (MOST_AT_ONCE - 1)
-    waiting = [begin(trips, *many), begin(trips, "y"), begin(trips, "z", "z"), begin(trips, *many)]
-    road.open.set()
+def test_a_batch_has_a_maximum_size() -> None:
+    store = Store()
+    batcher = Batcher(store.execute)
+    submit(batcher, "first")
+    many = ["x"] * (MAX_BATCH - 1)
+    waiting = [
+        submit(batcher, *many),
+        submit(batcher, "y"),
+        submit(batcher, "z", "z"),
+        submit(batcher, *many),
+    ]
+    store.open.set()
     gevent.joinall(waiting, raise_error=True)
-    assert [len(each) for each in road.trips] == [1, MOST_AT_ONCE, 2, MOST_AT_ONCE - 1]
+    assert [len(each) for each in store.batches] == [1, MAX_BATCH, 2, MAX_BATCH - 1]
 
 
-def test_when_a_trip_fails_nobody_who_waits_has_to_wait_again() -> None:
-    road = Road()
-    road.failing = {1}
-    trips = SharedTrips(road.go)
-    asking = [begin(trips, name) for name in "abc"]
-    road.open.set()
-    for each in asking:
+def test_a_batch_that_fails_fails_the_requests_that_wait_for_it() -> None:
+    store = Store()
+    store.failing = {1}
+    batcher = Batcher(store.execute)
+    requests = [submit(batcher, name) for name in "abc"]
+    store.open.set()
+    for each in requests:
         with pytest.raises(ConnectionError, match="away"):
             each.get()
-    assert road.trips == [["a"]]
-    assert trips.ask(["d"]) == ["D"]
+    assert store.batches == [["a"]]
+    assert batcher.submit(["d"]) == ["D"]
 
 
-def test_when_a_shared_trip_fails_the_next_one_goes_again() -> None:
-    road = Road()
-    road.failing = {2}
-    trips = SharedTrips(road.go)
-    first = begin(trips, "a")
-    second = begin(trips, "b")
-    road.open.set()
+def test_after_a_shared_batch_that_fails_the_next_one_is_executed() -> None:
+    store = Store()
+    store.failing = {2}
+    batcher = Batcher(store.execute)
+    first = submit(batcher, "a")
+    second = submit(batcher, "b")
+    store.open.set()
     assert first.get() == ["A"]
     with pytest.raises(ConnectionError):
         second.get()
-    assert trips.ask(["c"]) == ["C"]
+    assert batcher.submit(["c"]) == ["C"]
 
 
-def test_who_is_stopped_on_the_way_stops_nobody_else() -> None:
-    road = Road()
-    trips = SharedTrips(road.go)
-    first = begin(trips, "a")
-    second, third = begin(trips, "b"), begin(trips, "c")
+def test_a_request_that_is_killed_does_not_stop_others() -> None:
+    store = Store()
+    batcher = Batcher(store.execute)
+    first = submit(batcher, "a")
+    second, third = submit(batcher, "b"), submit(batcher, "c")
     first.kill()
     second.kill()
-    road.open.set()
+    store.open.set()
     assert third.get() == ["C"]
-    assert trips.ask(["d"]) == ["D"]
+    assert batcher.submit(["d"]) == ["D"]
 
 
-def test_of_one_caller_only_so_many_ask_at_once_and_nobody_else_waits_for_them() -> None:
-    shares = Shares(2)
+def test_the_concurrent_requests_of_a_caller_are_limited_and_do_not_delay_other_callers() -> None:
+    limits = CallerLimits(2)
     inside: Counter[str] = Counter()
     most: Counter[str] = Counter()
     go_on = Event()
 
-    def visit(whose: str) -> None:
-        with shares.of(whose):
-            inside[whose] += 1
-            most[whose] = max(most[whose], inside[whose])
+    def request(caller: str) -> None:
+        with limits.of(caller):
+            inside[caller] += 1
+            most[caller] = max(most[caller], inside[caller])
             go_on.wait()
-            inside[whose] -= 1
+            inside[caller] -= 1
 
-    crowd = [gevent.spawn(visit, "crowd") for _ in range(5)]
+    crowd = [gevent.spawn(request, "crowd") for _ in range(5)]
     gevent.sleep(0)
-    single = gevent.spawn(visit, "single")
+    single = gevent.spawn(request, "single")
     gevent.sleep(0)
     assert inside == {"crowd": 2, "single": 1}
     go_on.set()
@@ -133,27 +139,85 @@ def test_of_one_caller_only_so_many_ask_at_once_and_nobody_else_waits_for_them()
     assert most == {"crowd": 2, "single": 1}
 
 
-def test_a_share_that_is_in_use_is_never_forgotten() -> None:
-    shares = Shares(1)
-    with shares.of("busy"):
-        for number in range(3 * Shares.REMEMBERED):
-            shares.of(str(number))
-        assert shares.of("busy").locked()
-    assert not shares.of("busy").locked()
+def test_a_caller_with_a_request_in_flight_is_never_forgotten() -> None:
+    limits = CallerLimits(1)
+    with limits.of("busy"):
+        for number in range(3 * CallerLimits.MAX_CALLERS):
+            limits.of(str(number))
+        assert limits.of("busy").locked()
+    assert not limits.of("busy").locked()
 
 
-def test_what_is_found_was_looked_for_after_it_was_asked_for() -> None:
-    begun = []
-    go_on = Event()
+class Function:
+    """Returns how often it was called, after it is `open` and a switch to other greenlets."""
 
-    def look() -> int:
-        begun.append(len(begun))
-        go_on.wait()
-        return begun[-1]
+    def __init__(self) -> None:
+        self.calls = 0
+        self.open = Event()
+        self.error: Exception | None = None
 
-    found = SingleFlight(look)
-    asking = [gevent.spawn(found.get) for _ in range(4)]
+    def __call__(self) -> int:
+        self.calls += 1
+        number = self.calls
+        self.open.wait()
+        gevent.sleep(0)
+        if self.error is not None:
+            raise self.error
+        return number
+
+
+def spawn(run: object, key: str, function: Function, number: int) -> list[gevent.Greenlet]:
+    greenlets = [gevent.spawn(run, key, function) for _ in range(number)]
     gevent.sleep(0)
-    go_on.set()
-    assert [each.get() for each in asking] == [0, 1, 1, 1]
-    assert found.get() == 2
+    return greenlets
+
+
+def test_concurrent_calls_with_the_same_key_share_one_execution() -> None:
+    function, other = Function(), Function()
+    flights = SingleFlight[int]()
+    calls = spawn(flights.run, "a", function, 3) + spawn(flights.run, "b", other, 1)
+    function.open.set()
+    other.open.set()
+    assert [each.get() for each in calls] == [1, 1, 1, 1]
+    assert (function.calls, other.calls) == (1, 1)
+    assert flights.run("a", function) == 2
+
+
+def test_an_error_is_raised_by_all_calls_that_share_the_execution() -> None:
+    function = Function()
+    function.error = ValueError("wrong")
+    flights = SingleFlight[int]()
+    calls = spawn(flights.run, "a", function, 3)
+    function.open.set()
+    gevent.joinall(calls)
+    assert [type(each.exception) for each in calls] == [ValueError] * 3
+    assert function.calls == 1
+
+
+def test_when_the_executing_call_is_killed_another_one_executes() -> None:
+    function = Function()
+    flights = SingleFlight[int]()
+    first, *others = spawn(flights.run, "a", function, 3)
+    first.kill()
+    function.open.set()
+    assert [each.get() for each in others] == [2, 2]
+
+
+def test_a_fresh_result_is_of_an_execution_that_began_after_the_call() -> None:
+    function = Function()
+    flights = SingleFlight[int]()
+    calls = spawn(flights.run_fresh, "a", function, 4)
+    function.open.set()
+    assert [each.get() for each in calls] == [1, 2, 2, 2]
+    assert flights.run_fresh("a", function) == 3
+
+
+def test_a_call_for_a_fresh_result_fails_with_the_execution_that_it_waits_for() -> None:
+    function = Function()
+    function.error = ValueError("wrong")
+    flights = SingleFlight[int]()
+    calls = spawn(flights.run_fresh, "a", function, 3)
+    function.open.set()
+    gevent.joinall(calls)
+    assert [type(each.exception) for each in calls] == [ValueError] * 3
+    assert function.calls == 1

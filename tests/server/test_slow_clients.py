@@ -11,10 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.api.client import Client, play_out
-from tests.api.conftest import new_player
-from tests.conftest import UNLIMITED, start_service, stop_service
-from tests.server.service import Service, wait_until
+from tests.support.api_client import Client, new_player, play_out
+from tests.support.http_client import HttpClient
+from tests.support.raw_http import connect, is_closed
+from tests.support.service import UNLIMITED, Service, serving
+from tests.support.waiting import wait_until
 
 # Far above what slows a request down on a busy machine, far below waiting for a slow client.
 SLOWER = 20
@@ -24,37 +25,12 @@ SLOWER = 20
 def one_worker(tmp_path: Path) -> Iterator[Service]:
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
-    running = start_service(
-        str(tmp_path), APPEND_FSYNC="everysec", WEB_CONCURRENCY="1", **UNLIMITED
-    )
+    settings = {"APPEND_FSYNC": "everysec", "WEB_CONCURRENCY": "1", **UNLIMITED}
     try:
-        yield running.await_ready()
+        with serving(tmp_path, **settings) as running:
+            yield running
     finally:
-        stop_service(running)
         resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
-
-
-def connect(service: Service, sent: bytes, *, room: int | None = None) -> socket.socket:
-    """A connection on which this was sent, whose system keeps so many bytes to be read."""
-    connection = socket.socket()
-    if room is not None:
-        connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, room)
-    connection.connect(("127.0.0.1", service.port))
-    connection.sendall(sent)
-    return connection
-
-
-def is_closed(connection: socket.socket) -> bool:
-    """Whether the other side has closed it; reads what came."""
-    connection.setblocking(False)
-    try:
-        while connection.recv(1 << 20):
-            pass
-    except BlockingIOError:
-        return False
-    except ConnectionError:
-        return True
-    return True
 
 
 def median_seconds(client: Client, path: str, number: int = 30) -> float:
@@ -84,7 +60,9 @@ def test_a_thousand_slow_clients_stop_nobody_else(one_worker: Service) -> None:
 
         def open_some(number: int, sent: bytes, room: int | None = None) -> list[socket.socket]:
             return [
-                stack.enter_context(contextlib.closing(connect(one_worker, sent, room=room)))
+                stack.enter_context(
+                    contextlib.closing(connect(one_worker.port, sent, receive_buffer=room))
+                )
                 for _ in range(number)
             ]
 
@@ -103,7 +81,7 @@ def test_a_thousand_slow_clients_stop_nobody_else(one_worker: Service) -> None:
 
 @pytest.mark.slow
 def test_who_does_not_read_its_answers_loses_the_connection(one_worker: Service) -> None:
-    readers = [connect(one_worker, UNREAD, room=4096) for _ in range(20)]
+    readers = [connect(one_worker.port, UNREAD, receive_buffer=4096) for _ in range(20)]
     wait_until(
         lambda: one_worker.output.count("did not read its answer") == len(readers),
         "all have been given up",
@@ -122,13 +100,12 @@ def test_who_does_not_read_its_answers_loses_the_connection(one_worker: Service)
 
 @pytest.mark.slow
 def test_a_stream_that_is_not_read_gives_its_place_back(tmp_path: Path) -> None:
-    running = start_service(
-        str(tmp_path),
+    with serving(
+        tmp_path,
         APPEND_FSYNC="everysec",
         WEB_CONCURRENCY="1",
         WAITERS_PER_PLAYER="1",
-    ).await_ready()
-    try:
+    ) as running:
         players = [new_player(running.url) for _ in range(6)]
         ada, *others = players
         game_id = ada.create(6, ruleset="mit-list-und-tuecke")["id"]
@@ -136,39 +113,32 @@ def test_a_stream_that_is_not_read_gives_its_place_back(tmp_path: Path) -> None:
             each.join(game_id)
         path = f"/v1/games/{game_id}/stream"
         request = f"GET {path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {ada.token}\r\n\r\n"
-        unread = connect(running, request.encode(), room=4096)
-        wait_until(lambda: ada.request("GET", path, stream=True).status_code == 429, "it is open")
-        # Each move sends the whole game: together, far more than the system keeps.
-        play_out(players, game_id, random.Random(1))
 
         def is_free() -> bool:
-            with contextlib.closing(ada.request("GET", path, stream=True)) as response:
+            with ada.open("GET", path) as response:
                 return response.status_code == 200
+
+        unread = connect(running.port, request.encode(), receive_buffer=4096)
+        wait_until(lambda: not is_free(), "it is open")
+        # Each move sends the whole game: together, far more than the system keeps.
+        play_out(players, game_id, random.Random(1))
 
         wait_until(is_free, "the place is free again", patience=90)
         assert "did not read its answer" in running.output
         unread.close()
-    finally:
-        stop_service(running)
 
 
 def test_an_address_holds_so_many_connections_and_others_get_in(tmp_path: Path) -> None:
-    running = start_service(
-        str(tmp_path), APPEND_FSYNC="everysec", WEB_CONCURRENCY="1", CONNECTIONS_PER_ADDRESS="20"
-    ).await_ready()
-    try:
-        held = [connect(running, SLOW_BODY) for _ in range(30)]
+    with serving(
+        tmp_path, APPEND_FSYNC="everysec", WEB_CONCURRENCY="1", CONNECTIONS_PER_ADDRESS="20"
+    ) as running:
+        held = [connect(running.port, SLOW_BODY) for _ in range(30)]
         wait_until(lambda: sum(map(is_closed, held)) == 10, "those beyond are closed")
-        with socket.socket() as other:
-            other.bind(("127.0.0.2", 0))
-            other.connect(("127.0.0.1", running.port))
-            other.sendall(b"GET /livez HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
-            assert b"200 OK" in other.makefile("rb").readline()
+        other = HttpClient(running.url, source_address="127.0.0.2")
+        assert other.request("GET", "/livez").status_code == 200
         for each in held:
             each.close()
         wait_until(lambda: answers(running), "there is room again")
-    finally:
-        stop_service(running)
 
 
 def answers(service: Service) -> bool:

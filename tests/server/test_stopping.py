@@ -7,57 +7,52 @@ import sys
 import threading
 
 import pytest
-import requests
 
-from tests.server.conftest import Start
-from tests.server.service import ROOT, Service, clean_environment, wait_until
-from tests.server.test_logs import ask, authorized, seat_two
+from tests.support.api_client import seat_two
+from tests.support.http_client import BROKEN, Response, authorized
+from tests.support.paths import ROOT
+from tests.support.service import Service, Start, clean_environment
+from tests.support.waiting import wait_until
 
 
-def wait_for_news(service: Service, game_id: str, answers: list[requests.Response]) -> None:
-    version = ask(service, "GET", f"/v1/games/{game_id}").json()["version"]
+def wait_for_news(service: Service, game_id: str, answers: list[Response]) -> None:
+    version = service.request("GET", f"/v1/games/{game_id}").json()["version"]
     path = f"/v1/games/{game_id}/events?since={version}&wait=25"
-    answers.append(ask(service, "GET", path))
-
-
-def waiters(service: Service) -> str:
-    text = ask(service, "GET", "/metrics").text
-    (line,) = (each for each in text.splitlines() if each.startswith("ludotheque_waiters "))
-    return line.partition(" ")[2]
+    answers.append(service.request("GET", path))
 
 
 def test_a_stop_is_seen_by_readiness_first_and_meanwhile_everything_is_served(
     start: Start,
 ) -> None:
     service = start(own=True, STOP_DELAY_SECONDS=4)
-    players, game_id = seat_two(service)
-    answers: list[requests.Response] = []
+    players, game_id = seat_two(service.url)
+    answers: list[Response] = []
     poll = threading.Thread(target=wait_for_news, args=(service, game_id, answers))
     poll.start()
-    wait_until(lambda: waiters(service) == "1.0", "it waits")
-    assert ask(service, "GET", "/readyz").status_code == 200
+    wait_until(lambda: service.waiters() == 1, "it waits")
+    assert service.request("GET", "/readyz").status_code == 200
 
     service.signal(signal.SIGTERM)
     # Both workers, whichever answers: ten times in a row.
     wait_until(
-        lambda: {ask(service, "GET", "/readyz").status_code for _ in range(10)} == {503},
+        lambda: {service.request("GET", "/readyz").status_code for _ in range(10)} == {503},
         "no worker is ready",
     )
-    refused = ask(service, "GET", "/readyz")
+    refused = service.request("GET", "/readyz")
     assert refused.json()["code"] == "stopping"
     assert "Retry-After" in refused.headers
-    assert ask(service, "GET", "/livez").status_code == 200
+    assert service.request("GET", "/livez").status_code == 200
     assert not answers
     # A player who has not heard of it plays on, as does one with news to wait for.
-    headers = [authorized(player["token"]) for player in players]
+    headers = [authorized(player.token) for player in players]
     mover = next(
         each
         for each in headers
-        if ask(service, "GET", f"/v1/games/{game_id}", headers=each).json()["legal_moves"]
+        if service.request("GET", f"/v1/games/{game_id}", headers=each).json()["legal_moves"]
     )
-    game = ask(service, "GET", f"/v1/games/{game_id}", headers=mover).json()
+    game = service.request("GET", f"/v1/games/{game_id}", headers=mover).json()
     body = {"turn": game["turn"], "move": game["legal_moves"][0]}
-    played = ask(service, "POST", f"/v1/games/{game_id}/moves", json=body, headers=mover)
+    played = service.request("POST", f"/v1/games/{game_id}/moves", json=body, headers=mover)
     assert played.status_code == 200
     poll.join()
     assert answers[0].json()["version"] == played.json()["game"]["version"]
@@ -87,7 +82,7 @@ def test_a_request_that_never_ends_does_not_keep_the_service(start: Start, delay
 
 
 def endless(service: Service) -> None:
-    with pytest.raises(requests.ConnectionError):
+    with pytest.raises(BROKEN):
         service.get("/slow", seconds=3600)
 
 
@@ -101,11 +96,11 @@ def test_a_second_ctrl_c_does_not_wait_for_load_balancers(start: Start) -> None:
 
 def test_without_a_delay_waits_are_answered_at_once(start: Start) -> None:
     service = start(own=True)
-    _, game_id = seat_two(service)
-    answers: list[requests.Response] = []
+    _, game_id = seat_two(service.url)
+    answers: list[Response] = []
     poll = threading.Thread(target=wait_for_news, args=(service, game_id, answers))
     poll.start()
-    wait_until(lambda: waiters(service) == "1.0", "it waits")
+    wait_until(lambda: service.waiters() == 1, "it waits")
     service.signal(signal.SIGTERM)
     assert service.exit_code() == 0
     poll.join()
@@ -118,7 +113,7 @@ def test_liveness_asks_nothing_of_the_store(start: Start) -> None:
     with service.store.client() as store:
         before = store.info("commandstats")
         for _ in range(5):
-            assert ask(service, "GET", "/livez").json() == {"status": "alive", "detail": None}
+            assert service.request("GET", "/livez").json() == {"status": "alive", "detail": None}
         after = store.info("commandstats")
     changed = {
         name
@@ -128,12 +123,12 @@ def test_liveness_asks_nothing_of_the_store(start: Start) -> None:
     assert changed <= {"cmdstat_info"}
     os.kill(valkey, signal.SIGSTOP)
     try:
-        assert ask(service, "GET", "/livez").status_code == 200
-        refused = ask(service, "GET", "/readyz")
+        assert service.request("GET", "/livez").status_code == 200
+        refused = service.request("GET", "/readyz")
         assert (refused.status_code, refused.json()["code"]) == (503, "store_unavailable")
     finally:
         os.kill(valkey, signal.SIGCONT)
-    wait_until(lambda: ask(service, "GET", "/readyz").status_code == 200, "it is ready again")
+    wait_until(lambda: service.request("GET", "/readyz").status_code == 200, "it is ready again")
 
 
 def check(**settings: str) -> "subprocess.CompletedProcess[str]":

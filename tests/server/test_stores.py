@@ -1,87 +1,38 @@
 """The service on stores of several servers: a cluster, and a master that Sentinels watch."""
 
-import contextlib
+import os
 import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import pytest
-import requests
 from msgspec.structs import replace
 
 from api.config.settings import Settings
 from api.storage.connect import connect
-from api.storage.games import Store
-from tests.conftest import start_service, stop_service
-from tests.server.service import ROOT, Service
-from tests.server.stores import (
+from api.storage.store import Store
+from tests.support.api_client import Client, new_player, play_by_turns, seat_two
+from tests.support.event_stream import events
+from tests.support.http_client import Response, until_answered
+from tests.support.paths import PROGRAMS, ROOT
+from tests.support.ports import free_port
+from tests.support.service import Service, serving
+from tests.support.stores import (
     SERVERS,
     SLOTS,
     Cluster,
     Server,
     Watched,
+    await_store,
     binary,
     ended,
-    free_port,
-    wait_until,
 )
 
 pytestmark = pytest.mark.slow
-
-
-@contextlib.contextmanager
-def serving(directory: Path, url: str, **settings: str) -> Iterator[Service]:
-    running = start_service(str(directory), REDIS_URL=url, **settings)
-    try:
-        yield running.await_ready()
-    finally:
-        stop_service(running)
-
-
-class Person:
-    def __init__(self, service: Service, name: str) -> None:
-        self.url = service.url
-        player = self.call("POST", "/v1/players", json={"name": name, "kind": "bot"})
-        self.headers = {"Authorization": f"Bearer {player['token']}"}
-
-    def call(self, method: str, path: str, **options: Any) -> Any:
-        headers = getattr(self, "headers", {}) | options.pop("headers", {})
-        answer = requests.request(method, self.url + path, headers=headers, timeout=60, **options)
-        assert answer.ok, answer.text
-        return answer.json()
-
-
-def sit_down(service: Service) -> tuple[Person, Person, str]:
-    """Two people at a table of Parade that has begun."""
-    ada, bob = Person(service, "Ada"), Person(service, "Bob")
-    body = {"ruleset": "parade", "seat_count": 2}
-    game_id: str = ada.call("POST", "/v1/games", json=body)["id"]
-    bob.call("POST", f"/v1/games/{game_id}/seats")
-    return ada, bob, game_id
-
-
-def play_to_the_end(game_id: str, *people: Person) -> list[int]:
-    """Whoever is to move moves; the versions of the games that were acknowledged."""
-    versions = []
-    for person in people:
-        person.call("GET", "/v1/me/turns")
-    while True:
-        waiting = [
-            (person, game)
-            for person in people
-            for game in person.call("GET", "/v1/me/turns")["items"]
-        ]
-        if not waiting:
-            return versions
-        for person, game in waiting:
-            body = {"turn": game["turn"], "move": game["legal_moves"][0]}
-            played = person.call("POST", f"/v1/games/{game_id}/moves", json=body)
-            versions.append(played["game"]["version"])
 
 
 @pytest.fixture(scope="module", params=SERVERS)
@@ -97,30 +48,30 @@ def watched(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
 
 
 def check_a_whole_game_with_somebody_who_waits(service: Service) -> None:
-    ada, bob, game_id = sit_down(service)
+    (ada, bob), game_id = seat_two(service.url)
     heard: list[dict[str, Any]] = []
 
     def listen() -> None:
         version = 0
         while not heard or heard[-1]["status"] == "playing":
             path = f"/v1/games/{game_id}/events?since={version}&wait=20"
-            heard.append(bob.call("GET", path))
+            heard.append(bob.get(path))
             version = heard[-1]["version"]
 
     listener = threading.Thread(target=listen)
     listener.start()
-    versions = play_to_the_end(game_id, ada, bob)
+    versions = play_by_turns([ada, bob])
     listener.join(30)
     items = [item for page in heard for item in page["items"]]
     assert [item["version"] for item in items] == list(range(1, versions[-1] + 1))
     assert len(heard) > len(versions) / 2, "whoever waits is told of moves as they come"
-    record = ada.call("GET", f"/v1/games/{game_id}/record")
-    assert ada.call("POST", "/v1/analysis", json=record)["result"] == record["result"]
-    assert [each["id"] for each in ada.call("GET", "/v1/me/games")["items"]] == [game_id]
+    record = ada.get(f"/v1/games/{game_id}/record")
+    assert ada.post("/v1/analysis", record)["result"] == record["result"]
+    assert [each["id"] for each in ada.get("/v1/me/games")["items"]] == [game_id]
 
 
 def test_a_cluster_keeps_games_and_tells_those_who_wait(cluster: Cluster, tmp_path: Path) -> None:
-    with serving(tmp_path, cluster.url, WAIT_REPLICAS="1") as service:
+    with serving(tmp_path, REDIS_URL=cluster.url, WAIT_REPLICAS="1") as service:
         for _ in range(5):  # their keys are spread over the nodes
             check_a_whole_game_with_somebody_who_waits(service)
 
@@ -128,22 +79,20 @@ def test_a_cluster_keeps_games_and_tells_those_who_wait(cluster: Cluster, tmp_pa
 def test_a_key_of_a_cluster_that_holds_something_else_is_a_fault_of_its_own(
     cluster: Cluster, tmp_path: Path
 ) -> None:
-    with serving(tmp_path, cluster.url, WAIT_REPLICAS="1") as service:
-        ada, _, good = sit_down(service)
-        body = {"ruleset": "parade", "seat_count": 2}
-        bad = ada.call("POST", "/v1/games", json=body)["id"]
+    with serving(tmp_path, REDIS_URL=cluster.url, WAIT_REPLICAS="1") as service:
+        (ada, _), good = seat_two(service.url)
+        bad = ada.create()["id"]
         with cluster.client() as store:
             for key in (f"game:{{{bad}}}", "index:{lobby}:open"):
                 store.delete(key)
                 store.set(key, "x")
-        listed = [each["id"] for each in ada.call("GET", "/v1/games")["items"]]
+        listed = [each["id"] for each in ada.get("/v1/games")["items"]]
         assert good in listed
         assert bad not in listed
         for path in (f"/v1/games/{bad}", "/v1/games?status=open"):
-            answer = requests.get(service.url + path, headers=ada.headers, timeout=60)
-            assert answer.json()["code"] == "internal_error"
-        new = ada.call("POST", "/v1/games", json=body)["id"]
-        assert new in [each["id"] for each in ada.call("GET", "/v1/games")["items"]]
+            assert ada.request("GET", path).code == "internal_error"
+        new = ada.create()["id"]
+        assert new in [each["id"] for each in ada.get("/v1/games")["items"]]
         with cluster.client() as store:
             store.delete("index:{lobby}:open")
 
@@ -151,14 +100,14 @@ def test_a_key_of_a_cluster_that_holds_something_else_is_a_fault_of_its_own(
 def test_a_watched_master_keeps_games_and_tells_those_who_wait(
     watched: Watched, tmp_path: Path
 ) -> None:
-    with serving(tmp_path, watched.url, WAIT_REPLICAS="2") as service:
+    with serving(tmp_path, REDIS_URL=watched.url, WAIT_REPLICAS="2") as service:
         check_a_whole_game_with_somebody_who_waits(service)
 
 
 def test_a_game_is_confirmed_only_as_it_was_read(watched: Watched, tmp_path: Path) -> None:
     """What was read from a master that is none any more may be lost on the one that confirms."""
-    with serving(tmp_path, watched.url, WAIT_REPLICAS="1") as service:
-        _, _, game_id = sit_down(service)
+    with serving(tmp_path, REDIS_URL=watched.url, WAIT_REPLICAS="1") as service:
+        _, game_id = seat_two(service.url)
     link, _ = connect(Settings(redis_url=watched.url, wait_replicas=1))
     store = Store(link)
     found = store.read(None, game_id).found
@@ -167,39 +116,29 @@ def test_a_game_is_confirmed_only_as_it_was_read(watched: Watched, tmp_path: Pat
     assert not store.confirm(replace(found.game, commit="lost"))
 
 
-def until_answered(act: Callable[[], requests.Response], patience: float = 30) -> requests.Response:
-    """The first answer that is no 503: what a client that tries again gets."""
-    deadline = time.monotonic() + patience
-    while (answer := act()).status_code == 503:
-        assert time.monotonic() < deadline, answer.text
-        assert answer.headers["Retry-After"]
-        time.sleep(0.1)
-    return answer
-
-
 def test_what_a_failover_loses_is_never_taken_for_what_replaces_it(tmp_path: Path) -> None:
     """The replica lags, the master dies: a version comes again with another content."""
     with (
         ended(Watched(binary("valkey"), tmp_path / "store")) as store,
-        serving(tmp_path / "service", store.url) as service,
+        serving(tmp_path / "service", REDIS_URL=store.url) as service,
     ):
-        ada, bob, game_id = sit_down(service)
-        path = f"{service.url}/v1/games/{game_id}"
-        stream = requests.get(path + "/stream", headers=bob.headers, stream=True, timeout=60)
-        told = _events(stream)
-        assert next(told)[0] == "snapshot"
+        (ada, bob), game_id = seat_two(service.url)
+        path = f"/v1/games/{game_id}"
+        stream = bob.open("GET", f"{path}/stream")
+        told = events(stream)
+        assert next(told).name == "snapshot"
         for each in store.servers:
             if each is not store.master:
                 each.freeze()
         # What is written from now on reaches no replica.
         store.master.client().execute_command("CLIENT", "KILL", "TYPE", "replica")
-        players = (ada, bob)
+        players = [ada, bob]
         mover = _mover(players, game_id)
-        game = players[mover].call("GET", f"/v1/games/{game_id}")
+        game = players[mover].get(f"/v1/games/{game_id}")
         lost = {"turn": game["turn"], "move": game["legal_moves"][0]}
-        players[mover].call("POST", f"/v1/games/{game_id}/moves", json=lost)
-        assert next(told)[0] == "update"
-        seen = requests.get(path, headers=bob.headers, timeout=10)
+        players[mover].post(f"/v1/games/{game_id}/moves", lost)
+        assert next(told).name == "update"
+        seen = bob.request("GET", path)
 
         dead = store.master
         dead.kill()
@@ -207,28 +146,23 @@ def test_what_a_failover_loses_is_never_taken_for_what_replaces_it(tmp_path: Pat
             if each is not dead:
                 each.thaw()
         other = {"turn": game["turn"], "move": game["legal_moves"][1]}
-        answer = until_answered(
-            lambda: requests.post(
-                path + "/moves", headers=players[mover].headers, json=other, timeout=30
-            )
-        )
+        answer = until_answered(lambda: players[mover].request("POST", f"{path}/moves", json=other))
         assert answer.status_code == 200
         assert answer.json()["game"]["version"] == seen.json()["version"]
 
-        known = bob.headers | {"If-None-Match": seen.headers["ETag"]}
-        assert requests.get(path, headers=known, timeout=10).status_code == 200
-        kind, data = next(told)
-        assert kind == "snapshot"
-        assert data["table"] == bob.call("GET", f"/v1/games/{game_id}")["table"]
+        known = {"If-None-Match": seen.headers["ETag"]}
+        assert bob.request("GET", path, headers=known).status_code == 200
+        event = next(told)
+        assert event.name == "snapshot"
+        assert event.data["table"] == bob.get(f"/v1/games/{game_id}")["table"]
         stream.close()
 
 
-def ask_all_at_once(service: Service, ada: Person, number: int) -> list[int]:
+def ask_all_at_once(service: Service, ada: Client, number: int) -> list[int]:
     """The statuses of so many reads at the same time."""
 
     def ask(_: int) -> int:
-        answer = requests.get(f"{service.url}/v1/me", headers=ada.headers, timeout=120)
-        return answer.status_code
+        return ada.request("GET", "/v1/me").status_code
 
     with ThreadPoolExecutor(number) as threads:
         return list(threads.map(ask, range(number)))
@@ -240,9 +174,9 @@ def test_a_cluster_that_stands_still_is_waited_for_once_and_by_all_together(
     limits = {"REDIS_TIMEOUT_SECONDS": "1", "WEB_CONCURRENCY": "1"}
     with (
         ended(Cluster(binary("valkey"), tmp_path / "store")) as store,
-        serving(tmp_path / "service", store.url, **limits) as service,
+        serving(tmp_path / "service", REDIS_URL=store.url, **limits) as service,
     ):
-        ada = Person(service, "Ada")
+        ada = new_player(service.url, checked=False)
         for each in store.servers:
             each.freeze()
         begin = time.monotonic()
@@ -251,23 +185,19 @@ def test_a_cluster_that_stands_still_is_waited_for_once_and_by_all_together(
         assert time.monotonic() - begin < 24
         for each in store.servers:
             each.thaw()
-        answer = until_answered(
-            lambda: requests.get(f"{service.url}/v1/me", headers=ada.headers, timeout=30)
-        )
-        assert answer.ok
+        assert until_answered(lambda: ada.request("GET", "/v1/me")).ok
 
 
 def test_who_needs_connections_to_several_nodes_of_a_cluster_keeps_nobody_waiting_for_ever(
     cluster: Cluster, tmp_path: Path
 ) -> None:
     few = {"REDIS_CONNECTIONS": "2", "WEB_CONCURRENCY": "1"}
-    with serving(tmp_path, cluster.url, **few) as service:
-        tables = [sit_down(service) for _ in range(6)]
+    with serving(tmp_path, REDIS_URL=cluster.url, **few) as service:
+        tables = [seat_two(service.url) for _ in range(6)]
 
         def read(number: int) -> int:
-            ada, _, game_id = tables[number % len(tables)]
-            path = f"{service.url}/v1/games/{game_id}"
-            return requests.get(path, headers=ada.headers, timeout=60).status_code
+            (ada, _), game_id = tables[number % len(tables)]
+            return ada.request("GET", f"/v1/games/{game_id}").status_code
 
         with ThreadPoolExecutor(24) as threads:
             assert list(threads.map(read, range(240))) == [200] * 240
@@ -276,46 +206,24 @@ def test_who_needs_connections_to_several_nodes_of_a_cluster_keeps_nobody_waitin
 def test_readiness_finds_the_masters_of_a_cluster_by_itself(tmp_path: Path) -> None:
     with (
         ended(Cluster(binary("valkey"), tmp_path / "store")) as store,
-        serving(tmp_path / "service", store.url) as service,
+        serving(tmp_path / "service", REDIS_URL=store.url) as service,
     ):
-        ready = f"{service.url}/readyz"
-        assert requests.get(ready, timeout=30).ok
+        assert service.request("GET", "/readyz").ok
         dead = store.masters()[0]
         dead.kill()
-        wait_until(lambda: len(store.masters()) == 3, "its replica has taken over")
-        assert until_answered(lambda: requests.get(ready, timeout=30)).ok
+        await_store(lambda: len(store.masters()) == 3, "its replica has taken over")
+        assert until_answered(lambda: service.request("GET", "/readyz")).ok
         dead.start()
-        wait_until(lambda: store.role(dead) == "slave", "it has come back as a replica")
+        await_store(lambda: store.role(dead) == "slave", "it has come back as a replica")
         # Nobody but probes has asked since.
-        assert until_answered(lambda: requests.get(ready, timeout=30)).ok
+        assert until_answered(lambda: service.request("GET", "/readyz")).ok
 
 
-PROGRAM = """
-from gevent import monkey
-
-monkey.patch_all()
-import sys
-import time
-
-import gevent
-from redis import Redis, exceptions
-
-from api.storage.connect import connect
-from api.storage.client import Command
-from api.config.settings import Settings
-from api.storage.pubsub import Line, Subscriptions
-
-TIMEOUT = 2
-settings = Settings(redis_url=sys.argv[1], redis_timeout_seconds=TIMEOUT, redis_connections=2)
-link, places = connect(settings)
-"""
-
-
-def ask_program(lines: str, *arguments: str) -> str:
-    """What a program prints that does this with the link to a store and its places."""
+def use_store(use: str, url: str, *arguments: str) -> str:
+    """Return what a use of the store's client prints: see the program."""
     done = subprocess.run(
-        [sys.executable, "-c", PROGRAM + lines, *arguments],
-        cwd=ROOT,
+        [sys.executable, PROGRAMS / "store_client.py", use, url, *arguments],
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
         capture_output=True,
         text=True,
         timeout=60,
@@ -323,14 +231,6 @@ def ask_program(lines: str, *arguments: str) -> str:
     )
     assert done.returncode == 0, done.stderr
     return done.stdout
-
-
-LISTENING = """
-try:
-    Line(places, sys.argv[2], print, print).hear()
-except exceptions.TimeoutError:
-    print("given up")
-"""
 
 
 def test_a_server_that_stands_still_is_not_listened_to_for_ever(tmp_path: Path) -> None:
@@ -345,69 +245,22 @@ def test_a_server_that_stands_still_is_not_listened_to_for_ever(tmp_path: Path) 
             (f"redis://{here}", ""),
             (f"redis+cluster://{here}", here),
         ):
-            assert ask_program(LISTENING, url, place) == "given up\n", url
-
-
-HEARING = """
-line = Line(places, "", lambda channel, _: print(channel, flush=True), print)
-line.want("news")
-hearing = gevent.spawn(line.hear)
-store = Redis.from_url(sys.argv[1])
-while not store.pubsub_numsub("news")[0][1]:
-    gevent.sleep(0.01)
-gevent.sleep(TIMEOUT + 1)
-store.publish("news", "")
-gevent.sleep(0.5)
-print(hearing.ready())
-"""
+            assert use_store("listen", url, place) == "given up\n", url
 
 
 def test_who_hears_nothing_for_longer_than_a_request_may_take_still_listens(
     tmp_path: Path,
 ) -> None:
     with ended(Server(binary("valkey"), tmp_path, port := free_port())):
-        heard = ask_program(HEARING, f"redis://127.0.0.1:{port}")
+        heard = use_store("listen_in_silence", f"redis://127.0.0.1:{port}")
     assert heard == "news\nnews\nFalse\n", "its confirmation, and the message"
-
-
-FAILING = """
-def fail(channels):
-    raise ValueError("a fault of somebody else's")
-
-def wait_for(number):
-    while len(heard) < number:
-        gevent.sleep(0.01)
-
-heard = []
-subscriptions = Subscriptions(places, lambda *what: heard.append(what), fail)
-subscriptions.want("news")
-gevent.spawn(subscriptions.run)
-store = Redis.from_url(sys.argv[1])
-wait_for(1)
-store.client_kill_filter(_type="pubsub")
-wait_for(2)
-store.publish("news", "")
-wait_for(3)
-print(heard)
-"""
 
 
 def test_a_fault_of_those_who_are_told_ends_no_subscription(tmp_path: Path) -> None:
     with ended(Server(binary("valkey"), tmp_path, port := free_port())):
-        heard = ask_program(FAILING, f"redis://127.0.0.1:{port}")
+        heard = use_store("listen_with_a_fault", f"redis://127.0.0.1:{port}")
     confirmed, said = ("news", True), ("news", False)
     assert heard == f"{[confirmed, confirmed, said]}\n"
-
-
-ASKING_BOTH = """
-there, here = (Command(key, ("GET", key)) for key in sys.argv[2:])
-asking = [gevent.spawn(link.ask, [there, here]) for _ in range(40)]
-gevent.sleep(0.1)
-begin = time.monotonic()
-print([link.ask([here]) for _ in range(3)], time.monotonic() - begin < TIMEOUT / 2)
-gevent.joinall(asking)
-print({type(each.exception).__name__ for each in asking})
-"""
 
 
 def test_a_node_that_stands_still_keeps_nobody_waiting_who_needs_the_others(
@@ -421,7 +274,7 @@ def test_a_node_that_stands_still_keeps_nobody_waiting_who_needs_the_others(
             each.client().config_set("cluster-node-timeout", 60000)
         frozen.freeze()
         url = f"redis+cluster://127.0.0.1:{other.port}"
-        printed = ask_program(ASKING_BOTH, url, keys[frozen.port], keys[other.port])
+        printed = use_store("ask_two_nodes", url, keys[frozen.port], keys[other.port])
     assert printed == "[[None], [None], [None]] True\n{'TimeoutError'}\n"
 
 
@@ -433,39 +286,38 @@ def test_a_cluster_without_slots_is_unavailable_and_forgets_nobody_who_waits(
     options = ("--cluster-enabled", "yes", "--cluster-config-file", str(tmp_path / "nodes.conf"))
     with (
         ended(Server(binary("valkey"), tmp_path / "store", port, *options)) as store,
-        serving(tmp_path / "service", url, REDIS_TIMEOUT_SECONDS="0.5") as service,
+        serving(tmp_path / "service", REDIS_URL=url, REDIS_TIMEOUT_SECONDS="0.5") as service,
     ):
         every = (0, SLOTS - 1)
 
-        def register() -> requests.Response:
+        def register() -> Response:
             body = {"name": "Ada", "kind": "bot"}
-            return requests.post(f"{service.url}/v1/players", json=body, timeout=30)
+            return service.request("POST", "/v1/players", json=body)
 
         def check_unavailable() -> None:
-            assert register().json()["code"] == "store_unavailable"
+            assert register().code == "store_unavailable"
             # Whichever worker answers, also one that was asked about no key since.
             for _ in range(6):
-                ready = requests.get(f"{service.url}/readyz", timeout=30)
-                assert ready.json()["code"] == "store_unavailable"
+                assert service.request("GET", "/readyz").code == "store_unavailable"
 
         check_unavailable()
         store.client().execute_command("CLUSTER ADDSLOTSRANGE", *every)
         assert until_answered(register).ok
-        ada, bob, game_id = sit_down(service)
-        path = f"{service.url}/v1/games/{game_id}"
-        stream = requests.get(path + "/stream", headers=bob.headers, stream=True, timeout=60)
-        told = _events(stream)
-        assert next(told)[0] == "snapshot"
+        (ada, bob), game_id = seat_two(service.url)
+        path = f"/v1/games/{game_id}"
+        stream = bob.open("GET", f"{path}/stream")
+        told = events(stream)
+        assert next(told).name == "snapshot"
         store.client().execute_command("CLUSTER DELSLOTSRANGE", *every)
         check_unavailable()
         store.client().execute_command("CLUSTER ADDSLOTSRANGE", *every)
         assert until_answered(register).ok
-        mover = (ada, bob)[_mover((ada, bob), game_id)]
-        game = mover.call("GET", f"/v1/games/{game_id}")
+        mover = (ada, bob)[_mover([ada, bob], game_id)]
+        game = mover.get(f"/v1/games/{game_id}")
         body = {"turn": game["turn"], "move": game["legal_moves"][0]}
-        version = mover.call("POST", f"/v1/games/{game_id}/moves", json=body)["game"]["version"]
-        kind, data = next(told)
-        assert (kind, data["game"]["version"]) == ("update", version)
+        version = mover.post(f"/v1/games/{game_id}/moves", body)["game"]["version"]
+        event = next(told)
+        assert (event.name, event.data["game"]["version"]) == ("update", version)
         stream.close()
 
 
@@ -475,9 +327,9 @@ def test_sentinels_that_stand_still_take_no_longer_together_than_a_master_does(
     limits = {"REDIS_TIMEOUT_SECONDS": "3", "WEB_CONCURRENCY": "1"}
     with (
         ended(Watched(binary("valkey"), tmp_path / "store")) as store,
-        serving(tmp_path / "service", store.url, **limits) as service,
+        serving(tmp_path / "service", REDIS_URL=store.url, **limits) as service,
     ):
-        ada = Person(service, "Ada")
+        ada = new_player(service.url, checked=False)
         for each in (*store.sentinels, *store.servers):
             each.freeze()
         begin = time.monotonic()
@@ -489,17 +341,7 @@ def test_sentinels_that_stand_still_take_no_longer_together_than_a_master_does(
             each.thaw()
 
 
-def _mover(players: tuple[Person, ...], game_id: str) -> int:
-    (seat,) = players[0].call("GET", f"/v1/games/{game_id}")["to_move"]
+def _mover(players: list[Client], game_id: str) -> int:
+    (seat,) = players[0].get(f"/v1/games/{game_id}")["to_move"]
     assert isinstance(seat, int)
     return seat
-
-
-def _events(stream: requests.Response) -> Iterator[tuple[str, Any]]:
-    kind = ""
-    for line in stream.iter_lines(chunk_size=1):
-        name, _, value = line.decode().partition(": ")
-        if name == "event":
-            kind = value
-        elif name == "data":
-            yield kind, requests.models.complexjson.loads(value)

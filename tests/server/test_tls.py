@@ -6,11 +6,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import requests
 
-from tests.proofs.failover import Authority
-from tests.server.stores import Cluster, Secure, Watched, binary, ended, wait_until
-from tests.server.test_stores import play_to_the_end, serving, sit_down
+from tests.support.api_client import play_by_turns, seat_two
+from tests.support.certificates import Authority
+from tests.support.service import serving
+from tests.support.stores import Cluster, Secure, Watched, await_store, binary, ended
+from tests.support.waiting import wait_until
 
 pytestmark = pytest.mark.slow
 
@@ -47,10 +48,10 @@ def address(store: Any, of_servers: Secure, of_sentinels: Secure, *query: str) -
 def test_a_game_is_played_on_a_cluster_over_tls(ours: Secure, tmp_path: Path) -> None:
     with (
         ended(Cluster(binary("redis"), tmp_path / "store", secure=ours)) as cluster,
-        serving(tmp_path / "service", address(cluster, ours, ours)) as service,
+        serving(tmp_path / "service", REDIS_URL=address(cluster, ours, ours)) as service,
     ):
-        ada, bob, game_id = sit_down(service)
-        assert play_to_the_end(game_id, ada, bob)
+        players, _ = seat_two(service.url)
+        assert play_by_turns(players)
 
 
 def test_a_game_is_played_on_what_sentinels_watch_over_tls_across_a_failover(
@@ -59,17 +60,16 @@ def test_a_game_is_played_on_what_sentinels_watch_over_tls_across_a_failover(
     of_sentinels = ours._replace(user="watcher", password="watched")
     with (
         ended(Watched(binary("redis"), tmp_path / "store", ours, of_sentinels)) as watched,
-        serving(tmp_path / "service", address(watched, ours, of_sentinels)) as service,
+        serving(tmp_path / "service", REDIS_URL=address(watched, ours, of_sentinels)) as service,
     ):
-        ada, bob, game_id = sit_down(service)
-        assert play_to_the_end(game_id, ada, bob)
+        players, _ = seat_two(service.url)
+        assert play_by_turns(players)
         before = watched.master
         before.kill()
-        ready = f"{service.url}/readyz"
-        wait_until(lambda: watched.master is not before, "another one is the master")
-        wait_until(lambda: requests.get(ready, timeout=10).ok, "the service has found it")
-        ada, bob, game_id = sit_down(service)
-        assert play_to_the_end(game_id, ada, bob)
+        await_store(lambda: watched.master is not before, "another one is the master")
+        wait_until(lambda: service.request("GET", "/readyz").ok, "the service has found it")
+        players, _ = seat_two(service.url)
+        assert play_by_turns(players)
 
 
 @pytest.mark.parametrize("kind", [Cluster, Watched])
@@ -85,10 +85,10 @@ def test_a_store_with_the_certificate_of_another_host_is_not_talked_to_unless_to
     )
     with ended(made) as store:
         url = address(store, others, others, "ssl_check_hostname=false")
-        with serving(tmp_path / "trusting", url) as service:
-            ada, bob, game_id = sit_down(service)
-            assert play_to_the_end(game_id, ada, bob)
-        with serving(tmp_path / "wary", address(store, others, others)) as service:
-            answer = requests.get(f"{service.url}/readyz", timeout=30)
+        with serving(tmp_path / "trusting", REDIS_URL=url) as service:
+            players, _ = seat_two(service.url)
+            assert play_by_turns(players)
+        with serving(tmp_path / "wary", REDIS_URL=address(store, others, others)) as service:
+            answer = service.request("GET", "/readyz")
             assert answer.status_code == 503
             assert answer.json()["code"] == "store_unavailable"

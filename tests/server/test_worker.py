@@ -8,23 +8,10 @@ import pytest
 from api.problems.catalogue import CATALOGUE
 from api.server.worker import FAILED, PROBLEMS, Problem
 from api.web.headers import DATA_POLICY, POLICY, SAFE_HEADERS
-from tests.server.conftest import Start
-from tests.server.service import Service
+from tests.support.raw_http import exchange
+from tests.support.service import Service, Start
 
 TOKEN = "s3cr3t-t0ken"
-
-
-def exchange(service: Service, request: bytes) -> tuple[int, dict[str, str], bytes]:
-    """Send `request` as it is; the status, the headers (by lower-case name) and the body."""
-    with service.connect() as connection:
-        connection.sendall(request)
-        answer = b""
-        while chunk := connection.recv(65536):
-            answer += chunk
-    head, _, body = answer.partition(b"\r\n\r\n")
-    status, *lines = head.decode("ascii").split("\r\n")
-    headers = dict(line.lower().split(": ", 1) for line in lines)
-    return int(status.split()[1]), headers, body
 
 
 @pytest.mark.parametrize(
@@ -66,19 +53,19 @@ def exchange(service: Service, request: bytes) -> tuple[int, dict[str, str], byt
 def test_every_refusal_is_a_problem(
     service: Service, request_bytes: bytes, status: int, code: str
 ) -> None:
-    answered, headers, body = exchange(service, request_bytes)
-    problem = json.loads(body)
-    assert (answered, problem["status"], problem["code"]) == (status, status, code)
+    answer = exchange(service.port, request_bytes, half_close=False)
+    headers, problem = answer.headers, json.loads(answer.body)
+    assert (answer.status, problem["status"], problem["code"]) == (status, status, code)
     assert problem["type"] == f"/problems/{code}"
     assert problem["title"]
     assert problem["detail"]
     assert headers["content-type"] == "application/problem+json"
-    assert headers["content-length"] == str(len(body))
+    assert headers["content-length"] == str(len(answer.body))
     assert headers["connection"] == "close"
     assert headers["access-control-allow-origin"] == "*"
     for name, value in ((POLICY, DATA_POLICY), *SAFE_HEADERS):
         assert headers[name.lower()] == value
-    assert TOKEN.encode() not in body
+    assert TOKEN.encode() not in answer.body
 
 
 @pytest.fixture
@@ -93,7 +80,7 @@ def test_no_refusal_writes_what_was_sent_to_the_log(service: Service) -> None:
         b"GET / HTTP/1.1\r\nBad Header %b: 1\r\n\r\n" % token,
         b"GET / HTTP/1.1\r\nAuthorization: %b\r\n\r\n" % (token * 20_000),
     ):
-        exchange(service, request)
+        exchange(service.port, request, half_close=False)
     service.signal(signal.SIGTERM)
     assert service.exit_code() == 0
     assert "Refused" in service.output

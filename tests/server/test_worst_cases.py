@@ -11,7 +11,6 @@ from typing import Any
 
 import pytest
 
-from tests.api.document import document, operations, resolved
 from tests.fuzz.cost import HEAD_RATIO
 from tests.fuzz.mutations import at
 from tests.fuzz.worst import (
@@ -25,6 +24,7 @@ from tests.fuzz.worst import (
     service_to_measure,
     try_case,
 )
+from tests.support.document import document, operations, resolved
 
 
 @pytest.fixture(scope="module")

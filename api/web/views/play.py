@@ -9,7 +9,7 @@ from flask import Response, request
 from api.config.rate_policies import MOVES, POLLS, TICKETS, TICKETS_HERE
 from api.games.moves import require_seat
 from api.observability.context import note_time
-from api.storage.games import asking_items
+from api.storage.games import items_command
 from api.web.openapi.blueprint import TOKEN_OPTIONAL, Blueprint
 from api.web.openapi.components import (
     CONDITIONAL,
@@ -185,7 +185,7 @@ def list_events(query: dict[str, Any], game_id: str) -> Response:
     Retry-After.
     """
     since, limit = query["since"], query["limit"]
-    found = load_game(game_id, extra_commands=[asking_items(game_id, since + 1, since + limit)])
+    found = load_game(game_id, extra_commands=[items_command(game_id, since + 1, since + limit)])
     polled = services().long_polls.events(found, since, limit, query["wait"])
     note_time(polled.now)
     response = answer(polled.page)

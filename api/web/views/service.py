@@ -107,7 +107,7 @@ def readyz() -> Response:
     if lifecycle.is_announced():
         raise Problem("stopping")
     refusal = None
-    for condition in services().store.conditions():
+    for condition in services().health.conditions():
         policy = condition.eviction_policy
         if policy not in (None, KEEPS_EVERYTHING):
             raise Problem("store_evicts", f"maxmemory-policy is {policy}, not {KEEPS_EVERYTHING}.")

@@ -1,4 +1,4 @@
-"""A tap on the line to the store: it passes everything on, and counts the round trips."""
+"""A proxy in front of a store that counts round trips."""
 
 import contextlib
 import socket
@@ -7,10 +7,9 @@ from collections.abc import Iterator
 
 
 class Tap:
-    """A port before a store's.
+    """Forwards connections to the port of a store, and counts round trips.
 
-    A round trip is a question after an answer: what goes out on one connection before the store
-    has said anything is one.
+    All that a worker sends on a connection before the store answers is one round trip.
     """
 
     def __init__(self, port: int) -> None:
@@ -24,7 +23,7 @@ class Tap:
         return f"redis://127.0.0.1:{self._door.getsockname()[1]}"
 
     def close(self) -> None:
-        # Who waits in `accept` is not woken by closing alone.
+        # Closing alone does not wake a thread in `accept`.
         with contextlib.suppress(OSError):
             self._door.shutdown(socket.SHUT_RDWR)
         self._door.close()
@@ -37,7 +36,7 @@ class Tap:
 
 
 class Line:
-    """A connection of a worker's, and the one of ours that answers it."""
+    """A worker's connection and the forwarding one to the store."""
 
     def __init__(self, tap: Tap, worker: socket.socket, store: socket.socket) -> None:
         self.tap = tap

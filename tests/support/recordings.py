@@ -16,11 +16,13 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NotRequired, TypedDict
 
-PLAYTHROUGHS = Path(__file__).with_name("playthroughs")
+from tests.support.paths import ROOT
+
+PLAYTHROUGHS = ROOT / "tests" / "playthroughs"
 
 
 class Step(TypedDict):
-    """A position's moves, and what happened then: ``seat`` and ``move``, or ``expire``."""
+    """A position's legal moves, and the step from it: ``seat`` and ``move``, or ``expire``."""
 
     to_move: list[int]
     legal: dict[str, list[dict[str, Any]]]
@@ -54,7 +56,7 @@ class Recording:
 
     @property
     def seats(self) -> int:
-        """For how many seats the games are."""
+        """The number of seats."""
         return self.games[0]["seats"]
 
     @property
@@ -64,19 +66,19 @@ class Recording:
 
 
 def load(path: Path) -> Recording:
-    """Read one file."""
+    """Read a file of recorded games."""
     games = json.loads(gzip.decompress(path.read_bytes()))
     return Recording(path.name.removesuffix(".json.gz"), tuple(games))
 
 
 @cache
 def recordings() -> tuple[Recording, ...]:
-    """All recordings, by name."""
+    """Return all recordings, in the order of their names."""
     return tuple(load(path) for path in sorted(PLAYTHROUGHS.glob("*.json.gz")))
 
 
 def as_set(moves: Iterable[Mapping[str, Any]]) -> frozenset[str]:
-    """Moves in JSON as a set, whatever the order of the moves and of the sets they name.
+    """Return moves in JSON as a set, equal for any order of moves and of members that are sets.
 
     >>> as_set([{"type": "discard", "cards": ["red-7", "blue-3"]}]) == as_set(
     ...     [{"cards": ["blue-3", "red-7"], "type": "discard"}]
@@ -96,5 +98,5 @@ def as_set(moves: Iterable[Mapping[str, Any]]) -> frozenset[str]:
 
 
 def legal_by_seat(step: Step, seats: int) -> list[frozenset[str]]:
-    """A step's legal moves as sets, by seat; empty for a seat that has none."""
+    """Return a step's legal moves as one set for each seat."""
     return [as_set(step["legal"].get(str(seat), ())) for seat in range(seats)]

@@ -1,7 +1,7 @@
-"""The published document as a test holds it against answers.
+"""The published document, and the check of a response against it.
 
-Every answer that a test's client gets is checked here: its status is documented for its
-operation, its type too, and its body has the members that the schema says, and no others.
+The status and the content type of a response are documented for its operation, and its body has
+the members that the schema names, and no others.
 """
 
 import re
@@ -10,15 +10,15 @@ from pathlib import Path
 from typing import Any
 
 import jsonschema_rs
-import requests
 import yaml
 
 from api.web.headers import EXPOSED_HEADERS
+from tests.support.http_client import Response
 
 ROOT = Path(__file__).resolve().parents[2]
 METHODS = {"get", "post", "put", "patch", "delete"}
 DOCUMENTED_HEADERS = {*EXPOSED_HEADERS, "Content-Language", "Vary"}
-"""Those that a client may want, and that the document tells of wherever they are."""
+"""Headers for clients: each response that has one must document it."""
 
 
 @cache
@@ -27,7 +27,7 @@ def document() -> dict[str, Any]:
 
 
 def resolved(part: dict[str, Any]) -> dict[str, Any]:
-    """A part of the document, or the component that it refers to."""
+    """Return a part of the document, or the component that it refers to."""
     while "$ref" in part:
         kind, _, name = part["$ref"].removeprefix("#/components/").partition("/")
         part = document()["components"][kind][name]
@@ -35,14 +35,14 @@ def resolved(part: dict[str, Any]) -> dict[str, Any]:
 
 
 def parameters(path: str, operation: dict[str, Any]) -> list[dict[str, Any]]:
-    """All parameters of an operation at a path."""
+    """Return all parameters of an operation at a path."""
     of_path = document()["paths"][path].get("parameters", [])
     return [resolved(each) for each in (*of_path, *operation.get("parameters", []))]
 
 
 @cache
 def operations() -> list[tuple[str, re.Pattern[str], dict[str, Any]]]:
-    """Every operation: its method, a pattern of its path, what is said of it."""
+    """Return all operations: the method, a pattern of the path, and the operation object."""
     return [
         (method, re.compile(re.sub(r"{[^/]+}", "[^/]+", path)), operation)
         for path, methods in document()["paths"].items()
@@ -60,7 +60,7 @@ def find_operation(method: str, path: str) -> dict[str, Any] | None:
 
 @cache
 def closed_components() -> dict[str, Any]:
-    """The schemas, with no room for members that they do not name."""
+    """Return the schemas, closed for members that they do not name."""
     return {name: _closed(schema) for name, schema in document()["components"]["schemas"].items()}
 
 
@@ -77,16 +77,16 @@ def _closed(schema: Any) -> Any:
 
 @cache
 def validator(reference: str, *, closed: bool = True) -> jsonschema_rs.Draft202012Validator:
-    """What holds values against a component, with room for unknown members if not `closed`."""
+    """Return a validator for a component; unless `closed`, it allows unknown members."""
     schemas = closed_components() if closed else document()["components"]["schemas"]
     schema = {"$ref": reference, "components": {"schemas": schemas}}
     return jsonschema_rs.Draft202012Validator(schema, validate_formats=True)
 
 
-def check(response: requests.Response) -> None:
-    """Fail unless the document says that this request may be answered like this."""
-    method = str(response.request.method)
-    path = str(response.request.path_url).partition("?")[0]
+def check(response: Response) -> None:
+    """Fail unless the document allows this response to its request."""
+    method = response.method
+    path = response.path.partition("?")[0]
     operation = find_operation(method, path)
     if operation is None:
         assert response.status_code in (404, 405, 413, 411), f"{method} {path} is undocumented"
@@ -113,10 +113,10 @@ def check(response: requests.Response) -> None:
         )
 
 
-def check_headers(response: requests.Response, documented: dict[str, Any], about: str) -> None:
-    """Fail unless all headers are there that must be, no others of ours, and each is well-formed.
+def check_headers(response: Response, documented: dict[str, Any], about: str) -> None:
+    """Fail if a required header is missing, a header is malformed, or one is not documented.
 
-    Server-Time is on some refusals too, where nobody needs it.
+    Server-Time is allowed on every error.
     """
     headers = {name: resolved(each) for name, each in documented.items()}
     for name, header in headers.items():

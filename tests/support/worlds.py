@@ -1,17 +1,15 @@
-"""Two worlds that a reader cannot tell apart, each behind a service of its own.
+"""Two worlds that differ only in what one reader cannot see, each on a service of its own.
 
-A game is played by the rules alone and planted in both stores as the service would have written
-it: the same players, tokens, times and commits. What the reader cannot see is another in the
-second world: the position is dealt again, and so is all that was told to others alone, what they
-secretly chose, and the deal. The answers of the two services are compared byte by byte.
+A game is played with the rules alone and written to both stores as the service would have written
+it, with the same players, tokens, times and commits. The second world has other hidden state: the
+hidden cards of the position are dealt again, and the deal, the events for other seats and their
+secret choices are replaced. The responses of the two services are compared byte by byte.
 
-What the first world publishes as the hash of its deal stands in both: it is the one thing in
-which worlds may differ.
+Both worlds publish the deal hash of the first one: a real hash would tell them apart.
 """
 
 from __future__ import annotations
 
-import http.client
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -25,19 +23,32 @@ from msgspec.structs import replace
 from api.config.settings import Settings
 from api.games.progress import Progress
 from api.model.events import GameStarted
-from api.model.game import PRIVATE, PUBLIC, Game, Item, Player, SeatRecord, StoredDeal, digest, raw
-from api.model.retention import DAY_MS, HOUR_MS, Retention
+from api.model.game import (
+    PRIVATE,
+    PUBLIC,
+    Game,
+    HistoryItem,
+    Player,
+    SeatRecord,
+    StoredDeal,
+    digest,
+    raw,
+)
+from api.model.retention import DAY_MS, HOUR_MS
 from api.storage.connect import connect
-from api.storage.games import Change, Store
+from api.storage.games import Change
 from api.storage.indexes import Indexes
+from api.storage.store import Store
+from api.web.wiring import make_retention
 from engine.ruleset import Move, Seat, same_decision
 from tests.engine.play import Case, Step, component_names, encode, plain, random_game, told_to
 from tests.engine.traits import TRAITS
-from tests.server.service import PATIENCE, Service
+from tests.support.http_client import HttpClient
+from tests.support.service import Service
 
 TURN_SECONDS = 7 * 24 * 60 * 60
 
-# --- Who asks ------------------------------------------------------------------------------------
+# --- Callers ------------------------------------------------------------------------------------
 
 
 class Person(NamedTuple):
@@ -65,7 +76,7 @@ def new_id(rng: Random) -> str:
 
 @dataclass(frozen=True)
 class History:
-    """A game so far, commit by commit, and its position."""
+    """A game so far: its commits and its position."""
 
     case: Case
     persons: tuple[Person, ...]
@@ -80,7 +91,7 @@ class History:
 
 
 def history(case: Case, seed: int, now: int) -> History:
-    """A random game, up to a random place in it."""
+    """Play a random game up to a random step."""
     rng = Random(seed)
     persons = tuple(person(f"Seat {seat}", rng) for seat in range(case.seats))
     dealt = case.deal(Random(seed))
@@ -118,7 +129,7 @@ def history(case: Case, seed: int, now: int) -> History:
 
 
 def _somewhere(case: Case, steps: Sequence[Step], rng: Random) -> int:
-    """A number of steps: half the time one after which a secret is kept, if there is any."""
+    """Return a random number of steps; half the time one after which a secret is kept, if any."""
     secret = TRAITS[case.ruleset_id].secret_moves
     kept = [
         number
@@ -154,7 +165,7 @@ def _committed(change: Change, rng: Random) -> Change:
 
 
 def in_another_world(past: History, reader: Seat | None, state: Any, rng: Random) -> History:
-    """The same game as this reader was told it, with all else another."""
+    """Return the game with all replaced that this reader was not told."""
     names = sorted(component_names(past.case))
     others = dict(zip(names, rng.sample(names, len(names)), strict=True))
     return replace_changes(
@@ -182,8 +193,10 @@ def _otherwise(
     return replace(change, items=items, played=played, deal=deal)
 
 
-def _told_otherwise(item: Item, case: Case, reader: Seat | None, others: dict[str, str]) -> Item:
-    """What happened, with what others alone know of it renamed."""
+def _told_otherwise(
+    item: HistoryItem, case: Case, reader: Seat | None, others: dict[str, str]
+) -> HistoryItem:
+    """Return the item with the components renamed that only other seats know."""
     told_to_others = {
         seat: told if seat == str(reader) else _renamed(told, others)
         for seat, told in item.told_to.items()
@@ -210,19 +223,19 @@ def _renamed(json: Raw, others: dict[str, str]) -> Raw:
 
 
 class World:
-    """A service, and its store as the service itself writes it."""
+    """A service, and a client of its store that writes as the service does."""
 
     def __init__(self, service: Service) -> None:
         self.service = service
         settings = Settings(redis_url=f"unix://{service.store.address}")
         link, _ = connect(settings)
         self.store = Store(link)
-        self.indexes = Indexes(link, self.store, Retention.of(settings))
+        self.indexes = Indexes(link, self.store, make_retention(settings))
         self._link = link
 
     def plant(self, past: History, now: int) -> None:
-        """Keep this game, and nothing else."""
-        self._link.everywhere("FLUSHALL")
+        """Have this game in the store, and nothing else."""
+        self._link.execute_on_all("FLUSHALL")
         for each in (*past.persons, past.spectator):
             self.store.add_player(each.player, digest(each.secret), DAY_MS)
             # Later than any request, so that none of them changes it.
@@ -242,7 +255,7 @@ class World:
 
 
 class JointStep(NamedTuple):
-    """A seat's move in each of two worlds, after which the reader still cannot tell them apart."""
+    """A move in each of two worlds after which the reader still cannot tell them apart."""
 
     seat: Seat
     moves: tuple[Move, Move]
@@ -252,10 +265,9 @@ class JointStep(NamedTuple):
 def joint_steps(
     case: Case, states: tuple[Any, Any], reader: Seat | None, rng: Random
 ) -> Iterator[JointStep]:
-    """Moves that the rules let the reader see nothing new of, in a random order.
+    """Yield, in random order, moves that show the reader no difference between the worlds.
 
-    What a seat secretly chooses while others still do is one by what the rules say: if the
-    reader is told different things of it, that is a leak and not the end of its ignorance.
+    A secret choice while other seats still choose must be among them: if it shows, that is a leak.
     """
     for seat in rng.sample(range(case.seats), case.seats):
         for moves in _pairs(case, states, seat, seat == reader, rng):
@@ -296,7 +308,7 @@ def _pairs(
 
 
 def redealt(past: History, reader: Seat | None, rng: Random, tries: int) -> Any:
-    """The position as it may be as well; one in which the game can go on unnoticed, if found."""
+    """Deal the hidden cards again; prefer a position in which a joint step is possible."""
     ruleset = past.case.ruleset
     state = past.state
     for _ in range(tries):
@@ -306,11 +318,11 @@ def redealt(past: History, reader: Seat | None, rng: Random, tries: int) -> Any:
     return state
 
 
-# --- Asking --------------------------------------------------------------------------------------
+# --- Requests ------------------------------------------------------------------------------------
 
 
 class Question(NamedTuple):
-    """A request, but for who asks."""
+    """A request without its caller."""
 
     method: str
     path: str
@@ -322,7 +334,7 @@ class Question(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """All that is told of a request."""
+    """A whole response."""
 
     status: int
     headers: tuple[tuple[str, str], ...]
@@ -330,40 +342,33 @@ class Answer(NamedTuple):
 
 
 def ask(world: World, caller: Person | None, question: Question) -> Answer:
-    with_body = question.body is not None
-    connection, response = _send(world, caller, question, with_body)
-    try:
-        return Answer(response.status, tuple(response.getheaders()), response.read())
-    finally:
-        connection.close()
+    headers, body = dict(question.headers), None
+    if question.body is not None:
+        headers["Content-Type"] = "application/json"
+        body = encode(question.body)
+    response = _client(world, caller).request(
+        question.method, question.path, data=body, headers=headers
+    )
+    return Answer(response.status_code, tuple(response.headers.items()), response.content)
 
 
 def listen(
     world: World, caller: Person | None, question: Question, enough: Callable[[bytes], bool]
 ) -> Answer:
-    """A stream until `enough` has come of it."""
-    connection, response = _send(world, caller, question, False)
-    try:
+    """Read a stream until `enough` of it has come."""
+    with _client(world, caller).open(
+        question.method, question.path, headers=dict(question.headers)
+    ) as response:
         told = b""
-        while not enough(told) and (more := response.read1()):
-            told += more
-        return Answer(response.status, tuple(response.getheaders()), told)
-    finally:
-        connection.close()
+        for chunk in response.chunks():
+            told += chunk
+            if enough(told):
+                break
+        return Answer(response.status_code, tuple(response.headers.items()), told)
 
 
-def _send(
-    world: World, caller: Person | None, question: Question, with_body: bool
-) -> tuple[http.client.HTTPConnection, http.client.HTTPResponse]:
-    connection = http.client.HTTPConnection("127.0.0.1", world.service.port, timeout=PATIENCE)
-    headers = dict(question.headers)
-    if caller is not None:
-        headers["Authorization"] = f"Bearer {caller.token}"
-    if with_body:
-        headers["Content-Type"] = "application/json"
-    body = encode(question.body) if with_body else None
-    connection.request(question.method, question.path, body, headers)
-    return connection, connection.getresponse()
+def _client(world: World, caller: Person | None) -> HttpClient:
+    return HttpClient(world.service.url, caller and caller.token, keep_alive=False)
 
 
 # --- What may differ -----------------------------------------------------------------------------
@@ -374,19 +379,19 @@ OF_THE_REQUEST = (
     (rb'"cursor":"[0-9]{13}\.', rb'"cursor":"<ms>.'),
     (rb'"ticket":"[\w-]{43}","expires_at":"' + TIME, rb'"ticket":"<new>","expires_at":"<time>'),
 )
-"""What every answer of its kind has anew: when it was asked, and a random ticket."""
+"""Parts that differ in each response: the time of the request, and a random ticket."""
 
 OF_LATER_COMMITS = (
     (TIME, b"<time>"),
     (rb'("cursor":"<ms>\.(?:[\w-]{8})*)', lambda match: b"<%d>" % len(match[1])),
 )
-"""Times of what was not planted but played, and marks in a cursor that are made of them."""
+"""Times of commits that were played and not planted, and the marks that a cursor has of them."""
 
 COMMIT = re.compile(r'^(W/)?"(\w+-[0-9]+)-[0-9a-f]{16}-')
 
 
 def comparable(answer: Answer, *, is_planted: bool) -> Answer:
-    """An answer without what differs between any two requests, or between any two commits."""
+    """Return a response without what differs between any two requests or any two commits."""
     body = answer.body
     for pattern, placeholder in OF_THE_REQUEST + (() if is_planted else OF_LATER_COMMITS):
         body = re.sub(pattern, placeholder, body)

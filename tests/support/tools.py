@@ -1,4 +1,4 @@
-"""Programs that slow tests need besides Python."""
+"""Programs that some tests need besides Python."""
 
 import os
 import shutil
@@ -7,7 +7,7 @@ import pytest
 
 
 def find_program(name: str) -> str:
-    """Where a program is. Without it the test is skipped; where CI runs, it fails."""
+    """Return the path of a program. If there is none, skip the test, or fail it where CI is set."""
     found = shutil.which(name)
     if found is None and os.environ.get("CI"):
         pytest.fail(f"{name} is not installed")

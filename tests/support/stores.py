@@ -1,77 +1,45 @@
-"""Stores as people run them: a single server, a cluster, servers watched by Sentinels.
+"""Stores as operators run them: a single server, a cluster, a master watched by Sentinels.
 
-Real servers on loopback: the Valkey that the service brings along, or the `redis-server` of the
-system. Each is a process of its own in a directory of its own, ended by its process id.
+Real servers on loopback: the Valkey of the embedded store, or the system's `redis-server`. Each is
+a process with a directory of its own.
 """
 
 import contextlib
 import os
-import shutil
 import signal
-import socket
 import subprocess
-import time
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import pytest
 import redis
 
 from api.server.valkey import server_binary
+from tests.support.ports import free_port
+from tests.support.tools import find_program
+from tests.support.waiting import wait_until
 
 PATIENCE = 60.0
 SLOTS = 16384
 SERVERS = ("valkey", "redis")
 
 
+def await_store(condition: Callable[[], Any], what: str) -> Any:
+    """Wait for a condition that asks a store, which may refuse connections meanwhile."""
+    errors = (redis.RedisError, redis.exceptions.RedisClusterException)
+    return wait_until(condition, what, PATIENCE, ignoring=errors)
+
+
 def binary(server: str) -> str:
-    """The path of a server; where it has to be there, a test fails without it."""
-    if server == "valkey":
-        return server_binary()
-    found = shutil.which("redis-server")
-    if found is None:
-        if os.environ.get("CI"):
-            pytest.fail("redis-server is not installed")
-        pytest.skip("redis-server is not installed")
-    return found
-
-
-def free_port(*, for_cluster: bool = False) -> int:
-    """A port that is free now; a node of a cluster takes the one 10,000 above it too."""
-    while True:
-        with socket.socket() as taken:
-            taken.bind(("127.0.0.1", 0))
-            port: int = taken.getsockname()[1]
-        if not for_cluster:
-            return port
-        port = 10000 + port % 40000
-        if all(_is_free(each) for each in (port, port + 10000)):
-            return port
-
-
-def _is_free(port: int) -> bool:
-    with socket.socket() as tried:
-        return tried.connect_ex(("127.0.0.1", port)) != 0
-
-
-def wait_until(
-    condition: Callable[[], Any], what: str, patience: float = PATIENCE, pause: float = 0.05
-) -> Any:
-    deadline = time.monotonic() + patience
-    while time.monotonic() < deadline:
-        with contextlib.suppress(redis.RedisError, redis.exceptions.RedisClusterException):
-            if outcome := condition():
-                return outcome
-        time.sleep(pause)
-    raise AssertionError(f"not within {patience} s: {what}")
+    """Return the path of a server's program: the Valkey of the service, or the system's Redis."""
+    return server_binary() if server == "valkey" else find_program("redis-server")
 
 
 class Secure(NamedTuple):
-    """Servers that speak TLS alone, to whoever has a certificate too and knows a password.
+    """Servers that accept only TLS, with client certificates and passwords.
 
-    Theirs are of the authority, and serve as their clients' as well. The service is a user of its
-    own; they among themselves are not.
+    Servers and clients share one certificate. The service logs in as a user; the servers use the
+    default user among themselves.
     """
 
     authority: Path
@@ -95,7 +63,7 @@ class Secure(NamedTuple):
 
     @property
     def query(self) -> str:
-        """What a URL says of certificates."""
+        """The part of a store's URL that names the certificates."""
         return (
             f"ssl_ca_certs={self.authority}&ssl_certfile={self.certificate}&ssl_keyfile={self.key}"
         )
@@ -145,7 +113,7 @@ class Server:
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
         )
-        wait_until(self.client().ping, f"{self._command[0]} answers on {self.port}")
+        await_store(self.client().ping, f"{self._command[0]} answers on {self.port}")
 
     def client(self, **options: Any) -> redis.Redis:
         options = {"socket_timeout": 5, **self._client_options, **options}
@@ -171,7 +139,7 @@ class Server:
 
 
 class Cluster:
-    """Masters with a replica each, as many as there are masters."""
+    """A cluster of masters with one replica each."""
 
     def __init__(
         self,
@@ -207,16 +175,16 @@ class Cluster:
             first.execute_command("CLUSTER MEET", "127.0.0.1", each.port)
         for number, replica in enumerate(self.servers[masters:]):
             client = replica.client()
-            wait_until(
+            await_store(
                 lambda client=client, number=number: client.execute_command(
                     "CLUSTER REPLICATE", ids[number]
                 ),
                 "a replica knows its master",
             )
-        wait_until(self.is_whole, "the cluster is complete")
+        await_store(self.is_whole, "the cluster is complete")
 
     def is_whole(self) -> bool:
-        """All nodes that live agree that all slots are served, and masters have their replicas."""
+        """Whether all live nodes say that all slots are served, and each master has its replica."""
         alive = [each for each in self.servers if each.process and each.process.poll() is None]
         for each in alive:
             client = each.client()
@@ -289,7 +257,7 @@ class Watched:
                 self.servers.append(Server(program, place, port, *options, secure=secure))
             for number in range(3):
                 self.sentinels.append(self._sentinel(program, directory / f"s{number}"))
-            wait_until(self.is_whole, "the Sentinels know everybody")
+            await_store(self.is_whole, "the Sentinels know all servers")
         except BaseException:
             self.end()
             raise

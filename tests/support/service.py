@@ -1,51 +1,31 @@
-"""A real service as a test holds it: its processes, its store, and what it says."""
+"""A running `ludotheque serve`: its processes, its store and its output."""
 
 import contextlib
 import os
 import re
 import signal
-import socket
 import subprocess
+import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import redis
-import requests
 
+from api.config.rate_policies import POLICIES
 from api.config.settings import describe
 from api.observability.exposition import SECONDS_KEPT
 from api.server import valkey, valkey_supervisor
-
-ROOT = Path(__file__).resolve().parents[2]
-PATIENCE = 30.0
-
-
-def wait_until(condition: Callable[[], Any], what: str, patience: float = PATIENCE) -> Any:
-    """The first true value of `condition`, which must come before long."""
-    deadline = time.monotonic() + patience
-    while not (value := condition()):
-        assert time.monotonic() < deadline, f"waited in vain until {what}"
-        time.sleep(0.02)
-    return value
-
-
-def is_alive(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    # A process that has ended, but whose parent has not looked, does not live.
-    status = Path(f"/proc/{pid}/stat")
-    with contextlib.suppress(OSError):
-        return status.read_text().rpartition(")")[2].split()[0] != "Z"
-    return True
+from tests.support.http_client import BROKEN, HttpClient, Response
+from tests.support.paths import ROOT
+from tests.support.processes import worker_pids
+from tests.support.waiting import PATIENCE, wait_until
 
 
 class Store:
-    """The files of an embedded Valkey, and the Valkey on them if one runs."""
+    """The data directory of an embedded Valkey, and the Valkey that runs on it, if any."""
 
     def __init__(self, data_dir: Path) -> None:
         self.directory = data_dir / "valkey"
@@ -72,17 +52,27 @@ class Store:
         return int(wait_until(lock.read_text, "the keeper has written its pid"))
 
     def end(self) -> None:
-        """Stop what is left, if anything."""
+        """Stop the Valkey if it still runs."""
         if not self.directory.exists():
             return
         with contextlib.suppress(redis.RedisError, OSError), self.client() as client:
             client.shutdown(nosave=True)
 
 
-class Service:
-    """A `ludotheque serve` in a process group of its own, as a terminal would give it."""
+SERVE = (sys.executable, "-P", "-m", "api.server.cli", "serve")
+"""The command line of `ludotheque serve`."""
 
-    def __init__(self, command: list[str], environment: dict[str, str], cwd: Path) -> None:
+UNLIMITED = {
+    "RATE_LIMITS": ",".join(f"{each.name}=1000000000/day" for each in POLICIES),
+    "WAITERS_PER_ADDRESS": "5000",
+}
+"""Settings with which requests are counted, but no test reaches a limit."""
+
+
+class Service:
+    """A `ludotheque serve` in a process group of its own, as a terminal would start it."""
+
+    def __init__(self, command: Sequence[str], environment: dict[str, str], cwd: Path) -> None:
         self.lines: list[str] = []
         self.store = Store(Path(environment["DATA_DIR"]))
         self.process = subprocess.Popen(
@@ -127,31 +117,44 @@ class Service:
     def port(self) -> int:
         return int(self.url.rpartition(":")[2])
 
+    @property
+    def worker_pids(self) -> set[int]:
+        """The processes that are its workers now."""
+        return worker_pids(self.process.pid)
+
+    def request(self, method: str, path: str, **how: Any) -> Response:
+        """Send a request on a connection of its own, as `HttpClient.request` does."""
+        return HttpClient(self.url, keep_alive=False).request(method, path, **how)
+
     def get(self, path: str, **query: Any) -> str:
-        answer = requests.get(self.url + path, params=query, timeout=PATIENCE)
+        """Return the text of a response that must be 200."""
+        answer = self.request("GET", path, params=query)
         assert answer.status_code == 200, answer.text
         return answer.text
 
     def workers(self, number: int = 2) -> set[int]:
-        """The pids of its workers, found by asking until so many have answered."""
+        """Wait until this many workers have answered; their process ids. Needs the probe."""
         pids: set[int] = set()
 
         def ask() -> bool:
-            with contextlib.suppress(requests.ConnectionError):
+            with contextlib.suppress(*BROKEN):
                 pids.add(int(self.get("/pid")))
             return len(pids) >= number
 
         wait_until(ask, f"{number} workers have answered")
         return pids
 
-    def connect(self) -> socket.socket:
-        return socket.create_connection(("127.0.0.1", self.port), timeout=PATIENCE)
+    def waiters(self) -> int:
+        """The number of open long polls and event streams, in all workers."""
+        found = re.search(r"^ludotheque_waiters (\S+)$", self.get("/metrics"), re.MULTILINE)
+        assert found
+        return int(float(found[1]))
 
     def signal(self, number: signal.Signals) -> None:
         self.process.send_signal(number)
 
     def press_ctrl_c(self) -> None:
-        """What a terminal does: SIGINT to everything in the foreground."""
+        """Send SIGINT to the whole process group, as a terminal does."""
         os.killpg(self.process.pid, signal.SIGINT)
 
     def kill_valkey(self) -> None:
@@ -167,19 +170,50 @@ class Service:
         return code
 
     def end(self) -> None:
-        """Stop it without regard. Its keeper and its Valkey follow by themselves."""
+        """Kill its process group. The supervisor and Valkey then end by themselves."""
         with contextlib.suppress(ProcessLookupError):
             os.killpg(self.process.pid, signal.SIGKILL)
         self.process.wait()
 
 
+def clean_environment() -> dict[str, str]:
+    """Return this process's environment without the service's settings."""
+    settings = {row.variable for row in describe()}
+    return {name: value for name, value in os.environ.items() if name not in settings}
+
+
+def service_environment(data_dir: str | Path, **settings: str) -> dict[str, str]:
+    """Return the environment of a service on a free port, with an embedded Valkey."""
+    environment = clean_environment()
+    environment |= {"PORT": "0", "DATA_DIR": str(data_dir), "PYTHONPATH": str(ROOT)}
+    return environment | settings
+
+
+def start_service(directory: str, **settings: str) -> Service:
+    """Start a service with its data below a directory. It may not be ready yet."""
+    return Service(SERVE, service_environment(f"{directory}/data", **settings), ROOT)
+
+
+def stop_service(service: Service) -> None:
+    service.end()
+    service.store.end()
+
+
+@contextlib.contextmanager
+def serving(directory: str | Path, **settings: str) -> Iterator[Service]:
+    """A service that is ready, and is stopped at the end."""
+    service = start_service(str(directory), **settings)
+    try:
+        yield service.await_ready()
+    finally:
+        stop_service(service)
+
+
 def fresh_metrics(service: Service) -> str:
-    """The metrics, and not a text that a worker has kept from before."""
+    """Return the metrics, after the text that a worker has cached has expired."""
     time.sleep(SECONDS_KEPT)
     return service.get("/metrics")
 
 
-def clean_environment() -> dict[str, str]:
-    """This process's environment without any setting of ours."""
-    settings = {row.variable for row in describe()}
-    return {name: value for name, value in os.environ.items() if name not in settings}
+Start = Callable[..., Service]
+"""The `start` fixture of `tests/server`."""

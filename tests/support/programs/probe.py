@@ -1,7 +1,7 @@
-"""`ludotheque serve` with a small application in place of ours, that does what a test asks.
+"""`ludotheque serve` with a small application in place of the API.
 
-It has what the service's own API lacks: requests that take their time, a bare counter in the
-store, and the worker's process id. Run as a script; all settings come from the environment.
+It has what the API lacks: slow requests, failures, a counter in the store, and the worker's
+process id. Run as a script; all settings come from the environment.
 """
 
 import os

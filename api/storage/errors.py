@@ -1,0 +1,87 @@
+"""Errors of the store, and how to tell them apart."""
+
+from __future__ import annotations
+
+import logging
+from typing import Any
+
+from redis import RedisError, ResponseError
+from redis.exceptions import ConnectionError as RedisConnectionError
+from redis.exceptions import OutOfMemoryError
+from redis.exceptions import TimeoutError as RedisTimeoutError
+
+log = logging.getLogger("ludotheque")
+
+UNREACHABLE = (RedisConnectionError, RedisTimeoutError, OSError)
+"""Errors of a connection, after which it is not known whether the server ran the commands."""
+
+
+class Unreadable(Exception):
+    """The data under one key is damaged, or was not written by this service.
+
+    It is no `RedisError`: the store works, and a retry is of no use.
+    """
+
+
+class NewerFormat(Unreadable):
+    """A game that a newer release wrote, and that this one must not touch."""
+
+
+class UnsupportedFormat(Unreadable):
+    """A game that an earlier release stored in a format that this release cannot play."""
+
+
+class NotReplicated(RedisError):
+    """The change was written, but fewer replicas than required have confirmed it in time."""
+
+
+class PoolExhausted(RedisConnectionError):
+    """All connections to a server were in use for too long, which says nothing of the server."""
+
+
+def is_wrong_type(error: Exception) -> bool:
+    """Return whether a command was refused because its key holds data of another type."""
+    # An error of a script has text before or after it, depending on the server.
+    return isinstance(error, ResponseError) and "WRONGTYPE " in str(error)
+
+
+def is_full(error: Exception) -> bool:
+    """Return whether a server refused a change because its memory or its disk is full."""
+    # MISCONF: the server could not write its file.
+    return isinstance(error, OutOfMemoryError) or (
+        isinstance(error, ResponseError) and "MISCONF " in str(error)
+    )
+
+
+def raise_errors(replies: list[Any], *, keep_unreadable: bool = False) -> list[Any]:
+    """Return the replies, or raise the first that is an error.
+
+    `keep_unreadable`: leave `Unreadable` in its place instead, as it concerns one key only.
+    """
+    for at, error in enumerate(replies):
+        if not isinstance(error, RedisError):
+            continue
+        if not is_wrong_type(error):
+            raise error
+        replies[at] = Unreadable()
+        replies[at].__cause__ = error
+        if not keep_unreadable:
+            raise replies[at]
+    return replies
+
+
+def readable(reply: Any) -> Any:
+    """Return a reply, or raise it if it is `Unreadable`."""
+    if isinstance(reply, Unreadable):
+        raise reply
+    return reply
+
+
+def log_unreadable(game_id: str, error: Exception) -> None:
+    """Log that a game cannot be read, with the traceback but without any of its data."""
+    if isinstance(error, NewerFormat):
+        log.warning("game %s was written by a newer release", game_id)
+    elif isinstance(error, UnsupportedFormat):
+        log.warning("game %s has a format of an earlier release that is not supported", game_id)
+    else:
+        log.error("game %s cannot be read", game_id, exc_info=error)

@@ -1,0 +1,65 @@
+"""The store of games and players, which are read together in one round trip.
+
+Time is that of the store's clock, read in the same round trip as the records that it is about.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from api.model.game import Account
+from api.storage import games, players
+from api.storage.client import Command, StoreClient
+from api.storage.errors import readable
+from api.storage.games import GameStore, StoredGame
+from api.storage.players import PlayerStore
+
+
+class Reading(NamedTuple):
+    """The result of one round trip: time (ms), account, game, versions of a played move's items.
+
+    `extra` has the replies to the extra commands, as they came.
+    """
+
+    now: int
+    account: Account | None
+    found: StoredGame | None
+    played: bytes | None
+    extra: Sequence[Any]
+
+
+class Store(GameStore, PlayerStore):
+    """Typed access to stored games and players."""
+
+    def __init__(self, client: StoreClient) -> None:
+        self.client = client
+
+    def read(
+        self,
+        player_id: str | None,
+        game_id: str | None = None,
+        played: str | None = None,
+        extra: Sequence[Command] = (),
+    ) -> Reading:
+        """Read the time, an account, a game and a move played before, in one round trip.
+
+        The time is that of the server that has the game, or else the player. `Unreadable` is not
+        raised about the extra commands: it is among their replies.
+        """
+        if game_id is not None:
+            commands = [games.time_command(game_id), games.game_command(game_id)]
+        elif player_id is not None:
+            commands = [players.time_command(player_id)]
+        else:
+            commands = [Command("", ("TIME",))]
+        if player_id is not None:
+            commands.append(players.account_command(player_id))
+        if game_id is not None and played is not None:
+            commands.append(games.played_command(game_id, played))
+        replies = self.client.execute([*commands, *extra], keep_unreadable=True)
+        own = iter(map(readable, replies[: len(commands)]))
+        now = games.read_time(next(own))
+        found = games.read_game(game_id, next(own)) if game_id is not None else None
+        account = players.read_account(player_id, next(own)) if player_id is not None else None
+        return Reading(now, account, found, next(own, None), replies[len(commands) :])
