@@ -18,8 +18,9 @@ from gevent.queue import Queue
 from redis import ResponseError
 from redis.exceptions import ConnectionError as RedisConnectionError
 
-from api.storage import games, indexes
-from api.storage.client import Command, refuse_errors
+from api.storage import games, indexes, players
+from api.storage.client import Command
+from api.storage.errors import raise_errors
 
 WRONG_TYPE = ResponseError("WRONGTYPE Operation against a key holding the wrong kind of value")
 
@@ -66,8 +67,12 @@ class MemoryClient:
     def time_ms(self) -> int:
         return EPOCH_MS + self.offset_ms + round(self._now() * 1000)
 
-    def ask(
-        self, commands: Sequence[Command], *, durable: bool = False, apart: bool = False
+    def execute(
+        self,
+        commands: Sequence[Command],
+        *,
+        durable: bool = False,
+        keep_unreadable: bool = False,
     ) -> list[Any]:
         self.calls.append(commands)
         gevent.sleep(self.latency)
@@ -76,12 +81,13 @@ class MemoryClient:
             before(commands)
         if self.failure is not None:
             raise self.failure
-        return refuse_errors([self._answer(each) for each in commands], apart=apart)
+        replies = [self._reply(each) for each in commands]
+        return raise_errors(replies, keep_unreadable=keep_unreadable)
 
-    def everywhere(self, *words: Any) -> list[Any]:
+    def execute_on_all(self, *words: Any) -> list[Any]:
         return [b""]
 
-    def _answer(self, command: Command) -> Any:
+    def _reply(self, command: Command) -> Any:
         try:
             if command.script is not None:
                 _, _, number, *rest = map(to_bytes, command.words)
@@ -187,15 +193,15 @@ class MemoryClient:
             connection.answers.put([b"message", channel, message])
 
 
-# --- The scripts -------------------------------------------------------------------------
+# --- The scripts of api/storage/scripts ----------------------------------------------------
 
 
 def commit(store: MemoryClient, keys: list[bytes], args: list[bytes]) -> int:
-    _, version, commit_id, own_id, life, *rest = args
+    _, version, commit_id, own_id, ttl, *rest = args
     game, items, played = keys
     stored = store.hmget(game, b"version", b"commit")
     if stored[1] == own_id:
-        store.pexpire(game, float(life))
+        store.pexpire(game, float(ttl))
         return 1
     if (stored[0] or b"", stored[1] or b"") != (version, commit_id):
         return 0
@@ -215,22 +221,22 @@ def commit(store: MemoryClient, keys: list[bytes], args: list[bytes]) -> int:
     if new_played:
         store.hset(played, *new_played)
     for key in keys:
-        store.pexpire(key, float(life))
+        store.pexpire(key, float(ttl))
     store.tell(game, fields[1])
     return 1
 
 
-def touch(store: MemoryClient, keys: list[bytes], args: list[bytes]) -> int:
+def confirm_commit(store: MemoryClient, keys: list[bytes], args: list[bytes]) -> int:
     return int(store.hget(keys[0], b"commit") == args[0])
 
 
 def add_player(store: MemoryClient, keys: list[bytes], args: list[bytes]) -> None:
-    name, kind, token, life = args
+    name, kind, token, ttl = args
     store.hset(keys[0], b"name", name, b"kind", kind, b"token", token)
-    store.pexpire(keys[0], float(life))
+    store.pexpire(keys[0], float(ttl))
 
 
-def offer(store: MemoryClient, keys: list[bytes], args: list[bytes]) -> bytes | None:
+def offer_token(store: MemoryClient, keys: list[bytes], args: list[bytes]) -> bytes | None:
     token, nonce, next_token, at = args
     if store.hget(keys[0], b"token") != token:
         return None
@@ -240,7 +246,7 @@ def offer(store: MemoryClient, keys: list[bytes], args: list[bytes]) -> bytes | 
     return nonce
 
 
-def promote(store: MemoryClient, keys: list[bytes], args: list[bytes]) -> int:
+def promote_token(store: MemoryClient, keys: list[bytes], args: list[bytes]) -> int:
     if store.hget(keys[0], b"next_token") != args[0]:
         return 0
     store.hset(keys[0], b"token", args[0])
@@ -250,29 +256,29 @@ def promote(store: MemoryClient, keys: list[bytes], args: list[bytes]) -> int:
     return 1
 
 
-def remember(store: MemoryClient, keys: list[bytes], args: list[bytes]) -> bytes:
+def remember_creation(store: MemoryClient, keys: list[bytes], args: list[bytes]) -> bytes:
     if (known := store.get(keys[0])) is not None:
         return known
     store.set(keys[0], args[0], b"PX", args[1])
     return args[0]
 
 
-def keep(store: MemoryClient, keys: list[bytes], args: list[bytes]) -> None:
+def renew_player(store: MemoryClient, keys: list[bytes], args: list[bytes]) -> None:
     if store.exists(keys[0]):
         store.hset(keys[0], b"kept_at", args[0])
         store.pexpire(keys[0], max(store.pttl(keys[0]), float(args[1])))
 
 
-def see(store: MemoryClient, keys: list[bytes], args: list[bytes]) -> None:
+def see_player(store: MemoryClient, keys: list[bytes], args: list[bytes]) -> None:
     if store.exists(keys[0]):
         store.hset(keys[0], b"seen_at", args[0])
 
 
 def add_entry(store: MemoryClient, keys: list[bytes], args: list[bytes]) -> None:
-    game_id, created_at, now, life, how, most = args
+    game_id, created_at, now, ttl, how, most = args
     entries, ends = keys
     store.zadd(entries, float(created_at), game_id)
-    store.zadd(ends, float(now) + float(life), game_id, greater=how == b"GT")
+    store.zadd(ends, float(now) + float(ttl), game_id, greater=how == b"GT")
     by_end = sorted(store.value(ends, SortedSet).items(), key=lambda each: each[1])
     over = [member for member, end in by_end if end < float(now)][: int(most)]
     for key in keys:
@@ -282,13 +288,13 @@ def add_entry(store: MemoryClient, keys: list[bytes], args: list[bytes]) -> None
         store.pexpire(key, last - float(now))
 
 
-def add_ended(store: MemoryClient, keys: list[bytes], args: list[bytes]) -> None:
-    game_id, now, life, most = args
+def add_ended_entry(store: MemoryClient, keys: list[bytes], args: list[bytes]) -> None:
+    game_id, now, ttl, most = args
     store.zadd(keys[0], float(now), game_id)
     by_end = sorted(store.value(keys[0], SortedSet).items(), key=lambda each: each[1])
-    over = [member for member, end in by_end if end <= float(now) - float(life)]
+    over = [member for member, end in by_end if end <= float(now) - float(ttl)]
     store.zrem(keys[0], over[: int(most)])
-    store.pexpire(keys[0], float(life))
+    store.pexpire(keys[0], float(ttl))
 
 
 def remove_entries(store: MemoryClient, keys: list[bytes], args: list[bytes]) -> None:
@@ -298,16 +304,16 @@ def remove_entries(store: MemoryClient, keys: list[bytes], args: list[bytes]) ->
 
 SCRIPTS: dict[Any, Callable[[MemoryClient, list[bytes], list[bytes]], Any]] = {
     games.COMMIT: commit,
-    games.TOUCH: touch,
-    games.ADD_PLAYER: add_player,
-    games.OFFER: offer,
-    games.PROMOTE: promote,
-    games.REMEMBER: remember,
-    games.KEEP: keep,
-    games.SEE: see,
-    indexes.ADD: add_entry,
-    indexes.ADD_ENDED: add_ended,
-    indexes.REMOVE: remove_entries,
+    games.CONFIRM_COMMIT: confirm_commit,
+    players.ADD_PLAYER: add_player,
+    players.OFFER_TOKEN: offer_token,
+    players.PROMOTE_TOKEN: promote_token,
+    players.REMEMBER_CREATION: remember_creation,
+    players.RENEW_PLAYER: renew_player,
+    players.SEE_PLAYER: see_player,
+    indexes.ADD_ENTRY: add_entry,
+    indexes.ADD_ENDED_ENTRY: add_ended_entry,
+    indexes.REMOVE_ENTRIES: remove_entries,
 }
 
 
@@ -353,7 +359,7 @@ class MemoryConnection:
 
 
 class MemoryNodes:
-    """Opens connections to the one server (see `api.storage.pubsub.Places`).
+    """Opens connections to the one server (see `api.storage.pubsub.ChannelNodes`).
 
     None can be opened while `failure` is set.
     """
@@ -363,7 +369,7 @@ class MemoryNodes:
         self.failure: Exception | None = None
         self.connections: list[MemoryConnection] = []
 
-    def open(self, place: str) -> MemoryConnection:
+    def connect(self, node: str) -> MemoryConnection:
         if self.failure is not None:
             raise self.failure
         self.connections.append(MemoryConnection(self._client))
@@ -374,17 +380,17 @@ class MemoryNodes:
         for connection in self.connections:
             connection.disconnect()
 
-    def of(self, channel: str) -> str:
+    def node_of(self, channel: str) -> str:
         return ""
 
     def refresh(self) -> None:
         pass
 
-    def subscribe(self, channels: Sequence[str]) -> list[tuple[str, ...]]:
+    def subscribe_commands(self, channels: Sequence[str]) -> list[tuple[str, ...]]:
         return [("SUBSCRIBE", *channels)]
 
-    def unsubscribe(self, channels: Sequence[str]) -> list[tuple[str, ...]]:
+    def unsubscribe_commands(self, channels: Sequence[str]) -> list[tuple[str, ...]]:
         return [("UNSUBSCRIBE", *channels)]
 
-    def learn(self, error: ResponseError) -> bool:
+    def fall_back(self, error: ResponseError) -> bool:
         return False

@@ -26,10 +26,10 @@ from api.live.hub import Hub
 from api.live.long_polls import LongPolls
 from api.live.quota import Quota
 from api.model.game import Game
-from api.model.retention import Retention
 from api.problems.problem import Problem
-from api.storage.games import Store
 from api.storage.indexes import Indexes
+from api.storage.store import Store
+from api.web.wiring import make_retention
 from tests.support.fake_clock import FakeClock
 from tests.support.memory_store import MemoryClient, MemoryNodes, to_bytes
 
@@ -65,7 +65,7 @@ class MemoryWorker:
         self.clock = clock
         self.client = client or MemoryClient(clock.monotonic)
         self.nodes = MemoryNodes(self.client)
-        self.retention = Retention.of(Settings())
+        self.retention = make_retention(Settings())
         self.store = Store(self.client)
         self.players = Players(self.store, self.retention)
         self.indexes = Indexes(self.client, self.store, self.retention)

@@ -19,7 +19,7 @@ from api.live.event_streams import (
 )
 from api.live.hub import RECHECK_SECONDS, UNDER_WAY_MS
 from api.live.quota import Quota
-from api.storage.client import Unreadable
+from api.storage.errors import Unreadable
 from tests.support.fake_clock import FakeClock
 from tests.support.memory_worker import MemoryWorker, refused
 

@@ -9,6 +9,7 @@ import pytest
 from redis import OutOfMemoryError
 from redis.exceptions import ConnectionError as RedisConnectionError
 
+from api.concurrency.single_flight import Abandoned
 from api.games.players import Credentials
 from api.games.transactions import FULL_SECONDS
 from api.live.hub import (
@@ -22,12 +23,11 @@ from api.live.hub import (
     SETTLED_AT_ONCE,
     UNDER_WAY_MS,
     WOKEN_AT_ONCE,
-    Abandoned,
     Shared,
     Waiter,
 )
 from api.model.game import Game
-from api.storage.client import Unreadable
+from api.storage.errors import Unreadable
 from api.storage.games import Snapshot
 from tests.support.fake_clock import FakeClock
 from tests.support.memory_worker import MemoryWorker
@@ -88,7 +88,7 @@ def test_waiters_of_one_game_share_a_subscription_and_a_snapshot(
     game_id = worker.seated(ada, bob)
     waiters = [keep_waiting(worker, game_id) for _ in range(10)]
     assert len(worker.client.listeners[channel(game_id)]) == 1
-    looks = counted(monkeypatch, worker.store, "look")
+    looks = counted(monkeypatch, worker.store, "snapshots")
     worker.move((ada, bob), game_id)
     worker.clock.settle()
     assert looks == [[game_id]]
@@ -188,7 +188,7 @@ def test_many_stale_games_are_read_in_large_batches(
         waiter = worker.hub.waiter()
         waiter.watch(worker.hub.game(game_id, is_well=True), wants_all)
     worker.clock.settle()
-    looks = counted(monkeypatch, worker.store, "look")
+    looks = counted(monkeypatch, worker.store, "snapshots")
     for game_id in ids:
         worker.client.tell(channel(game_id), b"")
     worker.clock.settle()
@@ -202,7 +202,7 @@ def test_a_game_without_waiters_is_not_read(
     keep_waiting(worker, game_id).close()
     topic = worker.hub.game(game_id)
     assert topic.look is not None
-    looks = counted(monkeypatch, worker.store, "look")
+    looks = counted(monkeypatch, worker.store, "snapshots")
     worker.client.tell(channel(game_id), b"")
     worker.clock.settle()
     assert looks == []
@@ -224,7 +224,7 @@ def test_a_store_that_fails_is_asked_again_after_a_pause(
     worker.client.is_mute = False
     worker.client.tell(channel(game_id), b"")
     worker.clock.settle()
-    looks = counted(monkeypatch, worker.store, "look")
+    looks = counted(monkeypatch, worker.store, "snapshots")
     worker.clock.advance(10 * PAUSE_SECONDS)
     assert len(looks) in (9, 10, 11)
     worker.client.failure = None
@@ -409,10 +409,10 @@ def test_all_games_are_rechecked_in_parts_spread_over_the_time(
     ids = [worker.create(hosts[number % 4]) for number in range(CHECKED_AT_ONCE + 50)]
     for game_id in ids:
         worker.hub.waiter().watch(worker.hub.game(game_id, is_well=True), wants_all)
-    marks, times = worker.store.marks, []
+    marks, times = worker.store.fingerprints, []
     monkeypatch.setattr(
         worker.store,
-        "marks",
+        "fingerprints",
         lambda ids: times.append((worker.clock.now, len(ids))) or marks(ids),
     )
     worker.clock.advance(2 * RECHECK_SECONDS)
@@ -425,8 +425,8 @@ def test_a_recheck_that_finds_nothing_new_reads_no_game(
     worker: MemoryWorker, ada: Credentials, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     waiter = keep_waiting(worker, worker.create(ada))
-    looks = counted(monkeypatch, worker.store, "look")
-    marks = counted(monkeypatch, worker.store, "marks")
+    looks = counted(monkeypatch, worker.store, "snapshots")
+    marks = counted(monkeypatch, worker.store, "fingerprints")
     worker.clock.advance(3 * RECHECK_SECONDS + 1)
     assert len(marks) == 3
     assert looks == []

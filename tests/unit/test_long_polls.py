@@ -10,7 +10,7 @@ from redis.exceptions import ConnectionError as RedisConnectionError
 from api.games.players import Credentials
 from api.live.hub import PAUSE_SECONDS, RECHECK_SECONDS, UNDER_WAY_MS
 from api.live.quota import Quota
-from api.storage.client import Unreadable
+from api.storage.errors import Unreadable
 from tests.support.fake_clock import FakeClock
 from tests.support.memory_worker import MemoryWorker, refused
 

@@ -12,16 +12,20 @@ from msgspec.structs import replace
 from api.config.settings import Settings
 from api.model.events import BY_TABLE, GameCancelled
 from api.model.game import CANCELLED, OPEN, PUBLIC, Game, Player, SeatRecord, public_item, raw
-from api.model.retention import Retention
-from api.storage.client import Command, StoreClient, Unreadable
+from api.storage.client import Command, StoreClient
 from api.storage.connect import connect
-from api.storage.games import Change, Creation, GameMark, Store, Ticket, TokenOffer, game_channel
-from api.storage.indexes import Entry, Indexes, Page, asking_ended, lobby, places, read_entries
-from tests.server.stores import Server, binary, free_port
+from api.storage.errors import Unreadable
+from api.storage.games import Change, Fingerprint, game_channel
+from api.storage.indexes import Entry, Indexes, Page, ended_command, lobby, occupied, read_entries
+from api.storage.players import Creation, Ticket, TokenOffer
+from api.storage.store import Store
+from api.web.wiring import make_retention
 from tests.support.memory_store import MemoryClient, MemoryNodes
+from tests.support.ports import free_port
+from tests.support.stores import Server, binary
 
 LONG_MS = 60_000
-RETENTION = Retention.of(Settings())
+RETENTION = make_retention(Settings())
 
 _ids = count(1)
 
@@ -56,7 +60,7 @@ def indexes(client: StoreClient, store: Store) -> Indexes:
 
 
 def send(client: StoreClient, *words: Any) -> Any:
-    (answer,) = client.ask([Command(str(words[1]), words)])
+    (answer,) = client.execute([Command(str(words[1]), words)])
     return answer
 
 
@@ -119,7 +123,7 @@ def test_a_player_is_kept_and_seen(store: Store, client: StoreClient) -> None:
     ada, unknown = player(store), new_id()
     assert store.last_seen([ada.id]) == [None]
     for each in (ada.id, unknown):
-        store.keep_player(each, 5, 2 * LONG_MS)
+        store.renew_player(each, 5, 2 * LONG_MS)
         store.see_player(each, 7)
     account = store.read(ada.id).account
     assert account is not None
@@ -128,7 +132,7 @@ def test_a_player_is_kept_and_seen(store: Store, client: StoreClient) -> None:
     assert store.read(unknown).account is None
     life = send(client, "PTTL", f"player:{{{ada.id}}}")
     assert LONG_MS < life <= 2 * LONG_MS
-    store.keep_player(ada.id, 6, 1000)
+    store.renew_player(ada.id, 6, 1000)
     assert send(client, "PTTL", f"player:{{{ada.id}}}") > LONG_MS
 
 
@@ -157,7 +161,9 @@ def test_a_creation_is_remembered_by_its_first_request(store: Store) -> None:
 
 
 def test_a_ticket_is_kept_until_it_expires(store: Store) -> None:
-    holder = Ticket(new_id(), new_id(), "hash", new_game(Player("a", "A", "bot")).place_of("a"))
+    holder = Ticket(
+        new_id(), new_id(), "hash", new_game(Player("a", "A", "bot")).participation_of("a")
+    )
     long, short = new_id(), new_id()
     store.add_ticket(long, holder, LONG_MS)
     store.add_ticket(short, holder, 20)
@@ -183,8 +189,11 @@ def test_a_commit_writes_the_game_its_items_and_the_move(store: Store) -> None:
     assert store.items(game.id, 4, 9) == []
     unknown = new_id()
     assert store.games([game.id, unknown]) == {game.id: next_one.game, unknown: None}
-    assert store.marks([game.id, unknown]) == [GameMark(3, "second"), GameMark(None, None)]
-    first, second = store.look([game.id, unknown])
+    assert store.fingerprints([game.id, unknown]) == [
+        Fingerprint(3, "second"),
+        Fingerprint(None, None),
+    ]
+    first, second = store.snapshots([game.id, unknown])
     assert not isinstance(first, Unreadable)
     assert not isinstance(second, Unreadable)
     assert first.found is not None
@@ -197,7 +206,7 @@ def test_a_commit_to_another_state_changes_nothing(store: Store) -> None:
     assert not store.commit(None, change(game, "second"), LONG_MS)
     assert not store.commit(replace(game, commit="other"), change(game, "second"), LONG_MS)
     assert not store.commit(replace(game, version=7), change(game, "second"), LONG_MS)
-    assert store.marks([game.id]) == [GameMark(0, "first")]
+    assert store.fingerprints([game.id]) == [Fingerprint(0, "first")]
     assert store.items(game.id, 1, 10) == []
 
 
@@ -214,7 +223,7 @@ def test_a_commit_that_lacks_items_is_refused(store: Store) -> None:
     lacking = change(game, "second", items=2)
     with pytest.raises(Unreadable):
         store.commit(game, replace(lacking, items=lacking.items[:1]), LONG_MS)
-    assert store.marks([game.id]) == [GameMark(0, "first")]
+    assert store.fingerprints([game.id]) == [Fingerprint(0, "first")]
     assert store.items(game.id, 1, 10) == []
 
 
@@ -223,14 +232,14 @@ def test_a_game_expires(store: Store) -> None:
     assert store.commit(None, Change(game=game), 20)
     time.sleep(0.03)
     assert store.read(None, game.id).found is None
-    assert store.marks([game.id]) == [GameMark(None, None)]
+    assert store.fingerprints([game.id]) == [Fingerprint(None, None)]
 
 
 def test_a_value_of_the_wrong_type_hides_no_other(store: Store, client: StoreClient) -> None:
     good, bad = (stored(store, player(store)) for _ in range(2))
     send(client, "SET", game_channel(bad.id), "text", "PX", LONG_MS)
-    assert store.marks([bad.id, good.id]) == [None, GameMark(0, "first")]
-    assert isinstance(store.look([bad.id])[0], Unreadable)
+    assert store.fingerprints([bad.id, good.id]) == [None, Fingerprint(0, "first")]
+    assert isinstance(store.snapshots([bad.id])[0], Unreadable)
     assert store.games([bad.id, good.id]).keys() == {good.id}
     with pytest.raises(Unreadable):
         store.read(None, bad.id)
@@ -271,8 +280,8 @@ def test_an_index_lists_the_newest_games_first_and_page_by_page(
         frozenset(game.id for game in newest[:3]),
         frozenset(),
     ]
-    assert indexes.has_places(host.id, 5, now)
-    assert not indexes.has_places(host.id, 6, now)
+    assert indexes.occupies(host.id, 5, now)
+    assert not indexes.occupies(host.id, 6, now)
 
 
 def test_a_game_that_ends_leaves_the_index_of_open_games_for_that_of_ended_ones(
@@ -285,7 +294,7 @@ def test_a_game_that_ends_leaves_the_index_of_open_games_for_that_of_ended_ones(
     indexes.before_commit(game, end.game, now)
     assert store.commit(game, end, LONG_MS)
     indexes.after_commit(game, end.game, now)
-    for owner in (host.id, places(host.id), lobby()):
+    for owner in (host.id, occupied(host.id), lobby()):
         assert game.id not in ids(indexes.page(Page(Entry(owner, OPEN), None, 10), now))
     assert game.id in ids(indexes.page(Page(Entry(host.id, CANCELLED), None, 10), now))
     for since, limit, expected in (
@@ -293,7 +302,7 @@ def test_a_game_that_ends_leaves_the_index_of_open_games_for_that_of_ended_ones(
         (now, 0, []),
         (now + 1, 10, []),
     ):
-        (answer,) = client.ask([asking_ended(host.id, since, limit)])
+        (answer,) = client.execute([ended_command(host.id, since, limit)])
         assert read_entries(answer) == expected
 
 
@@ -318,7 +327,7 @@ class Listener:
     def __init__(self, client: StoreClient, server: Server | None, channels: list[str]) -> None:
         self._memory = self._server = None
         if isinstance(client, MemoryClient):
-            self._memory = MemoryNodes(client).open("")
+            self._memory = MemoryNodes(client).connect("")
             self._memory.send_packed_command([("SUBSCRIBE", *channels)])
         else:
             assert server is not None
