@@ -147,7 +147,7 @@ class MemoryWorker:
         self.client.hset(*map(to_bytes, (key, *pairs, "commit", changed.commit)))
 
     def mover(self, players: tuple[Credentials, ...], game_id: str) -> Credentials:
-        """The first of the players to move, who sit in their order."""
+        """The first player to move. The players are in the order of their seats."""
         return players[self.game(game_id).to_move[0]]
 
     def move(self, players: tuple[Credentials, ...], game_id: str, move: Any = None) -> None:

@@ -12,13 +12,14 @@ from api.games.players import Credentials
 from api.live.event_streams import (
     CHECK_SECONDS,
     ITEMS_AT_ONCE,
-    PATIENCE_SECONDS,
+    MAX_FAILING_SECONDS,
     PING,
     PING_SECONDS,
     RETRY,
 )
-from api.live.hub import RECHECK_SECONDS, UNDER_WAY_MS
+from api.live.hub import RECHECK_SECONDS
 from api.live.quota import Quota
+from api.live.topics import IN_FLIGHT_MS
 from api.storage.errors import Unreadable
 from tests.support.fake_clock import FakeClock
 from tests.support.memory_worker import MemoryWorker, refused
@@ -228,7 +229,7 @@ def test_a_version_that_a_failover_has_lost_begins_anew(
     worker.move((ada, bob), game_id)
     stream = Stream(worker, ada, game_id)
     worker.change(game_id, version=before.version, version_id=before.version_id, commit="other")
-    worker.clock.advance(UNDER_WAY_MS / 1000 + 2 * RECHECK_SECONDS + 1)
+    worker.clock.advance(IN_FLIGHT_MS / 1000 + 2 * RECHECK_SECONDS + 1)
     assert stream.names == ["snapshot", "snapshot"]
     assert stream.events[-1].id == str(before.version)
 
@@ -240,7 +241,7 @@ def test_the_same_version_with_another_content_begins_anew(
     game_id = worker.seated(ada, bob)
     stream = Stream(worker, ada, game_id)
     worker.change(game_id, version_id="other", commit="other")
-    worker.clock.advance(UNDER_WAY_MS / 1000 + 2 * RECHECK_SECONDS + 1)
+    worker.clock.advance(IN_FLIGHT_MS / 1000 + 2 * RECHECK_SECONDS + 1)
     assert stream.names == ["snapshot", "snapshot"]
 
 
@@ -261,7 +262,7 @@ def test_a_store_that_fails_while_events_are_read_is_asked_again(
     worker.move((ada, bob), game_id)
     worker.clock.advance(46)
     assert stream.names == ["snapshot", "update"]
-    # Meanwhile it is pinged, or else nobody would notice that the client has gone.
+    # Only the pings show whether the client is still there.
     assert stream.pings >= 2
     pauses = [round(after - before, 3) for before, after in itertools.pairwise(times)]
     assert pauses[:6] == [0.1, 0.2, 0.4, 0.8, 1.6, 3.2]
@@ -279,7 +280,7 @@ def test_a_stream_ends_when_the_store_has_failed_for_too_long(
 
     monkeypatch.setattr(worker.store, "items", items)
     worker.move((ada, bob), game_id)
-    worker.clock.advance(PATIENCE_SECONDS - 1)
+    worker.clock.advance(MAX_FAILING_SECONDS - 1)
     assert not stream.is_closed
     worker.clock.advance(7)
     assert stream.is_closed
@@ -322,7 +323,7 @@ def test_a_game_that_expires_ends_its_streams(worker: MemoryWorker, ada: Credent
     game_id = worker.create(ada)
     stream = Stream(worker, ada, game_id)
     worker.client.delete(f"game:{{{game_id}}}")
-    worker.clock.advance(UNDER_WAY_MS / 1000 + 2 * RECHECK_SECONDS + 1)
+    worker.clock.advance(IN_FLIGHT_MS / 1000 + 2 * RECHECK_SECONDS + 1)
     assert stream.is_closed
 
 

@@ -1,4 +1,4 @@
-"""The hub: who is woken when, after how many round trips, whatever becomes of the store."""
+"""The hub: which waiters it wakes when, after how many round trips, and while the store fails."""
 
 import itertools
 from collections.abc import Callable
@@ -13,22 +13,19 @@ from api.concurrency.single_flight import Abandoned
 from api.games.players import Credentials
 from api.games.transactions import FULL_SECONDS
 from api.live.hub import (
-    CHECKED_AT_ONCE,
-    FIRST_RETRY_SECONDS,
-    LAST_RETRY_SECONDS,
     LINGER_SECONDS,
-    LOOKED_AT_ONCE,
+    MAX_RETRY_SECONDS,
+    MAX_SETTLING,
+    MIN_RETRY_SECONDS,
     PAUSE_SECONDS,
+    READ_BATCH,
+    RECHECK_BATCH,
     RECHECK_SECONDS,
-    SETTLED_AT_ONCE,
-    UNDER_WAY_MS,
-    WOKEN_AT_ONCE,
-    Shared,
-    Waiter,
+    WAKE_BATCH,
 )
+from api.live.topics import IN_FLIGHT_MS, SharedSnapshot, Waiter
 from api.model.game import Game
 from api.storage.errors import Unreadable
-from api.storage.games import Snapshot
 from tests.support.fake_clock import FakeClock
 from tests.support.memory_worker import MemoryWorker
 
@@ -47,7 +44,7 @@ def wait_for(
 
     def wait() -> float:
         with worker.hub.waiter() as waiter:
-            waiter.watch(worker.hub.game(game_id, is_well=True), wants)
+            waiter.watch(worker.hub.game_topic(game_id, is_readable=True), wants)
             waiter.wait(seconds)
         return worker.clock.now
 
@@ -57,7 +54,7 @@ def wait_for(
 def keep_waiting(worker: MemoryWorker, game_id: str) -> Waiter:
     """A waiter that stays, and sleeps through whatever wakes it."""
     waiter = worker.hub.waiter()
-    waiter.watch(worker.hub.game(game_id, is_well=True), wants_all)
+    waiter.watch(worker.hub.game_topic(game_id, is_readable=True), wants_all)
     worker.clock.settle()
     return waiter
 
@@ -88,10 +85,10 @@ def test_waiters_of_one_game_share_a_subscription_and_a_snapshot(
     game_id = worker.seated(ada, bob)
     waiters = [keep_waiting(worker, game_id) for _ in range(10)]
     assert len(worker.client.listeners[channel(game_id)]) == 1
-    looks = counted(monkeypatch, worker.store, "snapshots")
+    reads = counted(monkeypatch, worker.store, "snapshots")
     worker.move((ada, bob), game_id)
     worker.clock.settle()
-    assert looks == [[game_id]]
+    assert reads == [[game_id]]
     for waiter in waiters:
         waiter.close()
 
@@ -126,7 +123,7 @@ def test_a_crowd_is_woken_in_batches_with_pauses(
     before = worker.game(game_id).version
     crowd = [
         wait_for(worker, game_id, lambda game: game is not None and game.version > before)
-        for _ in range(2 * WOKEN_AT_ONCE + 5)
+        for _ in range(2 * WAKE_BATCH + 5)
     ]
     seen = []
 
@@ -140,7 +137,7 @@ def test_a_crowd_is_woken_in_batches_with_pauses(
     gevent.spawn(bystander)
     worker.clock.settle()
     assert all(each.ready() for each in crowd)
-    assert {WOKEN_AT_ONCE, 2 * WOKEN_AT_ONCE} <= set(seen)
+    assert {WAKE_BATCH, 2 * WAKE_BATCH} <= set(seen)
 
 
 def test_what_woke_a_waiter_before_it_waits_counts(worker: MemoryWorker) -> None:
@@ -157,7 +154,7 @@ def test_what_woke_a_waiter_before_it_waits_counts(worker: MemoryWorker) -> None
 def test_a_closed_waiter_is_forgotten(worker: MemoryWorker, ada: Credentials) -> None:
     game_id = worker.create(ada)
     with worker.hub.waiter() as waiter:
-        topic = worker.hub.game(game_id)
+        topic = worker.hub.game_topic(game_id)
         waiter.watch(topic, wants_all)
         assert waiter in worker.hub.waiters
         assert waiter in topic.waiters
@@ -173,7 +170,7 @@ def test_a_stop_wakes_every_waiter_and_lets_none_wait_again(
     worker.hub.stop()
     assert [worker.clock.result(each, 0) for each in waiters] == [0] * 5
     assert worker.clock.result(wait_for(worker, game_id, lambda game: False), 0) == 0
-    assert worker.hub.game(game_id).ready.is_set()
+    assert worker.hub.game_topic(game_id).ready.is_set()
 
 
 # --- Snapshots ---------------------------------------------------------------------------
@@ -183,16 +180,16 @@ def test_many_stale_games_are_read_in_large_batches(
     worker: MemoryWorker, ada: Credentials, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     hosts = [ada, worker.player(), worker.player()]
-    ids = [worker.create(hosts[number % 3]) for number in range(LOOKED_AT_ONCE + 20)]
+    ids = [worker.create(hosts[number % 3]) for number in range(READ_BATCH + 20)]
     for game_id in ids:
         waiter = worker.hub.waiter()
-        waiter.watch(worker.hub.game(game_id, is_well=True), wants_all)
+        waiter.watch(worker.hub.game_topic(game_id, is_readable=True), wants_all)
     worker.clock.settle()
-    looks = counted(monkeypatch, worker.store, "snapshots")
+    reads = counted(monkeypatch, worker.store, "snapshots")
     for game_id in ids:
         worker.client.tell(channel(game_id), b"")
     worker.clock.settle()
-    assert sorted(map(len, looks)) == [20, LOOKED_AT_ONCE]
+    assert sorted(map(len, reads)) == [20, READ_BATCH]
 
 
 def test_a_game_without_waiters_is_not_read(
@@ -200,16 +197,16 @@ def test_a_game_without_waiters_is_not_read(
 ) -> None:
     game_id = worker.create(ada)
     keep_waiting(worker, game_id).close()
-    topic = worker.hub.game(game_id)
-    assert topic.look is not None
-    looks = counted(monkeypatch, worker.store, "snapshots")
+    topic = worker.hub.game_topic(game_id)
+    assert topic.snapshot is not None
+    reads = counted(monkeypatch, worker.store, "snapshots")
     worker.client.tell(channel(game_id), b"")
     worker.clock.settle()
-    assert looks == []
+    assert reads == []
     # The next waiter is not shown what was there before.
-    assert topic.look is None
+    assert topic.snapshot is None
     keep_waiting(worker, game_id)
-    assert looks == [[game_id]]
+    assert reads == [[game_id]]
 
 
 def test_a_store_that_fails_is_asked_again_after_a_pause(
@@ -224,9 +221,9 @@ def test_a_store_that_fails_is_asked_again_after_a_pause(
     worker.client.is_mute = False
     worker.client.tell(channel(game_id), b"")
     worker.clock.settle()
-    looks = counted(monkeypatch, worker.store, "snapshots")
+    reads = counted(monkeypatch, worker.store, "snapshots")
     worker.clock.advance(10 * PAUSE_SECONDS)
-    assert len(looks) in (9, 10, 11)
+    assert len(reads) in (9, 10, 11)
     worker.client.failure = None
     assert worker.clock.result(poll, PAUSE_SECONDS) > 0
 
@@ -242,31 +239,31 @@ def test_an_unreadable_game_wakes_its_waiters_with_the_fault_and_is_retried_ever
     for each in (broken, healthy):
         worker.client.tell(channel(each), b"")
     worker.clock.settle()
-    topic = worker.hub.game(broken)
+    topic = worker.hub.game_topic(broken)
     assert isinstance(topic.fault, Unreadable)
-    assert topic.look is None
-    assert worker.hub.game(healthy).fault is None
+    assert topic.snapshot is None
+    assert worker.hub.game_topic(healthy).fault is None
     assert topic.is_set_aside
-    worker.clock.advance(FIRST_RETRY_SECONDS)
+    worker.clock.advance(MIN_RETRY_SECONDS)
     assert not topic.is_set_aside
     pauses = [topic.retry_pause]
     for _ in range(20):
         worker.clock.advance(topic.retry_pause + RECHECK_SECONDS + PAUSE_SECONDS)
         pauses.append(topic.retry_pause)
-    assert pauses[:4] == [FIRST_RETRY_SECONDS * 2**number for number in range(4)]
-    assert pauses[-1] == LAST_RETRY_SECONDS
+    assert pauses[:4] == [MIN_RETRY_SECONDS * 2**number for number in range(4)]
+    assert pauses[-1] == MAX_RETRY_SECONDS
     # Once it can be read it is shown again, and the pauses begin anew.
     worker.client.hset(channel(broken), b"game", document)
-    worker.clock.advance(LAST_RETRY_SECONDS + RECHECK_SECONDS + PAUSE_SECONDS)
+    worker.clock.advance(MAX_RETRY_SECONDS + RECHECK_SECONDS + PAUSE_SECONDS)
     assert topic.fault is None
     assert topic.retry_pause == 0
-    assert topic.look is not None
+    assert topic.snapshot is not None
     for waiter in waiters:
         waiter.close()
 
 
 def test_the_store_time_goes_on_between_two_reads(worker: MemoryWorker) -> None:
-    worker.hub.see_clock(5_000)
+    worker.hub.set_clock(5_000)
     worker.clock.advance(1.5)
     assert worker.hub.now() == 6_500
 
@@ -302,7 +299,7 @@ def test_a_game_that_is_left_or_has_ended_has_no_timer(
     worker: MemoryWorker, ada: Credentials, bob: Credentials
 ) -> None:
     left, ended = (worker.seated(ada, bob, turn_seconds=60) for _ in range(2))
-    topics = [worker.hub.game(each) for each in (left, ended)]
+    topics = [worker.hub.game_topic(each) for each in (left, ended)]
     waiters = [keep_waiting(worker, each) for each in (left, ended)]
     assert all(topic.timer is not None for topic in topics)
     waiters[0].close()
@@ -316,7 +313,7 @@ def test_a_game_that_is_left_or_has_ended_has_no_timer(
 def test_of_many_games_due_in_one_moment_few_are_settled_at_once(
     worker: MemoryWorker, ada: Credentials, bob: Credentials, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    ids = [worker.seated(ada, bob, turn_seconds=60) for _ in range(3 * SETTLED_AT_ONCE)]
+    ids = [worker.seated(ada, bob, turn_seconds=60) for _ in range(3 * MAX_SETTLING)]
     waiters = [keep_waiting(worker, each) for each in ids]
     settle, at_once = worker.transactions.settle, []
     running: set[str] = set()
@@ -330,9 +327,9 @@ def test_of_many_games_due_in_one_moment_few_are_settled_at_once(
 
     monkeypatch.setattr(worker.transactions, "settle", slowly)
     worker.clock.advance(60.01)
-    assert len(running) == SETTLED_AT_ONCE
+    assert len(running) == MAX_SETTLING
     worker.clock.advance(3.01)
-    assert max(at_once) == SETTLED_AT_ONCE
+    assert max(at_once) == MAX_SETTLING
     assert len(at_once) == len(ids)
     for waiter in waiters:
         waiter.close()
@@ -345,7 +342,9 @@ def test_a_due_game_that_another_worker_settles_is_read_again(
     other = MemoryWorker(clock, worker.client)
     waiters = [keep_waiting(each, game_id) for each in (worker, other)]
     clock.advance(61)
-    versions = {each.hub.game(game_id).look.mark.version for each in (worker, other)}  # type: ignore[union-attr]
+    versions = {
+        each.hub.game_topic(game_id).snapshot.fingerprint.version for each in (worker, other)
+    }  # type: ignore[union-attr]
     assert versions == {worker.game(game_id).version}
     assert [item.by for item in worker.store.items(game_id, 4, 100)] == ["clock"]
     for waiter in waiters:
@@ -395,7 +394,7 @@ def test_a_game_that_cannot_go_on_is_set_aside(
 
     monkeypatch.setattr(worker.transactions, "settle", fail)
     worker.clock.advance(60.1)
-    assert isinstance(worker.hub.game(game_id).fault, ZeroDivisionError)
+    assert isinstance(worker.hub.game_topic(game_id).fault, ZeroDivisionError)
     waiter.close()
 
 
@@ -406,9 +405,9 @@ def test_all_games_are_rechecked_in_parts_spread_over_the_time(
     worker: MemoryWorker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     hosts = [worker.player() for _ in range(4)]
-    ids = [worker.create(hosts[number % 4]) for number in range(CHECKED_AT_ONCE + 50)]
+    ids = [worker.create(hosts[number % 4]) for number in range(RECHECK_BATCH + 50)]
     for game_id in ids:
-        worker.hub.waiter().watch(worker.hub.game(game_id, is_well=True), wants_all)
+        worker.hub.waiter().watch(worker.hub.game_topic(game_id, is_readable=True), wants_all)
     marks, times = worker.store.fingerprints, []
     monkeypatch.setattr(
         worker.store,
@@ -417,7 +416,7 @@ def test_all_games_are_rechecked_in_parts_spread_over_the_time(
     )
     worker.clock.advance(2 * RECHECK_SECONDS)
     (begin, first), (later, second) = times[:2]
-    assert (first, second) == (CHECKED_AT_ONCE, 50)
+    assert (first, second) == (RECHECK_BATCH, 50)
     assert later - begin == pytest.approx(RECHECK_SECONDS / 2)
 
 
@@ -425,11 +424,11 @@ def test_a_recheck_that_finds_nothing_new_reads_no_game(
     worker: MemoryWorker, ada: Credentials, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     waiter = keep_waiting(worker, worker.create(ada))
-    looks = counted(monkeypatch, worker.store, "snapshots")
+    reads = counted(monkeypatch, worker.store, "snapshots")
     marks = counted(monkeypatch, worker.store, "fingerprints")
     worker.clock.advance(3 * RECHECK_SECONDS + 1)
     assert len(marks) == 3
-    assert looks == []
+    assert reads == []
     waiter.close()
 
 
@@ -479,9 +478,9 @@ def test_a_player_whose_games_have_changed_unheard_is_woken_by_the_recheck(
 ) -> None:
     def wait() -> float:
         with worker.hub.waiter() as waiter:
-            topic = worker.hub.player(ada.player_id)
+            topic = worker.hub.player_topic(ada.player_id)
             waiter.watch(topic, wants_all)
-            worker.hub.games_of(topic)
+            worker.hub.read_games_of(topic)
             waiter.wait(0)  # what the confirmed subscription has woken it for
             gevent.sleep(0.1)
             waiter.wait(0)
@@ -501,7 +500,7 @@ def test_a_lost_connection_leaves_no_topic_ready_until_it_is_confirmed_again(
 ) -> None:
     game_id = worker.create(ada)
     waiter = keep_waiting(worker, game_id)
-    topic = worker.hub.game(game_id)
+    topic = worker.hub.game_topic(game_id)
     assert topic.ready.is_set()
     worker.nodes.failure = RedisConnectionError()
     worker.nodes.cut()
@@ -516,27 +515,27 @@ def test_a_lost_connection_leaves_no_topic_ready_until_it_is_confirmed_again(
 # --- What waiters share ------------------------------------------------------------------
 
 
-def shared(worker: MemoryWorker, game_id: str) -> Shared:
+def shared(worker: MemoryWorker, game_id: str) -> SharedSnapshot:
     loaded = worker.load(None, game_id)
-    return Shared(Snapshot(loaded.now, loaded.stored))
+    return SharedSnapshot(loaded.now, loaded.stored)
 
 
 def test_a_snapshot_is_newer_with_a_higher_version_or_after_a_while(
     worker: MemoryWorker, ada: Credentials
 ) -> None:
-    look = shared(worker, worker.create(ada))
-    version = look.mark.version
+    snapshot = shared(worker, worker.create(ada))
+    version = snapshot.fingerprint.version
     assert version is not None
-    assert look.is_newer(look.now, version - 1)
-    assert not look.is_newer(look.now, version)
-    assert not look.is_newer(look.now - UNDER_WAY_MS, version + 1)
-    assert look.is_newer(look.now - UNDER_WAY_MS - 1, version + 1)
+    assert snapshot.is_newer(snapshot.now, version - 1)
+    assert not snapshot.is_newer(snapshot.now, version)
+    assert not snapshot.is_newer(snapshot.now - IN_FLIGHT_MS, version + 1)
+    assert snapshot.is_newer(snapshot.now - IN_FLIGHT_MS - 1, version + 1)
 
 
 def test_what_is_made_of_a_snapshot_is_made_once_for_each_key(
     clock: FakeClock, worker: MemoryWorker, ada: Credentials
 ) -> None:
-    look, made = shared(worker, worker.create(ada)), []
+    snapshot, made = shared(worker, worker.create(ada)), []
 
     def make(what: str) -> str:
         made.append(what)
@@ -544,40 +543,40 @@ def test_what_is_made_of_a_snapshot_is_made_once_for_each_key(
         return what
 
     makers = [
-        worker.start(look.once, what, lambda what=what: make(what)) for what in ["a", "b"] * 3
+        worker.start(snapshot.once, what, lambda what=what: make(what)) for what in ["a", "b"] * 3
     ]
     assert [clock.result(each) for each in makers] == ["a", "b"] * 3
-    assert look.once("a", lambda: "another") == "a"
+    assert snapshot.once("a", lambda: "another") == "a"
     assert made == ["a", "b"]
 
 
 def test_a_failure_is_shared_by_those_who_wait_for_it_and_tried_again_later(
     clock: FakeClock, worker: MemoryWorker, ada: Credentials
 ) -> None:
-    look = shared(worker, worker.create(ada))
+    snapshot = shared(worker, worker.create(ada))
 
     def fail() -> None:
         gevent.sleep(1)
         raise ZeroDivisionError
 
-    makers = [worker.start(look.once, "a", fail) for _ in range(3)]
+    makers = [worker.start(snapshot.once, "a", fail) for _ in range(3)]
     for each in makers:
         with pytest.raises(ZeroDivisionError):
             clock.result(each)
     assert clock.now == 1
-    assert look.once("a", lambda: 2) == 2
+    assert snapshot.once("a", lambda: 2) == 2
 
 
 def test_another_waiter_takes_over_from_one_that_was_stopped(
     clock: FakeClock, worker: MemoryWorker, ada: Credentials
 ) -> None:
-    look = shared(worker, worker.create(ada))
+    snapshot = shared(worker, worker.create(ada))
 
     def make() -> str:
         gevent.sleep(1)
         return "made"
 
-    first, second = (worker.start(look.once, "a", make) for _ in range(2))
+    first, second = (worker.start(snapshot.once, "a", make) for _ in range(2))
     first.kill(block=False)
     assert clock.result(second, 2) == "made"
     assert not isinstance(first.value, Abandoned)

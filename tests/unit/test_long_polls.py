@@ -8,8 +8,9 @@ import pytest
 from redis.exceptions import ConnectionError as RedisConnectionError
 
 from api.games.players import Credentials
-from api.live.hub import PAUSE_SECONDS, RECHECK_SECONDS, UNDER_WAY_MS
+from api.live.hub import PAUSE_SECONDS, RECHECK_SECONDS
 from api.live.quota import Quota
+from api.live.topics import IN_FLIGHT_MS
 from api.storage.errors import Unreadable
 from tests.support.fake_clock import FakeClock
 from tests.support.memory_worker import MemoryWorker, refused
@@ -77,7 +78,7 @@ def test_a_move_wakes_every_poll_of_its_game(
         polled = worker.clock.result(poll, 0)
         assert len(polled.page.items) == 1
         assert polled.now == worker.client.time_ms
-        assert not polled.is_over_cap
+        assert not polled.is_over_quota
 
 
 def test_a_move_of_another_worker_wakes_a_poll(
@@ -219,7 +220,7 @@ def test_a_poll_that_saw_more_than_the_shared_snapshot_waits_for_a_newer_one(
     worker.move((ada, bob), game_id)
     poll = events(worker, ada, game_id)
     worker.change(game_id, version=before.version, commit="lost", version_id="lost")
-    worker.clock.advance(UNDER_WAY_MS / 1000 - 1)
+    worker.clock.advance(IN_FLIGHT_MS / 1000 - 1)
     assert not poll.ready()
     assert worker.clock.result(poll, 8).page.reset
     assert worker.clock.now < WAIT
@@ -326,7 +327,7 @@ def test_a_poll_until_a_game_has_changed_is_answered_for_any_commit(
     assert not poll.ready()
     worker.change(game_id, commit="other")
     worker.client.tell(f"game:{{{game_id}}}".encode(), b"")
-    polled = worker.clock.result(poll, UNDER_WAY_MS / 1000 + RECHECK_SECONDS)
+    polled = worker.clock.result(poll, IN_FLIGHT_MS / 1000 + RECHECK_SECONDS)
     assert polled.loaded.game.commit == "other"
 
 
@@ -335,11 +336,11 @@ def test_beyond_the_quota_a_poll_is_answered_at_once_until_a_slot_is_free(clock:
     ada, bob = worker.player(), worker.player()
     game_id = worker.seated(ada, bob)
     held = [events(worker, ada, game_id) for _ in range(2)]
-    assert clock.result(events(worker, ada, game_id), 0).is_over_cap
-    assert clock.result(turns(worker, ada), 0).is_over_cap
+    assert clock.result(events(worker, ada, game_id), 0).is_over_quota
+    assert clock.result(turns(worker, ada), 0).is_over_quota
     assert not events(worker, bob, game_id).ready()
     for poll in held:
-        assert not clock.result(poll).is_over_cap
+        assert not clock.result(poll).is_over_quota
     assert not events(worker, ada, game_id).ready()
     worker.close()
 
@@ -396,7 +397,7 @@ def test_a_player_is_told_of_an_end(
 def test_a_reserved_seat_brings_no_news_of_an_end(
     worker: MemoryWorker, ada: Credentials, bob: Credentials, eve: Credentials
 ) -> None:
-    """Anybody can reserve seats for anybody, and call the game off again."""
+    """A stranger may reserve seats for any player, and cancel the game again."""
     game_id = worker.create(ada, 3, players=[None, bob.player_id, eve.player_id])
     worker.join(eve, game_id)
     seated, reserved = turns(worker, eve), turns(worker, bob)

@@ -26,7 +26,7 @@ def test_a_worker_has_so_many_slots_in_all() -> None:
     quota = Quota(3, 3, 3)
     slots = take(quota, "ada", 2) + take(quota, "bob", 1)
     assert quota.take("eve") is None
-    slots[0].give_back()
+    slots[0].release()
     assert quota.take("eve") is not None
 
 
@@ -35,18 +35,18 @@ def test_a_player_has_so_many_slots() -> None:
     slots = take(quota, "ada", 2)
     assert quota.take("ada") is None
     assert quota.take("bob") is not None
-    slots[0].give_back()
+    slots[0].release()
     assert quota.take("ada") is not None
 
 
-def test_an_address_has_so_many_slots_whoever_calls_from_it() -> None:
+def test_an_address_has_so_many_slots_for_all_its_callers() -> None:
     quota = Quota(10, 10, 2)
     slots = take(quota, "ada", 1) + take(quota, "bob", 1)
     assert quota.take("eve") is None
     call_from("192.0.2.2")
     assert quota.take("eve") is not None
     # A slot goes back to the address that it was taken from.
-    slots[0].give_back()
+    slots[0].release()
     call_from("192.0.2.1")
     assert quota.take("eve") is not None
     assert quota.take("eve") is None
@@ -57,15 +57,15 @@ def test_strangers_together_have_half_of_all_slots() -> None:
     slots = take(quota, None, 2)
     assert quota.take(None) is None
     assert quota.take("ada") is not None
-    slots[0].give_back()
+    slots[0].release()
     assert quota.take(None) is not None
     assert take(Quota(1, 1, 1), None, 1)
 
 
-def test_a_slot_can_be_given_back_more_than_once() -> None:
+def test_a_slot_can_be_released_more_than_once() -> None:
     quota = Quota(2, 2, 2)
     first, _ = take(quota, "ada", 2)
-    first.give_back()
-    first.give_back()
+    first.release()
+    first.release()
     take(quota, "ada", 1)
     assert quota.take("ada") is None
