@@ -23,7 +23,7 @@ def take(quota: Quota, player_id: str | None, number: int) -> list[Slot]:
 
 
 def test_a_worker_has_so_many_slots_in_all() -> None:
-    quota = Quota(3, 3, 3)
+    quota = Quota(3, 10, 10)
     slots = take(quota, "ada", 2) + take(quota, "bob", 1)
     assert quota.take("eve") is None
     slots[0].release()
