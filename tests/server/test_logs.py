@@ -255,7 +255,7 @@ def test_no_request_lends_its_id_to_what_goes_on_in_the_background(start: Start)
     service.kill_valkey()
 
     def background() -> list[dict[str, Any]]:
-        told = ("notifications are interrupted", "games that are waited for failed")
+        told = ("notifications are interrupted", "games with waiters failed")
         return [line for line in lines(service) if any(part in line["message"] for part in told)]
 
     for line in wait_until(background, "the background tells of the store's end"):
