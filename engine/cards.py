@@ -20,7 +20,7 @@ class CardPlayed(Event, frozen=True, tag="card_played"):
     """A seat played a card."""
 
     seat: Annotated[Seat, described("The seat that played.")]
-    card: Annotated[Card, described("The card, which all see.")]
+    card: Annotated[Card, described("The card, visible to all.")]
 
 
 def card_not_in_hand(card: Card) -> IllegalMove:
