@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 from redis import ResponseError
 
-from api.games.representations import PlayerAnswer, TokenAnswer
+from api.games.answers import PlayerWithToken, TokenAnswer
 from api.model.game import Account, Player, digest
 from api.model.retention import OLD_TOKEN_MS, SEEN_MS, Retention
 from api.observability import metrics
@@ -76,12 +76,12 @@ class Players:
         self.store = store
         self.retention = retention
 
-    def create(self, name: str, kind: str) -> PlayerAnswer:
+    def create(self, name: str, kind: str) -> PlayerWithToken:
         """Create a player, and return it with its token."""
         player = Player(new_id(), name, kind)
         secret = secrets.token_urlsafe(32)
         self.store.add_player(player, digest(secret), self.retention.unused_player)
-        return PlayerAnswer(player.id, name, kind, f"{player.id}.{secret}")
+        return PlayerWithToken(player.id, name, kind, f"{player.id}.{secret}")
 
     def rotate_token(self, credentials: Credentials | None) -> TokenAnswer:
         """Return a new token for the caller. A repeated request gives the same token.

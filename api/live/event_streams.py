@@ -18,9 +18,10 @@ import gevent
 import msgspec
 from redis import RedisError
 
+from api.games.answers import StreamEnd, StreamUpdate, TicketAnswer
 from api.games.players import Credentials, Remembered
 from api.games.queries import Queries
-from api.games.representations import StreamEnd, StreamUpdate, TicketAnswer, game_answer
+from api.games.representations import game_answer
 from api.games.transactions import LoadedGame, exists_for
 from api.live.hub import PAUSE_SECONDS, Hub, Shared, Waiter
 from api.live.long_polls import is_over

@@ -17,9 +17,9 @@ from msgspec import Raw
 from redis import RedisError
 
 from api.concurrency.single_flight import SingleFlight
+from api.games.answers import EventPage
 from api.games.players import Credentials
 from api.games.queries import Queries
-from api.games.representations import EventPage
 from api.games.transactions import LoadedGame, exists_for
 from api.games.turns import TurnQueries, Turns
 from api.live.hub import PAUSE_SECONDS, RECHECK_SECONDS, Hub, PlayerTopic, Shared, Waiter

@@ -17,7 +17,7 @@ from api.observability import metrics
 from api.observability.addresses import Proxies
 from api.observability.logs import SERVICE
 from api.web.middleware import RequestMiddleware
-from api.web.openapi.blueprint import Api, as_yaml, make_api, make_document
+from api.web.openapi.document import Api, as_yaml, make_api, make_document
 from api.web.problem_responses import register_error_handlers
 from api.web.rate_limits import RateLimits
 from api.web.request import Request

@@ -29,6 +29,7 @@ from hypothesis import strategies as st
 
 from engine.registry import RULESETS
 from engine.ruleset import (
+    AnyRuleset,
     IllegalMove,
     InvalidDeal,
     InvalidOptions,
@@ -36,11 +37,11 @@ from engine.ruleset import (
     Move,
     Option,
     Result,
-    Ruleset,
     Seat,
     Table,
     same_decision,
 )
+from engine.texts import LANGUAGES, rules_text
 from tests.engine.digest import digests
 from tests.engine.play import (
     Case,
@@ -79,8 +80,6 @@ def examples(count: int) -> Callable[[Any], Any]:
     return settings(max_examples=count, deadline=None, derandomize=True, database=None)
 
 
-AnyRuleset = Ruleset[Any, Any, Any, Any, Any]
-
 E = TypeVar("E", bound=Exception)
 
 
@@ -107,6 +106,17 @@ def test_a_ruleset_is_registered_under_its_id(ruleset: AnyRuleset) -> None:
     assert RULESETS[ruleset.id] is ruleset
     assert re.fullmatch(r"[a-z]+(-[a-z]+)*", ruleset.id)
     assert ruleset.title
+
+
+@every_ruleset
+def test_the_rules_are_written_in_every_language(ruleset: AnyRuleset) -> None:
+    for language in LANGUAGES:
+        assert rules_text(ruleset.id, language).startswith("# ")
+
+
+@every_ruleset
+def test_apply_shows_a_played_turn(ruleset: AnyRuleset) -> None:
+    assert ">>> " in str(ruleset.apply.__doc__)
 
 
 @every_ruleset

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from random import Random
 from statistics import mean
 from typing import Any
@@ -17,8 +17,8 @@ from engine import mit_list_und_tuecke as mit_list
 from engine import parade, tea_time
 from engine.cards import Play
 from engine.contrast import Choose, Count
-from engine.house import CAREFUL, CAREFUL_PLAY, HOUSE_LEVELS, RANDOM, choose
-from engine.registry import RULESETS
+from engine.house import CAREFUL, HOUSE_LEVELS, RANDOM, choose
+from engine.registry import CAREFUL_PLAYERS, RULESETS, CarefulPlayer
 from engine.ruleset import Move, Seat, Table
 from tests.engine.play import MOVES_AT_MOST, Case, all_cases, encode
 
@@ -62,10 +62,6 @@ def some_turns(case: Case, count: int) -> list[Turn]:
 # --- In every game --------------------------------------------------------------------------------
 
 
-def test_every_ruleset_has_a_careful_player() -> None:
-    assert list(CAREFUL_PLAY) == list(RULESETS)
-
-
 @every_case
 @every_level
 def test_games_of_the_house_end_and_every_move_is_legal(
@@ -77,7 +73,7 @@ def test_games_of_the_house_end_and_every_move_is_legal(
         last, move = turns[-1]
         end, _ = case.ruleset.apply(last.state, last.seat, move)
         assert case.ruleset.result(end) is not None
-    assert not caplog.records, "a strategy failed"
+    assert not caplog.records, "a careful player failed"
 
 
 @every_case
@@ -124,7 +120,7 @@ def test_the_house_never_counts() -> None:
                 assert isinstance(move, Choose)
 
 
-# --- When a strategy is missing or fails ----------------------------------------------------------
+# --- When a careful player fails -----------------------------------------------------------------
 
 
 def raises(table: Table, seat: Seat, moves: Sequence[Move], rng: Random) -> Move:
@@ -135,13 +131,13 @@ def cheats(table: Table, seat: Seat, moves: Sequence[Move], rng: Random) -> Move
     return Choose("no-such-symbol")
 
 
-@pytest.mark.parametrize("strategy", [raises, cheats])
-def test_a_strategy_that_fails_plays_at_random_and_says_so(
-    strategy: Callable[..., Move],
+@pytest.mark.parametrize("careful", [raises, cheats])
+def test_a_careful_player_that_fails_moves_at_random_and_the_failure_is_logged(
+    careful: CarefulPlayer,
     monkeypatch: pytest.MonkeyPatch,
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    monkeypatch.setitem(CAREFUL_PLAY, "parade", strategy)
+    monkeypatch.setitem(CAREFUL_PLAYERS, "parade", careful)
     turn = some_turns(Case("parade", 3), 0)[0]
     ruleset = RULESETS["parade"]
     caplog.clear()
@@ -152,16 +148,6 @@ def test_a_strategy_that_fails_plays_at_random_and_says_so(
     assert made == set(turn.moves)
     assert len(caplog.records) == 100
     assert "parade" in caplog.records[0].getMessage()
-
-
-def test_a_ruleset_without_a_careful_player_is_played_at_random() -> None:
-    turn = some_turns(Case("parade", 3), 0)[0]
-    another = replace(RULESETS["parade"], id="another-game")
-    made = {
-        choose(another, turn.table, turn.seat, turn.moves, level=CAREFUL, rng=Random(seed))
-        for seed in range(100)
-    }
-    assert made == set(turn.moves)
 
 
 def test_there_is_no_other_level() -> None:

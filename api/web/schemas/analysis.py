@@ -1,4 +1,4 @@
-"""Analysis on the wire."""
+"""The request body of an analysis."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from marshmallow import EXCLUDE, Schema, ValidationError, fields, validate
 
 from api.concurrency.time_slices import long_work
 from api.web.schemas import unions
-from api.web.schemas.cards import MAX_SEATS, MIN_SEATS, by_seat, seat
+from api.web.schemas.cards import seat
 from api.web.schemas.fields import (
     BodySchema,
     Boolean,
@@ -17,11 +17,10 @@ from api.web.schemas.fields import (
     Text,
     described,
     listed,
-    number,
-    part,
 )
 from api.web.schemas.games import DealSchema
-from api.web.schemas.unions import OptionsSchema, ResultSchema
+from api.web.schemas.unions import OptionsSchema
+from engine.published import MAX_SEATS, MIN_SEATS
 
 MAX_MOVES = 2000
 """More than any game here can have."""
@@ -33,7 +32,7 @@ class SeatMoveSchema(Schema):
     class Meta:
         unknown = EXCLUDE
 
-    seat = seat("Who moves.")
+    seat = seat("Who moves.", required=True)
     move = unions.move("What it plays.", required=True)
 
 
@@ -111,32 +110,4 @@ class AnalysisBodySchema(BodySchema):
         metadata=described(
             "Whether to tell of every position on the way, in `steps`; absent means false."
         )
-    )
-
-
-class StepSchema(Schema):
-    """A position before a move."""
-
-    to_move = listed(
-        number(maximum=MAX_SEATS - 1),
-        "The seats that the game waits for, ascending; empty when it is over.",
-        most=MAX_SEATS,
-    )
-    legal_moves = by_seat(
-        listed(unions.move(), "A seat's legal moves."), "By seat: its legal moves."
-    )
-
-
-class AnalysisSchema(StepSchema):
-    """What follows from the deal and the moves."""
-
-    views = by_seat(unions.table(), "By seat: what it sees.")
-    spectator = unions.table("What a spectator sees.", required=True)
-    events = listed(
-        unions.event(), "All that happened, in order, with what only the seat itself is told."
-    )
-    result = part(ResultSchema, "How the game ended; null if it has not.", allow_none=True)
-    steps = fields.List(
-        fields.Nested(StepSchema),
-        metadata=described("The position before each move; only with `trace`."),
     )

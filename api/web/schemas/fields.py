@@ -13,6 +13,9 @@ import msgspec
 from marshmallow import RAISE, Schema, ValidationError, fields, validate
 
 from api.concurrency.time_slices import pause
+from api.model.game import MAX_NAME_LENGTH
+from api.web.openapi.structs import choice_of
+from engine.published import NamedChoice
 from engine.registry import read_move
 from engine.ruleset import Move
 
@@ -78,7 +81,7 @@ class Text(fields.String):
 class Name(Text):
     """A name that people will see: normalised (NFC), without what could disguise it."""
 
-    MAX_LENGTH = 40
+    MAX_LENGTH = MAX_NAME_LENGTH
     MOST_GIVEN = 4 * MAX_LENGTH
     """In code points, before normalisation, whose time grows with the square of the length."""
 
@@ -133,17 +136,17 @@ class Constant(fields.String):
         )
 
 
-class Choice(fields.Enum[Any]):
+class Choice(fields.Field[Any]):
     """One of a closed set of texts, published as a schema of its own name."""
 
-    def __init__(self, enum: type[Enum], **kwargs: Any) -> None:
-        super().__init__(enum, by_value=True, **kwargs)
+    def __init__(self, choice: NamedChoice | type[Enum], **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.choice = choice if isinstance(choice, NamedChoice) else choice_of(choice)
 
     def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> Any:
-        # An unhashable value would be an error of ours, and the set's own values are texts.
-        if not isinstance(value, str):
-            raise self.make_error("unknown", choices=self.choices_text)
-        return super()._deserialize(value, attr, data, **kwargs).value
+        if not isinstance(value, str) or value not in self.choice.values:
+            raise ValidationError(f"Must be one of: {', '.join(self.choice.values)}.")
+        return value
 
 
 class Union(fields.Field[Any]):
@@ -218,52 +221,7 @@ class Either(fields.Field[Any]):
         self.variants = tuple(schema() for schema in variants)
 
 
-# --- Members of answers: always there, each with its meaning ----------------------------------
-
 ID = "^[0-9a-f]{32}$"
-HASH = "^[0-9a-f]{64}$"
-
-
-def text(description: str, *, allow_none: bool = False, **bounds: Any) -> fields.String:
-    """A text."""
-    return fields.String(
-        required=True, allow_none=allow_none, metadata=described(description, **bounds)
-    )
-
-
-def identifier(description: str, *, allow_none: bool = False) -> fields.String:
-    """The id of a game or a player."""
-    return text(description, allow_none=allow_none, pattern=ID)
-
-
-def time(description: str, *, allow_none: bool = False) -> fields.String:
-    """A moment, in UTC."""
-    return text(description, allow_none=allow_none, format="date-time")
-
-
-def number(
-    description: str | None = None,
-    minimum: int = 0,
-    maximum: int | None = None,
-    *,
-    allow_none: bool = False,
-) -> Integer:
-    """An integer, which counts things unless it says otherwise."""
-    bounds = {"minimum": minimum, "maximum": maximum, "description": description}
-    metadata = {name: value for name, value in bounds.items() if value is not None}
-    return Integer(required=True, allow_none=allow_none, metadata=metadata)
-
-
-def flag(description: str | None = None) -> Boolean:
-    """A truth value."""
-    return Boolean(required=True, metadata={} if description is None else described(description))
-
-
-def part(schema: type[Schema], description: str, *, allow_none: bool = False) -> fields.Nested:
-    """An object of its own schema."""
-    return fields.Nested(
-        schema, required=True, allow_none=allow_none, metadata=described(description)
-    )
 
 
 def listed(
