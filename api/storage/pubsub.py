@@ -10,7 +10,6 @@ This module does not know what the channels are for.
 from __future__ import annotations
 
 import contextlib
-import logging
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Protocol
 
@@ -18,7 +17,7 @@ import gevent
 from gevent.event import Event
 from redis import RedisError, ResponseError
 
-log = logging.getLogger("ludotheque")
+from api.observability.logger import log
 
 PAUSE_SECONDS = 0.1
 """Between two attempts to connect."""

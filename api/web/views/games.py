@@ -287,7 +287,7 @@ def _wait_for_change(found: LoadedGame, seconds: int) -> Response:
     note_time(polled.loaded.now)
     response = unless_known(polled.loaded, GAME, lambda: shown(polled.loaded))
     response.headers["Preference-Applied"] = f"wait={seconds}"
-    return retry_later(response) if polled.is_over_cap else response
+    return retry_later(response) if polled.is_over_quota else response
 
 
 def _idempotency_key() -> str | None:

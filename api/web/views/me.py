@@ -73,4 +73,4 @@ def list_turns(query: dict[str, Any]) -> Response:
     polled = services().long_polls.turns(credentials(), query.get("since"), query["wait"])
     note_time(polled.now)
     response = answer(polled.answer)
-    return retry_later(response) if polled.is_over_cap else response
+    return retry_later(response) if polled.is_over_quota else response

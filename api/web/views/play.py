@@ -185,4 +185,4 @@ def list_events(query: dict[str, Any], game_id: str) -> Response:
     polled = services().long_polls.events(found, since, limit, query["wait"])
     note_time(polled.now)
     response = answer(polled.page)
-    return retry_later(response) if polled.is_over_cap else response
+    return retry_later(response) if polled.is_over_quota else response
