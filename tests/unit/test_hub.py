@@ -52,7 +52,7 @@ def wait_for(
 
 
 def keep_waiting(worker: MemoryWorker, game_id: str) -> Waiter:
-    """A waiter that stays, and sleeps through whatever wakes it."""
+    """A waiter that stays and ignores what wakes it."""
     waiter = worker.hub.waiter()
     waiter.watch(worker.hub.game_topic(game_id, is_readable=True), wants_all)
     worker.clock.settle()
@@ -383,6 +383,23 @@ def test_a_deadline_that_the_store_refuses_is_tried_again_after_a_pause(
     waiter.close()
 
 
+@pytest.mark.parametrize(
+    ("error", "is_logged"), [(OutOfMemoryError(), False), (RedisConnectionError(), True)]
+)
+def test_a_failure_of_the_store_is_logged_unless_the_store_is_full(
+    worker: MemoryWorker,
+    ada: Credentials,
+    caplog: pytest.LogCaptureFixture,
+    error: Exception,
+    is_logged: bool,
+) -> None:
+    waiter = keep_waiting(worker, worker.create(ada))
+    worker.client.failure = error
+    worker.clock.advance(RECHECK_SECONDS + PAUSE_SECONDS)
+    assert ("rechecking games with waiters failed" in caplog.text) == is_logged
+    waiter.close()
+
+
 def test_a_game_that_cannot_go_on_is_set_aside(
     worker: MemoryWorker, ada: Credentials, bob: Credentials, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -554,7 +571,7 @@ def test_what_is_made_of_a_snapshot_is_made_once_for_each_key(
     assert made == ["a", "b"]
 
 
-def test_a_failure_is_shared_by_those_who_wait_for_it_and_tried_again_later(
+def test_a_failure_is_shared_by_its_concurrent_callers_and_tried_again_later(
     clock: FakeClock, worker: MemoryWorker, ada: Credentials
 ) -> None:
     snapshot = shared(worker, worker.create(ada))
