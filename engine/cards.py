@@ -19,7 +19,7 @@ class Play(Move, frozen=True, tag="play"):
 class CardPlayed(Event, frozen=True, tag="card_played"):
     """A seat played a card."""
 
-    seat: Annotated[Seat, described("Who played.")]
+    seat: Annotated[Seat, described("The seat that played.")]
     card: Annotated[Card, described("The card, which all see.")]
 
 

@@ -159,12 +159,12 @@ class Count(Move, frozen=True, tag="count"):
 
 Choices = Annotated[
     tuple[Symbol | None, ...],
-    by_seat("By seat: the symbol that it chose; null for one that was counted out."),
+    by_seat("By seat: the symbol that it chose; null for the seat that was counted out."),
 ]
 CountedOut = Annotated[
     Seat | None,
     described(
-        "The seat that was counted out, having laid no card in time; null if there was none."
+        "The seat that was counted out, since it laid no card in time; null if there is none."
     ),
 ]
 BoxSize = Annotated[
@@ -192,7 +192,7 @@ Hands = Annotated[
         ],
         ...,
     ],
-    by_seat("By seat: the cards that it holds, for all to see; one that is laid too."),
+    by_seat("By seat: the cards of its hand, a laid one included; all readers see them."),
 ]
 PICTURE_LENGTH = {"minLength": 1, "maxLength": MAX_PICTURE_LENGTH}
 
@@ -215,15 +215,15 @@ class PictureShown(Event, frozen=True, tag="picture_shown"):
 class SymbolChosen(Event, frozen=True, tag="symbol_chosen"):
     """A seat laid a card; `symbol` is null to all but itself."""
 
-    seat: Annotated[Seat, described("Who laid it.")]
+    seat: Annotated[Seat, described("The seat that laid the card.")]
     symbol: Annotated[Symbol | None, described("The symbol; null unless the seat is yours.")]
 
 
 class CountdownStarted(TimedEvent, frozen=True, tag="countdown_started"):
     """The missing seat has until the deadline to lay a card."""
 
-    by: Annotated[Seat, described("Who counts.")]
-    missing: Annotated[Seat, described("Who has not laid a card.")]
+    by: Annotated[Seat, described("The seat that counts.")]
+    missing: Annotated[Seat, described("The seat that has not laid a card.")]
 
 
 class SymbolsRevealed(Event, frozen=True, tag="symbols_revealed"):
@@ -234,7 +234,7 @@ class SymbolsRevealed(Event, frozen=True, tag="symbols_revealed"):
     counted_out: CountedOut
     won: Annotated[
         tuple[Annotated[int, bounded(minimum=0, maximum=1)], ...],
-        by_seat("By seat: what this turn adds to its score."),
+        by_seat("By seat: what this turn adds to its score, 1 or 0."),
     ]
     pile_size: Annotated[
         int, described("How many pictures are left in the pile.", minimum=0, maximum=len(PICTURES))
@@ -259,8 +259,8 @@ class Phase(StrEnum):
 class Countdown(Struct, frozen=True):
     """A running countdown; the game's `deadline` says when it runs out."""
 
-    by: Annotated[Seat, described("Who counts.")]
-    missing: Annotated[Seat, described("Who has not laid a card.")]
+    by: Annotated[Seat, described("The seat that counts.")]
+    missing: Annotated[Seat, described("The seat that has not laid a card.")]
 
 
 class LastTurn(Struct, frozen=True):
@@ -318,18 +318,20 @@ class State(Struct, frozen=True):
 class ContrastTable(Table, frozen=True, tag="contrast"):
     """What a seat or a spectator sees of Contrast."""
 
-    phase: Annotated[Phase, described("Where in the game we are.", title="ContrastPhase")]
+    phase: Annotated[
+        Phase, described("Whether symbols are chosen, or the game is over.", title="ContrastPhase")
+    ]
     picture: Annotated[
         Picture | None,
         described(
-            "The picture that all look at, by its name or address; null when the game is over.",
+            "The name or address of the picture that lies face up; null when the game is over.",
             **PICTURE_LENGTH,
         ),
     ]
     pile_size: Annotated[
         int,
         described(
-            "How many pictures the pile has, the one that shows included.",
+            "How many pictures the pile has, the one face up included.",
             minimum=0,
             maximum=len(PICTURES),
         ),
@@ -339,7 +341,7 @@ class ContrastTable(Table, frozen=True, tag="contrast"):
     hands: Hands
     scores: Annotated[
         tuple[Annotated[int, bounded(minimum=0, maximum=len(PICTURES))], ...],
-        by_seat("By seat; with two seats the shared score, twice."),
+        by_seat("By seat: how many pictures it has won; with two seats the shared score, twice."),
     ]
     has_chosen: Annotated[tuple[bool, ...], by_seat("By seat: whether it has laid a card.")]
     choice: Annotated[
@@ -347,7 +349,9 @@ class ContrastTable(Table, frozen=True, tag="contrast"):
         described("The symbol that you have chosen; null before, and for a spectator."),
     ]
     countdown: Annotated[Countdown | None, described("The countdown that runs; null if none.")]
-    last_turn: Annotated[LastTurn | None, described("The turn before; null in the first.")]
+    last_turn: Annotated[
+        LastTurn | None, described("What the last reveal showed; null in the first turn.")
+    ]
 
 
 # --- Options ----------------------------------------------------------------------------------

@@ -150,20 +150,29 @@ class Counts(Struct, frozen=True):
     """The numbers of cards that a round's points come from."""
 
     largest: Annotated[
-        int, described("The cards of the larger face-up pile.", minimum=0, maximum=HIGHEST_CARD)
+        int,
+        described("How many cards the largest face-up pile has.", minimum=0, maximum=HIGHEST_CARD),
     ]
     second: Annotated[
-        int, described("The cards of the other one.", minimum=0, maximum=HIGHEST_CARD)
+        int,
+        described("How many cards the second largest one has.", minimum=0, maximum=HIGHEST_CARD),
     ]
-    rest: Annotated[int, described("All other cards.", minimum=0, maximum=len(CARDS))]
+    rest: Annotated[
+        int,
+        described(
+            "How many other cards the seat has, face up or face down.",
+            minimum=0,
+            maximum=len(CARDS),
+        ),
+    ]
 
 
 class RoundStarted(Event, frozen=True, tag="round_started"):
     """A round began; `hand` is your own, null for a spectator."""
 
     round: Annotated[int, described("The round, from 1.", minimum=1, maximum=MAX_SEATS)]
-    dealer: Annotated[Seat, described("Who deals.")]
-    leader: Annotated[Seat, described("Who leads the first trick.")]
+    dealer: Annotated[Seat, described("The seat that deals.")]
+    leader: Annotated[Seat, described("The seat that leads the first trick.")]
     hand: Annotated[
         tuple[Card, ...] | None,
         described(
@@ -189,7 +198,9 @@ class TrickCompleted(Event, frozen=True, tag="trick_completed"):
 class CardsTaken(Event, frozen=True, tag="cards_taken"):
     """A seat took cards, in the order in which they were played; with null they are discarded."""
 
-    seat: Annotated[Seat | None, described("Who took them; null if they are discarded.")]
+    seat: Annotated[
+        Seat | None, described("The seat that gets the cards; null if they are discarded.")
+    ]
     cards: Annotated[
         tuple[Card, ...],
         described("The cards, in the order in which they were played.", minItems=2, maxItems=3),
@@ -199,7 +210,7 @@ class CardsTaken(Event, frozen=True, tag="cards_taken"):
 class ColorsKept(Event, frozen=True, tag="colors_kept"):
     """A seat chose the two colours that will score."""
 
-    seat: Annotated[Seat, described("Who chose.")]
+    seat: Annotated[Seat, described("The seat that chose.")]
     colors: Annotated[
         KeptColors,
         described("The two colours; the cards of the others are turned face down."),
@@ -218,7 +229,7 @@ class RoundScored(Event, frozen=True, tag="round_scored"):
     ]
     counts: Annotated[
         tuple[Counts, ...],
-        by_seat("By seat: what the points come from.", least=MIN_SEATS),
+        by_seat("By seat: the numbers of cards that its points come from.", least=MIN_SEATS),
     ]
 
 
@@ -234,7 +245,7 @@ class Phase(StrEnum):
 class PlayedCard(Struct, frozen=True):
     """A card of the trick, and who played it."""
 
-    seat: Annotated[Seat, described("Who played it.")]
+    seat: Annotated[Seat, described("The seat that played it.")]
     card: Annotated[Card, described("The card.")]
 
 
@@ -318,14 +329,20 @@ class FaceDown(Struct, frozen=True):
     any: Annotated[bool, described("Whether any cards lie face down.")]
     size: Annotated[
         int | None,
-        described("How many; null unless piles are open.", minimum=0, maximum=len(CARDS)),
+        described(
+            "How many cards lie face down; null unless piles are open.",
+            minimum=0,
+            maximum=len(CARDS),
+        ),
     ]
 
 
 class MitListTable(Table, frozen=True, tag="mit-list-und-tuecke"):
     """What a seat or a spectator sees of Mit List und Tücke."""
 
-    phase: Annotated[Phase, described("Where in the game we are.", title="MitListPhase")]
+    phase: Annotated[
+        Phase, described("What the next move is, or that the game is over.", title="MitListPhase")
+    ]
     round: Annotated[int, described("The present round, from 1.", minimum=1, maximum=MAX_SEATS)]
     rounds: Annotated[
         int,
@@ -333,16 +350,18 @@ class MitListTable(Table, frozen=True, tag="mit-list-und-tuecke"):
             "How many rounds the game has: as many as seats.", minimum=MIN_SEATS, maximum=MAX_SEATS
         ),
     ]
-    dealer: Annotated[Seat, described("Who dealt this round.")]
+    dealer: Annotated[Seat, described("The seat that dealt this round.")]
     hand: Annotated[
         tuple[Card, ...] | None,
-        described("Your own; null for a spectator.", maxItems=HAND_SIZE),
+        described("Your hand; null for a spectator.", maxItems=HAND_SIZE),
     ]
     hand_sizes: Annotated[
         tuple[Annotated[int, bounded(minimum=0, maximum=HAND_SIZE)], ...],
         by_seat("By seat: how many cards it holds.", least=MIN_SEATS),
     ]
-    leader: Annotated[Seat, described("Who leads the trick on the table, or else the next one.")]
+    leader: Annotated[
+        Seat, described("The seat that leads the trick on the table, or else the next one.")
+    ]
     trick: Annotated[
         Trick,
         described("The trick on the table, in the order played.", maxItems=MAX_SEATS),
@@ -364,7 +383,7 @@ class MitListTable(Table, frozen=True, tag="mit-list-und-tuecke"):
     tricks_played: Annotated[
         int,
         described(
-            "How many tricks of this round are played and taken.", minimum=0, maximum=HAND_SIZE
+            "How many tricks of this round are complete and taken.", minimum=0, maximum=HAND_SIZE
         ),
     ]
     piles: Annotated[
@@ -393,7 +412,7 @@ class MitListTable(Table, frozen=True, tag="mit-list-und-tuecke"):
             Annotated[tuple[Score, ...], by_seat("By seat: its points.", least=MIN_SEATS)],
             ...,
         ],
-        described("The points of each round that is over.", maxItems=MAX_SEATS),
+        described("For each round that is over, the points by seat.", maxItems=MAX_SEATS),
     ]
 
 
@@ -402,21 +421,21 @@ class MitListPreview(Preview, frozen=True, tag="mit-list-und-tuecke"):
 
     led_color: Annotated[
         Color | None,
-        described("Of a card played: the colour that is then led; else null."),
+        described("The colour that is led once the card is played; null for a take."),
     ] = None
     high: Annotated[
         Seat | None,
-        described("Of a card that completes the trick: the high seat; else null."),
+        described("The high seat, if the card completes the trick; else null."),
     ] = None
     low: Annotated[
         Seat | None,
-        described(
-            "Of a card that completes the trick: the low seat; null if there is none, and else."
-        ),
+        described("The low seat, if the card completes the trick and there is one; else null."),
     ] = None
     rest_to: Annotated[
         Seat | None,
-        described("Of cards taken: who gets the rest; null if it is discarded, and else."),
+        described(
+            "The seat that gets the rest after a take; null if it is discarded, and for a card."
+        ),
     ] = None
 
 

@@ -130,7 +130,7 @@ class Discard(Move, frozen=True, tag="discard"):
 class CardsCollected(Event, frozen=True, tag="cards_collected"):
     """Cards left the parade for a seat's collection."""
 
-    seat: Annotated[Seat, described("Who takes them.")]
+    seat: Annotated[Seat, described("The seat that played, which takes the cards.")]
     cards: Annotated[
         tuple[Card, ...],
         described("The cards, in the order in which they stood.", minItems=1, maxItems=len(CARDS)),
@@ -140,7 +140,7 @@ class CardsCollected(Event, frozen=True, tag="cards_collected"):
 class CardDrawn(Event, frozen=True, tag="card_drawn"):
     """A seat drew a card; `card` is null to all but its owner."""
 
-    seat: Annotated[Seat, described("Who drew.")]
+    seat: Annotated[Seat, described("The seat that drew.")]
     card: Annotated[Card | None, described("The card; null unless the seat is yours.")]
     pile_size: Annotated[
         int, described("How many cards are left to draw.", minimum=0, maximum=MAX_PILE_SIZE)
@@ -150,14 +150,19 @@ class CardDrawn(Event, frozen=True, tag="card_drawn"):
 class LastRoundStarted(Event, frozen=True, tag="last_round_started"):
     """After this seat's turn, every seat has one more."""
 
-    seat: Annotated[Seat, described("Who brought it about.")]
-    cause: Annotated[str, published_as(LAST_ROUND_CAUSE, "Why it began.")]
+    seat: Annotated[Seat, described("The seat whose turn started the last round.")]
+    cause: Annotated[
+        str,
+        published_as(
+            LAST_ROUND_CAUSE, "Why it began: all six colours collected, the pile empty, or both."
+        ),
+    ]
 
 
 class CardsDiscarded(Event, frozen=True, tag="cards_discarded"):
     """A seat threw two cards away; `cards` is null to all but itself."""
 
-    seat: Annotated[Seat, described("Who threw them away.")]
+    seat: Annotated[Seat, described("The seat that threw them away.")]
     cards: Annotated[
         tuple[Card, ...] | None,
         described(
@@ -179,7 +184,7 @@ class HandsLaidDown(Event, frozen=True, tag="hands_laid_down"):
             ],
             ...,
         ],
-        by_seat("By seat."),
+        by_seat("By seat: the two cards."),
     ]
 
 
@@ -223,7 +228,9 @@ class State(Struct, frozen=True):
 class ParadeTable(Table, frozen=True, tag="parade"):
     """What a seat or a spectator sees of Parade."""
 
-    phase: Annotated[Phase, described("Where in the game we are.", title="ParadePhase")]
+    phase: Annotated[
+        Phase, described("What the next move is, or that the game is over.", title="ParadePhase")
+    ]
     parade: Annotated[
         tuple[Card, ...],
         described("The cards that parade, front first.", minItems=1, maxItems=len(CARDS)),
@@ -247,7 +254,7 @@ class ParadeTable(Table, frozen=True, tag="parade"):
     ]
     hand: Annotated[
         tuple[Card, ...] | None,
-        described("Your own; null for a spectator.", maxItems=HAND_SIZE),
+        described("Your hand; null for a spectator.", maxItems=HAND_SIZE),
     ]
     has_discarded: Annotated[
         tuple[bool, ...], by_seat("By seat: whether it has thrown two cards away.")

@@ -112,7 +112,7 @@ class TimedEvent(Event, frozen=True, kw_only=True):
     deadline: Annotated[
         str | None,
         described(
-            "When the countdown runs out; null in an analysis, which has no clock.",
+            "The end of the countdown; null in an analysis, which has no clock.",
             format="date-time",
         ),
     ] = None
@@ -153,7 +153,7 @@ class Result(Struct, frozen=True):
     scores: Annotated[
         tuple[Score, ...],
         described(
-            "By seat; whether many or few points are good is for the game to say.",
+            "By seat: its points; the rules say whether many or few are good.",
             minItems=MIN_SEATS,
             maxItems=MAX_SEATS,
         ),
@@ -161,7 +161,7 @@ class Result(Struct, frozen=True):
     winners: Annotated[
         tuple[Seat, ...],
         described(
-            "The seats that won; several share the win, none if all lost together.",
+            "The seats that won; several share the win; none if all lost together.",
             maxItems=MAX_SEATS,
         ),
     ]
@@ -170,8 +170,8 @@ class Result(Struct, frozen=True):
 class Option(Struct, frozen=True):
     """A choice that whoever creates a game may make."""
 
-    name: Annotated[str, described("The member of `options` that makes the choice.")]
-    type: Annotated[str, published_as(OPTION_TYPE, "What a value may be.")]
+    name: Annotated[str, described("The member of `options` that sets it.")]
+    type: Annotated[str, published_as(OPTION_TYPE, "The type of its value.")]
     # Of any type: of a union of texts, numbers and lists openapi-generator makes a Java class that
     # does not compile.
     default: Annotated[
@@ -181,7 +181,7 @@ class Option(Struct, frozen=True):
             "does."
         ),
     ]
-    description: Annotated[str, described("What it changes, for people.")]
+    description: Annotated[str, described("What it changes, in sentences for people.")]
     minimum: Annotated[
         int | None,
         described(
@@ -196,23 +196,23 @@ class Option(Struct, frozen=True):
     ] = None
     choices: Annotated[
         tuple[str, ...] | None,
-        described("The values that there are; null if the option is no choice between texts."),
+        described("The allowed texts; null if the option is no choice between texts."),
     ] = None
 
 
 class Component(Struct, frozen=True):
     """A kind of thing in the box."""
 
-    kind: Annotated[str, described("What sort of thing it is, as `card`.")]
+    kind: Annotated[str, described("Its kind, for example `card`.")]
     name: Annotated[str, described("As moves, tables and events name it.")]
-    count: Annotated[int, described("How many of it there are.", minimum=1)] = 1
-    color: Annotated[str | None, described("A card's colour; null for what has none.")] = None
+    count: Annotated[int, described("How many there are in the box.", minimum=1)] = 1
+    color: Annotated[str | None, described("Its colour; null without one.")] = None
     value: Annotated[
-        int | None, described("A card's value; null for what has none.", minimum=0)
+        int | None, described("The value printed on it; null without one.", minimum=0)
     ] = None
     parts: Annotated[
         tuple[str, ...],
-        described("What is on it: its symbols or its two faces, by name; mostly nothing."),
+        described("The names of its symbols or of its two faces; empty for most things."),
     ] = ()
 
 
@@ -220,7 +220,7 @@ class MoveType(Struct, frozen=True):
     """A type of move of a game."""
 
     type: Annotated[str, described("The `type` of such a move.")]
-    description: Annotated[str, described("What it does, for people.")]
+    description: Annotated[str, described("What it does, in a sentence for people.")]
 
 
 OptionsT = TypeVar("OptionsT", bound=Struct)

@@ -59,7 +59,9 @@ CHARACTERS = ("hatter", "cat", "rabbit", "caterpillar", "queen", "dodo")
 Character = Annotated[
     str,
     published_as(
-        NamedChoice("TeaTimeCharacter", CHARACTERS, "Who is on both sides of a card of Tea Time.")
+        NamedChoice(
+            "TeaTimeCharacter", CHARACTERS, "The character on both sides of a card of Tea Time."
+        )
     ),
 ]
 """The character on both sides of a card: ``hatter``. In the grid one face shows."""
@@ -226,19 +228,19 @@ class GridLaid(Event, frozen=True, tag="grid_laid"):
 class CardsPicked(Event, frozen=True, tag="cards_picked"):
     """A seat took cards from the grid; `cancelled` has both cards of each pair that went out."""
 
-    seat: Annotated[TeaTimeSeat, described("Who took them.")]
+    seat: Annotated[TeaTimeSeat, described("The seat that took them.")]
     cells: Annotated[
         tuple[Cell, ...],
         described("The cells that it emptied.", minItems=1, maxItems=MAX_CARDS),
     ]
     cards: Annotated[
         tuple[Face, ...],
-        described("What lay there, cell by cell.", minItems=1, maxItems=MAX_CARDS),
+        described("The cards that lay there, cell by cell.", minItems=1, maxItems=MAX_CARDS),
     ]
     cancelled: Annotated[
         tuple[Face, ...],
         described(
-            "The cards that cancelled each other, pair by pair: one that the seat had, one taken.",
+            "The cards that cancelled each other, pair by pair: the one owned, then the one taken.",
             maxItems=2 * MAX_CARDS,
         ),
     ]
@@ -247,8 +249,8 @@ class CardsPicked(Event, frozen=True, tag="cards_picked"):
 class AliceLaid(Event, frozen=True, tag="alice_laid"):
     """The holder of Alice laid her into the cell that it emptied."""
 
-    seat: Annotated[TeaTimeSeat, described("Who had her.")]
-    cell: Annotated[Cell, described("Where she lies: column letter and row number.")]
+    seat: Annotated[TeaTimeSeat, described("The seat that held her.")]
+    cell: Annotated[Cell, described("The cell in which she lies: column letter and row number.")]
 
 
 class Phase(StrEnum):
@@ -295,7 +297,9 @@ class State(Struct, frozen=True):
 class TeaTimeTable(Table, frozen=True, tag="tea-time"):
     """What everybody sees of Tea Time."""
 
-    phase: Annotated[Phase, described("Where in the game we are.", title="TeaTimePhase")]
+    phase: Annotated[
+        Phase, described("Whether cards are taken, or the game is over.", title="TeaTimePhase")
+    ]
     round: Annotated[int, described("The present round, from 1.", minimum=1, maximum=MAX_ROUNDS)]
     rounds: Annotated[
         int, described("How many rounds the game has.", minimum=3, maximum=MAX_ROUNDS)
@@ -312,7 +316,7 @@ class TeaTimeTable(Table, frozen=True, tag="tea-time"):
     grid: GridRows
     alice_holder: Annotated[
         TeaTimeSeat | None,
-        described("The seat that has Alice; null while she lies in the grid."),
+        described("The seat that holds Alice; null while she lies in the grid."),
     ]
     collections: Annotated[
         tuple[
@@ -327,7 +331,7 @@ class TeaTimeTable(Table, frozen=True, tag="tea-time"):
     out: Annotated[
         tuple[Character, ...],
         described(
-            "The cards that cancelled each other and are out of the game, by who is on them.",
+            "The cards that cancelled each other and are out of the game, by character.",
             maxItems=ALL_CARDS,
         ),
     ]
@@ -346,7 +350,7 @@ class TeaTimePreview(Preview, frozen=True, tag="tea-time"):
     cards: Annotated[
         tuple[Face, ...],
         described(
-            "What you would then have of each character that is touched.",
+            "The cards that you would then have of the characters you take.",
             maxItems=ALL_CARDS,
         ),
     ]

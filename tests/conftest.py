@@ -1,4 +1,4 @@
-"""One real service for all tests over HTTP, with two workers and a Valkey of its own."""
+"""A real service for the tests over HTTP, with two workers and an embedded Valkey."""
 
 from collections.abc import Iterator
 
@@ -16,7 +16,7 @@ def fresh_service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]
 
 @pytest.fixture(scope="session")
 def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
-    # The tests wait for nothing that a power cut could lose.
+    # No test needs what a power cut could lose.
     directory = str(tmp_path_factory.mktemp("service"))
     with serving(directory, APPEND_FSYNC="everysec", **UNLIMITED) as running:
         yield running

@@ -1,9 +1,9 @@
 """The bodies of the answers about players, games and rulesets, each declared once.
 
-A struct is encoded as it stands, and its published schema is generated from it: the names and
-types of the members, what `Meta` says of them, and the first line of the docstring. A new member
-is one line here, and its value where the struct is filled. An answer is published under the
-struct's name without `Answer`.
+A struct is encoded as it is, and its published schema is generated from it: the names and types of
+the members, their `described` annotations, and the first line of the docstring. A new member is
+one entry here and its value where the struct is filled. A struct is published under its name
+without the ending `Answer`.
 """
 
 from __future__ import annotations

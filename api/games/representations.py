@@ -1,7 +1,7 @@
-"""How a game and its items are shown to an audience: fills the answers from the records.
+"""Fills the answers about a game from its record and position, for one audience.
 
-An answer has what its reader may see: the game's record, which is public except for the invite,
-and the ruleset's view for the reader's seat.
+The record is public except for the invite. The position is shown through the ruleset's view for
+the reader's seat.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ LONG_OPTIONS = {
     name: frozenset(option.name for option in ruleset.options if option.type == "strings")
     for name, ruleset in RULESETS.items()
 }
-"""By ruleset, the options that lists of games leave out."""
+"""By ruleset: the options that lists of games omit because they are long."""
 
 
 def game_summary(game: Game, reader: str | None) -> GameSummary:
-    """A game as lists show it to this player, or to nobody in particular (None)."""
+    """Return a game as lists show it to this player, or to a caller without a token (None)."""
     members = _public_members(game, game.audience_of(reader))
     if LONG_OPTIONS[game.ruleset]:
         options = msgspec.json.decode(game.options)
@@ -36,7 +36,7 @@ def game_summary(game: Game, reader: str | None) -> GameSummary:
 
 
 def game_answer(found: StoredGame, audience: Audience) -> Raw:
-    """A game as this audience sees it, as it is sent; made once as long as it is kept."""
+    """Return the encoded game for this audience; it is cached on the loaded game."""
     shown = found.shown.get(audience)
     if shown is None:
         shown = raw(_game_answer(found, audience))
@@ -55,7 +55,7 @@ def _game_answer(found: StoredGame, audience: Audience) -> GameAnswer:
 
 
 def legal_moves(game: Game, state: Any, seat: Seat) -> tuple[Move, ...]:
-    """A seat's legal moves; there are none in a game that is not being played."""
+    """Return the legal moves of a seat; none unless the game is being played."""
     moves: tuple[Move, ...] = ()
     if game.turn is not None:
         moves = RULESETS[game.ruleset].legal_moves(state, seat)
@@ -98,7 +98,7 @@ def _time(milliseconds: int | None) -> str | None:
 
 
 def item_answers(items: Sequence[HistoryItem], seat: Seat | None) -> tuple[ItemAnswer, ...]:
-    """What happened, as this seat or a spectator is told it."""
+    """Return the items with the events that this seat, or a spectator (None), may see."""
     return tuple(
         ItemAnswer(
             each.version, timestamp(each.at), each.turn, each.by, each.seat, each.events(seat)

@@ -7,7 +7,6 @@ this way any more. Streams of the same audience share what is rendered.
 
 from __future__ import annotations
 
-import logging
 import re
 import secrets
 import time
@@ -28,12 +27,10 @@ from api.live.long_polls import has_ended
 from api.live.quota import Quota, Slot
 from api.live.topics import SharedSnapshot, Waiter
 from api.model.game import Game, Revision, digest, timestamp
-from api.observability import metrics
+from api.observability.logger import log
 from api.problems.problem import Problem
-from api.storage.errors import log_unreadable
+from api.storage.errors import count_failure, log_unreadable
 from api.storage.players import Ticket
-
-log = logging.getLogger("ludotheque")
 
 PING_SECONDS = 15.0
 """Silence after which a comment is sent, so that both sides notice a broken connection."""
@@ -170,7 +167,7 @@ class EventStream:
             yield from self._events()
         # The status is sent already: the client learns the problem when it opens the stream again.
         except RedisError as error:
-            metrics.store_failed(error)
+            count_failure(error)
             log.warning("a stream was given up: %s", type(error).__name__)
         except Exception as error:
             log_unreadable(self._game_id, error)

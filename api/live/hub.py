@@ -8,7 +8,6 @@ snapshot, which they share. The hub renders no answers.
 
 from __future__ import annotations
 
-import logging
 import time
 from collections.abc import Iterable
 
@@ -21,16 +20,14 @@ from api.games.progress import is_due
 from api.games.transactions import FULL_SECONDS, Transactions
 from api.live.topics import IN_FLIGHT_MS, GameTopic, PlayerTopic, SharedSnapshot, Topic, Waiter
 from api.model.game import Game
-from api.observability import metrics
 from api.observability.context import note_wait
-from api.storage.errors import Unreadable, is_full, log_unreadable
+from api.observability.logger import log
+from api.storage.errors import Unreadable, count_failure, is_full, log_unreadable
 from api.storage.games import Snapshot, game_channel
 from api.storage.indexes import Indexes
 from api.storage.players import player_channel
 from api.storage.pubsub import ChannelNodes, Subscriptions
 from api.storage.store import Store
-
-log = logging.getLogger("ludotheque")
 
 RECHECK_SECONDS = 3.0
 """Time between two rechecks of a game, and so the delay of news after a lost notification."""
@@ -346,7 +343,7 @@ def _log_failure(action: str, error: Exception) -> None:
     if not isinstance(error, RedisError):
         log.error("%s games with waiters failed", action, exc_info=error)
         return
-    metrics.store_failed(error)
+    count_failure(error)
     # Settling is tried again until the store has room: a line each time would flood the log.
     if not is_full(error):
         log.warning("%s games with waiters failed: %s", action, type(error).__name__)

@@ -1,4 +1,4 @@
-"""Players of the one service that all tests of the API speak to."""
+"""Players of the service that all tests of the API share."""
 
 import random
 
@@ -16,7 +16,7 @@ def stranger(service: Service) -> Client:
 
 @pytest.fixture
 def new_players(service: Service) -> NewPlayers:
-    """Creates so many players."""
+    """Return a function that creates this many players."""
     return lambda number: [new_player(service.url) for _ in range(number)]
 
 
@@ -37,5 +37,5 @@ def eve(new_players: NewPlayers) -> Client:
 
 @pytest.fixture
 def rng() -> random.Random:
-    """The same moves in every run; the deals are the service's."""
+    """A generator that chooses the same moves in every run; the service deals at random."""
     return random.Random(20_141_101)

@@ -1,4 +1,4 @@
-"""A Chromium as the tests hold it, with all that it asked for and complained of."""
+"""A Chromium that tests drive, with the requests that it sent and its console's messages."""
 
 import json
 from pathlib import Path
@@ -44,7 +44,7 @@ class Browser:
         self.driver.get(url)
 
     def find(self, selector: str) -> WebElement:
-        """The first element of a selector that is seen, which must come before long."""
+        """Wait for a visible element of a selector, and return the first one."""
 
         def look() -> WebElement | None:
             try:
@@ -69,26 +69,26 @@ class Browser:
         wait_until(attempt, f"{selector} is clicked")
 
     def write(self, selector: str, text: str) -> None:
-        """Replace what a field holds."""
+        """Replace the text of a field."""
         field = self.find(selector)
         field.send_keys("\ue009a\ue000")  # control-a
         field.send_keys(text)
         assert field.get_property("value") == text
 
     def run(self, script: str, *arguments: Any) -> Any:
-        """What a script answers that the page itself does not have."""
+        """Run a script in the page, and return its result."""
         return self.driver.execute_script(script, *arguments)
 
     @property
     def complaints(self) -> list[str]:
-        """What was written to the console so far, violations of the policy among it."""
+        """The console's messages so far, with violations of the content security policy."""
         entries: list[dict[str, Any]] = self.driver.get_log("browser")
         self._complaints += [f"{entry['level']}: {entry['message']}" for entry in entries]
         return self._complaints
 
     @property
     def requests(self) -> list[str]:
-        """The addresses of all requests so far."""
+        """The URLs of all requests so far."""
         for entry in self.driver.get_log("performance"):
             message = json.loads(entry["message"])["message"]
             if message["method"] == "Network.requestWillBeSent":
@@ -96,7 +96,7 @@ class Browser:
         return self._requests
 
     def requests_beyond(self, url: str) -> list[str]:
-        """The requests that went anywhere but to a server."""
+        """The requests to other servers than this one."""
         near = (f"{url}/", *LOCAL)
         return [address for address in self.requests if not address.startswith(near)]
 

@@ -1,4 +1,4 @@
-"""A proxy before a service that shows it below a prefix, as a site with many parts does."""
+"""A reverse proxy that publishes a service below a path prefix."""
 
 import threading
 from collections.abc import Iterator
@@ -14,7 +14,7 @@ HOP_BY_HOP = {"connection", "keep-alive", "transfer-encoding", "content-length"}
 
 @contextmanager
 def below_prefix(url: str, prefix: str) -> Iterator[str]:
-    """Where the service at `url` is found below a prefix. Nothing else is found there."""
+    """Publish the service at `url` below a prefix, and yield its new URL."""
 
     client = HttpClient(url, keep_alive=False)
 
@@ -38,7 +38,7 @@ def below_prefix(url: str, prefix: str) -> Iterator[str]:
         do_GET = do_POST = forward  # noqa: N815
 
         def log_message(self, *_: Any) -> None:
-            """Nothing."""
+            """Write no log."""
 
     with ThreadingHTTPServer(("127.0.0.1", 0), Proxy) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()

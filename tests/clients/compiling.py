@@ -1,4 +1,4 @@
-"""The TypeScript compiler, on programs that use a generated client."""
+"""Compile TypeScript programs that use a generated client."""
 
 import json
 from pathlib import Path
@@ -9,7 +9,7 @@ PROGRAMS = HERE / "typescript"
 
 
 def compile_(tools: Toolbox, project: Path, *files: str) -> list[str]:
-    """The compiler's errors, if all else that it reads is without one."""
+    """Return the compiler's errors. It must not fail in another way."""
     own = {"extends": "./tsconfig.json", "files": list(files)}
     (project / "tsconfig.own.json").write_text(json.dumps(own))
     command = ("tsc", "--pretty", "false", "-p", "tsconfig.own.json")

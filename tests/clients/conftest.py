@@ -1,4 +1,4 @@
-"""The tools, and a project with a generated client for each generator, made once."""
+"""The tools, and for each generator a project with its client, made once."""
 
 import functools
 from pathlib import Path
@@ -16,7 +16,7 @@ def tools() -> Toolbox:
 
 @pytest.fixture(scope="session")
 def warned() -> dict[str, list[str]]:
-    """By generator, what it warned of."""
+    """The warnings of each generator, by its name."""
     return {}
 
 
@@ -24,7 +24,7 @@ def warned() -> dict[str, list[str]]:
 def client(
     tools: Toolbox, warned: dict[str, list[str]], tmp_path_factory: pytest.TempPathFactory
 ) -> Make:
-    """A directory with the client that a generator makes of the published document."""
+    """Return a function that generates a client from the published document, in a directory."""
 
     @functools.cache
     def make(name: str) -> Path:

@@ -1,6 +1,6 @@
-"""The generators: their commands as the guide has them, and what each may warn of.
+"""The generators: their commands, as in the guide, and the warnings that each may print.
 
-A warning that is listed must come, so that none is allowed for longer than it is needed.
+A listed warning must appear, so that the list has none that are no longer needed.
 """
 
 import re
@@ -13,13 +13,13 @@ from tests.clients.toolbox import Toolbox
 from tests.support.paths import ROOT
 
 BETA = r"OpenAPI 3\.1 support is still in beta\."
-"""openapi-generator says so of every document of this version."""
+"""openapi-generator prints this for every document of this version."""
 
 FREE_OBJECT = r"Failed to get the schema name: null"
-"""openapi-generator says so, for some languages, of an object of any members, as a deal is."""
+"""openapi-generator prints this, for some languages, for an object with any members: a deal."""
 
 COMPLEX_EXAMPLE = r"Ignoring complex example on request body"
-"""openapi-generator's Java shows no example that is an object in its comments, and says so."""
+"""openapi-generator's Java prints this for an example that is an object."""
 
 
 @dataclass(frozen=True)
@@ -28,19 +28,19 @@ class Generator:
 
     command: str
     warnings: dict[str, str] = field(default_factory=dict)
-    """Patterns of the warnings that may and must come, and why the document is not to blame."""
+    """Patterns of the warnings that must appear. None is a fault of the document."""
 
     noise: tuple[str, ...] = ()
-    """Patterns of those that may come."""
+    """Patterns of the warnings that may appear."""
 
     def run(self, tools: Toolbox, directory: Path) -> list[str]:
-        """Generate into a directory; the warnings that came."""
+        """Generate into a directory, and return the warnings."""
         shutil.copy(ROOT / "openapi.yaml", directory)
         return warnings_in(tools.shell(self.command, directory))
 
 
 def warnings_in(said: str) -> list[str]:
-    """What a generator said that is a warning or an error."""
+    """Return the warnings and errors in a generator's output."""
     lines = [line for line in said.splitlines() if not re.match(r"npm |\[main\] INFO|\s+at ", line)]
     suspicious = re.compile(r"warn|error|unsupported|cannot|invalid|deprecat|fail", re.IGNORECASE)
     return [line for line in lines if suspicious.search(line)]

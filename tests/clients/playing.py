@@ -1,4 +1,4 @@
-"""What a program that played a game says of it, held against what the service says."""
+"""Check what a program says of the game that it played, against the service."""
 
 import json
 import os
@@ -37,7 +37,7 @@ def assert_played_to_the_end(said: str, service: Service, ruleset: str, seat_cou
 
 
 def finish_without_store(playing: "subprocess.Popen[str]", service: Service) -> str:
-    """What a program says to the end, whose service twice loses its store while it plays."""
+    """Return the output of a program whose service loses its store twice while it plays."""
     assert playing.stdout is not None
     try:
         first = playing.stdout.readline()
@@ -56,7 +56,7 @@ def finish_without_store(playing: "subprocess.Popen[str]", service: Service) -> 
 
 @contextmanager
 def standing_still(service: Service) -> Iterator[None]:
-    """While its store answers nobody, and the service has noticed."""
+    """Stop the store for a while; the service has noticed when this yields."""
     pid = service.store.pid
     assert pid
     os.kill(pid, signal.SIGSTOP)

@@ -1,8 +1,7 @@
 """The generators at their pinned versions, and the runtimes that they need.
 
-They come from PyPI and npm alone, Node, Go and a Java to run them on included, into a directory
-that is kept for as long as the lock files stay as they are. Only what a Java client is compiled
-with must be on the machine.
+All come from PyPI and npm, also Node, Go and a Java runtime. They are installed into a directory
+that is kept until the lock files change. Only what compiles a Java client must be on the machine.
 """
 
 import fcntl
@@ -30,7 +29,7 @@ MINUTE = 60
 
 @dataclass(frozen=True)
 class Toolbox:
-    """Where the tools are, and how to run them."""
+    """The directories of the tools, and how to run them."""
 
     python: Path
     """The virtual environment."""
@@ -39,7 +38,7 @@ class Toolbox:
     """The directory that `node_modules` is in."""
 
     def environment(self) -> dict[str, str]:
-        """This process's environment, with the tools found first."""
+        """Return this process's environment with the tools first on the PATH."""
         places = [self.node / "node_modules" / ".bin", self.python / "bin", os.environ["PATH"]]
         hidden = {"PYTHONPATH", "VIRTUAL_ENV", "MAKEFLAGS"}
         known = {name: value for name, value in clean_environment().items() if name not in hidden}
@@ -57,7 +56,7 @@ class Toolbox:
         )
 
     def try_to(self, *command: str | Path, cwd: Path) -> tuple[int, str]:
-        """A command's exit code, and all that it said."""
+        """Run a command, and return its exit code and its output."""
         process = self.start(*command, cwd=cwd)
         try:
             said, _ = process.communicate(timeout=10 * MINUTE)
@@ -66,13 +65,13 @@ class Toolbox:
         return process.returncode, said
 
     def run(self, *command: str | Path, cwd: Path) -> str:
-        """What a command said that must succeed."""
+        """Run a command that must succeed, and return its output."""
         code, said = self.try_to(*command, cwd=cwd)
         assert code == 0, f"{command}\n{said}"
         return said
 
     def shell(self, commands: str, cwd: Path) -> str:
-        """What a block of commands said, each of which must succeed."""
+        """Run a block of commands that must all succeed, and return their output."""
         return self.run("bash", "-euo", "pipefail", "-c", commands, cwd=cwd)
 
 
@@ -84,7 +83,7 @@ def open_toolbox() -> Toolbox:
 
 
 def _prepared(name: str, locks: list[Path], install: Callable[[Path], None]) -> Path:
-    """A directory for this state of the locks, filled once, however many ask at a time."""
+    """Return a directory for this state of the lock files, filled once by one of all processes."""
     digest = hashlib.sha256(b"".join(lock.read_bytes() for lock in locks)).hexdigest()[:16]
     directory = CACHE / f"{name}-{digest}"
     complete = directory / "complete"
@@ -123,7 +122,7 @@ def _install(*command: str | Path) -> None:
 
 
 def pinned(package: str) -> str:
-    """The version that the locks give a package of either language."""
+    """Return the version of a package in the lock files of either language."""
     python = re.search(rf"^{re.escape(package)}==(\S+)", PYTHON_LOCK.read_text(), re.MULTILINE)
     pattern = rf'"node_modules/{re.escape(package)}": \{{\s+"version": "([^"]+)"'
     found = python or re.search(pattern, NODE_LOCK.read_text())
@@ -132,7 +131,7 @@ def pinned(package: str) -> str:
 
 
 def need(found: bool, what: str) -> None:
-    """Skip a test for want of something on this machine; but fail it where all must be tried."""
+    """Skip the test if something is missing on this machine, or fail it where CI is set."""
     if not found:
         assert "CI" not in os.environ, f"{what} is missing"
         pytest.skip(f"{what} is missing")

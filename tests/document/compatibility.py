@@ -1,11 +1,11 @@
-"""What would break for clients of the released document if this one took its place.
+"""The changes of the document that break clients of the released one.
 
-A client is a program that was written, or generated, against the released document: it sends what
-that allows, and reads what that promises. A break is allowed only if the version says so: by its
-first number, or by its second one as long as the first is 0.
+A client was written, or generated, from the released document: it sends what that allows, and
+expects what that promises. A break is allowed only if the version announces it: by its first
+number, or by its second one while the first is 0.
 
-    python -m tests.document.compatibility            what has changed since the release
-    python -m tests.document.compatibility --release  keep openapi.yaml as what was released
+    python -m tests.document.compatibility            list what breaks since the release
+    python -m tests.document.compatibility --release  keep openapi.yaml as the released document
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def load(path: Path) -> Any:
 
 
 def permits_breaks(released: str, version: str) -> bool:
-    """Whether a version says, after the released one, that it breaks something.
+    """Whether a version announces breaks, compared with the released one.
 
     >>> permits_breaks("0.1.0", "0.1.1"), permits_breaks("0.1.0", "0.2.0")
     (False, True)
@@ -43,19 +43,19 @@ def permits_breaks(released: str, version: str) -> bool:
 
 
 def breaks(released: Schema, current: Schema) -> list[str]:
-    """Everything that breaks, a sentence each."""
+    """Yield each break as a sentence."""
     return list(dict.fromkeys(Documents(released, current).breaks()))
 
 
 class Documents:
-    """The released document and the one that is to take its place."""
+    """The released document and the new one."""
 
     def __init__(self, released: Schema, current: Schema) -> None:
         self.released = released
         self.current = current
 
     def breaks(self) -> Iterator[str]:
-        """What breaks, part by part."""
+        """Yield the breaks, part by part."""
         yield from self._security_schemes()
         now = dict(operations(self.current))
         for (path, method), was in operations(self.released):
@@ -80,7 +80,7 @@ class Documents:
         yield from self._answers(was, now, what)
 
     def _security(self, was: Schema, now: Schema, what: str) -> Iterator[str]:
-        """Whatever sufficed must still suffice."""
+        """Yield the ways to authenticate that no longer suffice."""
         sufficient = [set(each) for each in now.get("security") or [{}]]
         for each in was.get("security") or [{}]:
             if not any(enough <= set(each) for enough in sufficient):
@@ -155,7 +155,7 @@ class Documents:
         yield from comparison.breaks(after["schema"], before["schema"], where)
 
     def _problems(self, document: Schema, answers: Schema) -> Iterator[tuple[str, str]]:
-        """The problem codes that are listed, each with its status."""
+        """Return the documented problem codes, each with its status."""
         for status, answer in answers.items():
             if status >= "400":
                 text = self._resolved(document, answer)["description"]
@@ -168,7 +168,7 @@ class Documents:
 
 
 def operations(document: Schema) -> Iterator[tuple[tuple[str, str], Schema]]:
-    """Every operation by its path and method, with all its parameters."""
+    """Return all operations by path and method, with all their parameters."""
     for path, item in document["paths"].items():
         for method in METHODS:
             if method in item:
@@ -182,7 +182,7 @@ def _without_words(part: Schema) -> Schema:
 
 
 def judge(released: Schema, current: Schema) -> tuple[list[str], bool]:
-    """What breaks, and whether the version allows it."""
+    """Return the breaks, and whether the version allows them."""
     found = breaks(released, current)
     return found, not found or permits_breaks(
         released["info"]["version"], current["info"]["version"]

@@ -1,7 +1,7 @@
 """Records the document's examples: `python -m tests.document.record`, or `make examples`.
 
-Starts real services with an embedded Valkey, plays the scenarios against them, and writes what
-was said to `api/examples.json`. Each recording has other cards and other ids.
+Starts real services with an embedded Valkey, runs the scenarios against them, and writes the
+requests and responses. Each recording has other cards and ids.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from tests.support.service import Service, serving
 
 
 def main() -> None:
-    """Record everything anew."""
+    """Record all examples."""
     recorder = Recorder()
     with running() as service:
         for scenario in SCENARIOS:
@@ -44,7 +44,7 @@ def main() -> None:
 
 @contextmanager
 def running(**settings: str) -> Iterator[Service]:
-    """A service with an empty store of its own."""
+    """Run a service with an empty store."""
     with (
         tempfile.TemporaryDirectory() as directory,
         serving(directory, APPEND_FSYNC="everysec", WEB_CONCURRENCY="1", **settings) as service,

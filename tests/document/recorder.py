@@ -1,8 +1,7 @@
-"""What is said between callers and a real service, kept as the document's examples.
+"""Record requests to a real service, and its responses, as the document's examples.
 
-A caller sends requests; those that are worth showing it sends with a name and a summary, and then
-the request's body and the answer are kept as they were, under the operation that the document
-says it is. Nothing is changed or left out.
+A request that is sent with a name and a summary becomes an example of its operation: its body and
+the response are kept unchanged.
 """
 
 from __future__ import annotations
@@ -21,26 +20,26 @@ PROBLEM = "application/problem+json"
 
 
 class Shown(NamedTuple):
-    """What an example is called, and what it shows."""
+    """The name and the summary of an example."""
 
     name: str
     summary: str
 
 
 class Recorder:
-    """The examples by operation, part (`request` or a status) and name."""
+    """The examples, by operation, part (`request` or a status) and name."""
 
     def __init__(self) -> None:
         self.examples: dict[str, dict[str, dict[str, Any]]] = {}
 
     def keep(self, operation_id: str, part: str, shown: Shown, value: Any) -> None:
-        """Keep an example. Each name is given once."""
+        """Keep an example. Its name must be new."""
         examples = self.examples.setdefault(operation_id, {}).setdefault(part, {})
         assert shown.name not in examples, f"{operation_id} {part} has two called {shown.name}"
         examples[shown.name] = {"summary": shown.summary, "value": value}
 
     def text(self) -> str:
-        """All examples as JSON, in the document's order, small values on one line."""
+        """Return all examples as JSON, in the document's order, small values on one line."""
         ordered = {
             operation["operationId"]: dict(sorted(self.examples[operation["operationId"]].items()))
             for methods in document()["paths"].values()
@@ -51,7 +50,7 @@ class Recorder:
 
 
 def pretty(value: Any, indent: int = 0) -> str:
-    """JSON with what fits on a line on one line."""
+    """Return JSON in which a value that fits on a line is on one line."""
     line = json.dumps(value, ensure_ascii=False)
     if len(line) + indent <= WIDTH or not value or not isinstance(value, dict | list):
         return line
@@ -66,7 +65,7 @@ def pretty(value: Any, indent: int = 0) -> str:
 
 
 class Caller(HttpClient):
-    """A client of a service, with a token or without, that keeps what is worth showing."""
+    """A client of a service, with a token or without, that records examples."""
 
     def __init__(
         self, recorder: Recorder, url: str, token: str | None = None, id_: str = ""
@@ -96,14 +95,14 @@ class Caller(HttpClient):
         return value
 
     def refused(self, code: str, method: str, path: str, body: Any = None, **how: Any) -> None:
-        """A request that fails with this problem, which is worth showing."""
+        """Send a request that must fail with this problem, and record it."""
         summary = how.pop("summary", None)
         show = (how.pop("name", code), summary or _title(code))
         problem = self.send(method, path, body, show=show, fails=True, **how)
         assert problem["code"] == code, problem
 
     def refused_raw(self, code: str, head: str, body: bytes = b"") -> None:
-        """A request as no client library sends it, which fails with this problem."""
+        """Send a malformed request that must fail with this problem, and record it."""
         request_line, _, rest = head.partition("\r\n")
         method, path, _ = request_line.split()
         host, _, port = self.url.removeprefix("http://").partition(":")
@@ -125,18 +124,18 @@ class Caller(HttpClient):
     # --- What the scenarios do again and again ----------------------------------------------
 
     def new_player(self, name: str, kind: str = "human", show: Any = None) -> Caller:
-        """A new player on the same service."""
+        """Create a player."""
         stranger = Caller(self.recorder, self.url)
         made = stranger.send("POST", "/v1/players", {"name": name, "kind": kind}, show=show)
         return Caller(self.recorder, self.url, made["token"], made["id"])
 
     def create(self, ruleset: str, seat_count: int, show: Any = None, **members: Any) -> Any:
-        """A new game."""
+        """Create a game."""
         body = {"ruleset": ruleset, "seat_count": seat_count, **members}
         return self.send("POST", "/v1/games", body, show=show)
 
     def game(self, game_id: str, show: Any = None) -> Any:
-        """A game as the caller sees it."""
+        """Return a game as the caller sees it."""
         return self.send("GET", f"/v1/games/{game_id}", show=show)
 
     def join(self, game_id: str, body: Any = None, show: Any = None) -> Any:
@@ -144,7 +143,7 @@ class Caller(HttpClient):
         return self.send("POST", f"/v1/games/{game_id}/seats", body, show=show)
 
     def play(self, game_id: str, move: Any, turn: int | None = None, show: Any = None) -> Any:
-        """Play a move, at the present turn if none is given."""
+        """Play a move, in the current turn by default."""
         turn = self.game(game_id)["turn"] if turn is None else turn
         path = f"/v1/games/{game_id}/moves"
         return self.send("POST", path, {"turn": turn, "move": move}, show=show)

@@ -1,6 +1,6 @@
-"""What the document's examples show: people and bots who use every operation, rightly and wrongly.
+"""The scenarios of the document's examples: right and wrong uses of every operation.
 
-Each scenario is a story of its own, with players of its own.
+Each scenario has players of its own.
 """
 
 from __future__ import annotations
@@ -363,7 +363,7 @@ def streams(stranger: Caller) -> None:
 
 
 def a_crowded_service(service: Service, stranger: Caller) -> None:
-    """One that lets nobody wait."""
+    """A service without room for waiters."""
     ada = stranger.new_player("Ada")
     game_id = ada.create("parade", 2)["id"]
     ada.refused("too_many_waiting", "GET", f"/v1/games/{game_id}/stream")
@@ -379,7 +379,7 @@ def a_crowded_service(service: Service, stranger: Caller) -> None:
         store.config_set("maxmemory-policy", "allkeys-lru")
         stranger.refused("store_evicts", "GET", "/readyz")
         store.config_set("maxmemory-policy", "noeviction")
-        # What the keeper of the embedded server does when its disk is full.
+        # What the supervisor of the embedded server does when its disk is full.
         store.config_set("maxmemory", 1)
         ada.refused("store_full", "POST", "/v1/games", {"ruleset": "parade", "seat_count": 2})
         stranger.send(
@@ -405,19 +405,19 @@ def one_who_waits_wrongly(stranger: Caller) -> None:
 
 
 def a_service_without_replicas(stranger: Caller) -> None:
-    """One that waits for what is not there."""
+    """A service that waits for replicas that do not exist."""
     body = {"name": "Ada", "kind": "human"}
     stranger.refused("not_replicated", "POST", "/v1/players", body)
 
 
 def a_service_of_few_words(stranger: Caller) -> None:
-    """One that lets nobody ask for much."""
+    """A service with a low rate limit."""
     stranger.send("GET", "/v1/rulesets")
     stranger.refused("too_many_requests", "GET", "/v1/rulesets")
 
 
 def a_service_that_stops(service: Service, stranger: Caller) -> None:
-    """One whose load balancer has still to hear of it; and who asks for its metrics."""
+    """A service that is stopping, and whose metrics need a token."""
     stranger.refused("missing_token", "GET", "/metrics")
     wrong = Caller(stranger.recorder, stranger.url, "of-another-service")
     wrong.refused("invalid_token", "GET", "/metrics")
@@ -430,7 +430,7 @@ def a_service_that_stops(service: Service, stranger: Caller) -> None:
 
 
 def a_service_without_metrics(stranger: Caller) -> None:
-    """One that keeps them to itself."""
+    """A service whose metrics are off."""
     stranger.refused("not_found", "GET", "/metrics")
 
 
@@ -451,7 +451,7 @@ SCENARIOS: tuple[Callable[[Caller], None], ...] = (
 
 
 def _body(turn: int, card: str, but_not: Any = None) -> Any:
-    """The body of a move that plays a card; another value if this very move was played."""
+    """Return the body of a move that plays a card, with another value if this move was played."""
     move = {"type": "play", "card": card}
     if move == but_not:
         color, _, value = card.partition("-")
@@ -460,7 +460,7 @@ def _body(turn: int, card: str, but_not: Any = None) -> Any:
 
 
 def _wait_for_turn(player: Caller, game_id: str) -> Any:
-    """The game when it is the player's turn, which with the house alone it is at once."""
+    """Return the game when it is the player's turn; at once if only the house plays besides."""
     game = player.game(game_id)
     assert game["status"] != "playing" or game["to_move"] == [game["you"]]
     return game
@@ -473,7 +473,7 @@ def _play_until(game_id: str, players: tuple[Caller, ...], done: Callable[[Any],
 
 
 def _show_events_with(reader: Caller, game_id: str, event_type: str, show: tuple[str, str]) -> None:
-    """Show the first item of a game's history that has such an event."""
+    """Record the first item of a game's history that has an event of this type."""
     path = f"/v1/games/{game_id}/events"
     items = reader.send("GET", path)["items"]
     versions = [

@@ -1,12 +1,12 @@
-"""Whether what one schema allows to be written, another one's readers can read.
+"""Compare schemas: can a reader of one schema read all that a writer of the other may write?
 
-For a request the writer is the released document, whose clients go on sending what it says, and
-the reader is the new one. For an answer it is the other way round. So one comparison serves both:
-a member that is newly required, a bound that is tighter, a variant that is gone from a request;
-a member that may be missing or null, a value that is new to a closed set in an answer.
+For a request the writer is the released document, as its clients still send what it allows, and
+the reader is the new document. For a response it is the other way round. So one comparison finds
+both kinds of breaks: in requests, a newly required member, a tighter bound, a removed variant; in
+responses, a member that may now be missing or null, a new value in a closed set.
 
-It knows the JSON Schema that this project publishes, and refuses what it does not know. A
-component's name is no part of the comparison, nor are descriptions and examples.
+It supports the parts of JSON Schema that this project publishes, and raises for others. It
+ignores the names of components, descriptions and examples.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class Comparison:
         self._seen: set[tuple[str, str]] = set()
 
     def breaks(self, written: Schema, read: Schema, where: str) -> Iterator[str]:
-        """What of `written` is unexpected to those who know `read`."""
+        """Yield what `written` allows and a reader of `read` does not expect."""
         pair = written.get("$ref", ""), read.get("$ref", "")
         if all(pair):
             if pair in self._seen:
@@ -125,7 +125,7 @@ class Comparison:
 
 
 def alternatives(document: Schema, schema: Schema) -> Iterator[Schema]:
-    """The schemas of one type each that a schema stands for, with references resolved.
+    """Yield the alternatives of a schema, each of one type, with references resolved.
 
     >>> list(alternatives({}, {"anyOf": [{"type": ["string", "null"]}, {"const": 1}]}))
     [{'type': 'string'}, {'type': 'null'}, {'const': 1, 'type': 'integer'}]
@@ -149,7 +149,7 @@ def alternatives(document: Schema, schema: Schema) -> Iterator[Schema]:
 
 
 def resolve(document: Schema, reference: str) -> Any:
-    """What a reference into a document's components refers to."""
+    """Return the component that a reference names."""
     part: Any = document
     for step in reference.removeprefix("#/").split("/"):
         part = part[step]
@@ -174,7 +174,7 @@ def _closed(schema: Schema) -> list[Any] | None:
 
 
 def _has_type_of(read: Schema, written: Schema) -> bool:
-    """Whether a reader of the one looks at a value of the other at all."""
+    """Whether values of `written` have a type that `read` allows."""
     known, given = read.get("type"), written.get("type")
     return known is None or known == given or (known == "number" and given == "integer")
 
@@ -184,7 +184,7 @@ def _constant(schema: Schema, name: str) -> Any:
 
 
 def _tag(written: Schema, known: list[Schema]) -> str | None:
-    """The member that tells these apart, if one does: a constant in each."""
+    """Return the member that is a constant in each of these schemas, if there is one."""
     for name in written.get("properties", {}):
         if known and all(_constant(each, name) is not None for each in (written, *known)):
             return str(name)

@@ -1,1 +1,1 @@
-"""Requests that no client should send, to a real service: `raw`, `by_document`, `worst`."""
+"""Malformed and expensive requests to a real service: `raw`, `by_document`, `worst`."""

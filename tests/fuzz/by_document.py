@@ -1,8 +1,8 @@
-"""Requests made from the published document, valid and invalid, with all of schemathesis's checks.
+"""Valid and invalid requests from the published document, with all checks of schemathesis.
 
-Starts the service with a store of its own, and lets schemathesis try every operation by itself and
-in sequences along the document's links, again and again until the time is up. What it is told,
-and what is left out and why: `schemathesis.toml` and `hooks.py` beside this.
+Starts a service with an embedded store. Schemathesis tries each operation alone and in sequences
+along the document's links, until the time is up. Its configuration, and the checks that are left
+out, each with its reason, are in `schemathesis.toml` and `hooks.py`.
 
     python -m tests.fuzz.by_document [--seconds N] [--examples N] [--seed N]
 """
@@ -25,7 +25,7 @@ CONFIG = Path(__file__).with_name("schemathesis.toml")
 
 
 def run(url: str, seconds: int, examples: int, seed: int) -> tuple[int, str]:
-    """Schemathesis's exit code, and all that it says."""
+    """Run schemathesis, and return its exit code and its output."""
     command = [sys.executable, "-m", "schemathesis.cli", f"--config-file={CONFIG}", "run"]
     command += [str(ROOT / "openapi.yaml"), f"--url={url}", "--no-color"]
     command += [f"--max-time={seconds}", f"--max-examples={examples}", f"--seed={seed}"]

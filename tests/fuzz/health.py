@@ -1,4 +1,4 @@
-"""Whether a service has come through what was sent to it."""
+"""Check that a service is still healthy after an attack."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ import re
 from tests.support.service import Service
 
 FAULT = re.compile(r"Traceback|\b(?:error|critical)\b", re.IGNORECASE)
-"""In a line of the log. What clients do wrong is logged as information."""
+"""Matches log lines of faults. Errors of clients are logged at the level info."""
 
 
 class Watch:
-    """What a service was like when the watch began."""
+    """Compares a service with its state at the beginning."""
 
     def __init__(self, service: Service) -> None:
         self.service = service
@@ -19,7 +19,7 @@ class Watch:
         assert len(self.workers) == 2
 
     def check(self) -> None:
-        """Fail unless it is alive and ready, with the same workers, and logged no fault."""
+        """Fail unless it is alive and ready, has the same workers, and has logged no fault."""
         for path in ("/livez", "/readyz"):
             assert self.service.request("GET", path).status_code == 200
         assert self.service.worker_pids == self.workers, "a worker has died"

@@ -1,8 +1,7 @@
-"""What schemathesis is told about the service besides its document.
+"""What schemathesis knows of the service besides its document.
 
-It loads this in its own process. A player for the requests that take a token, games that can be
-played and some that have ended, waits that are short, and which refusals of valid data are right:
-those for reasons that no schema can state.
+Schemathesis loads this module into its process. It provides tokens, games in play and finished
+games, shortens waits, and accepts refusals of valid data whose reasons no schema can state.
 """
 
 from __future__ import annotations
@@ -19,8 +18,8 @@ from schemathesis.openapi.checks import RejectedPositiveData
 from tests.support.http_client import HttpClient
 
 LIFE_SECONDS = 20
-"""How long a player is used. One may be in a hundred games only, and its token ends if a new one
-was asked for."""
+"""How long a player is used. A player may be in a hundred games only, and a request for a new token
+ends the old one."""
 
 LONGEST_WAIT = 1
 PLAYABLE: list[dict[str, Any]] = [
@@ -37,23 +36,23 @@ STATES_AND_RULES = {
     "invalid_deal",
     "idempotency_key_reused",
 }
-"""Problems of requests that are valid in themselves."""
+"""Problems of valid requests."""
 
 BEFORE_ANY_OPERATION = {"uri_too_long", "headers_too_large", "body_too_large"}
-"""Problems of requests that no operation gets to see, as they are too long to be looked at."""
+"""Problems of requests that are too long to reach an operation."""
 
 WHERE_MORE_IS_ASKED: dict[str, tuple[str, ...]] = {
     "createPlayer": (
-        # Unicode's control characters, and names of nothing that can be seen.
+        # Control characters, and names without a visible character.
         r"#/name",
     ),
     "createGame": (
-        # Which rulesets there are, and what each allows.
+        # The rulesets, and what each allows.
         r"#/ruleset",
         r"#/seat_count",
         r"#/options.*",
         r"#/house.*",
-        # Players who exist, and no more of them than seats.
+        # Players must exist, and be no more than the seats.
         r"#/players.*",
     ),
     # As many seats as this game has.
@@ -73,12 +72,12 @@ WHERE_MORE_IS_ASKED: dict[str, tuple[str, ...]] = {
         r"#/moves/\d+(/.*)?",
     ),
 }
-"""By operation: the members and parameters whose values must be more than their schema says."""
+"""The members and parameters of each operation with rules that their schema cannot state."""
 
 
 @schemathesis.auth(refresh_interval=LIFE_SECONDS)
 class Player:
-    """A new player now and then, whose token is in every request that is to have one."""
+    """Provides the token of a player, and a new player from time to time."""
 
     def get(self, case: schemathesis.Case, context: schemathesis.AuthContext) -> str:
         return new_token(case.operation.base_url)
@@ -91,9 +90,9 @@ class Player:
 def prepare(
     context: schemathesis.HookContext, case: schemathesis.Case, kwargs: dict[str, Any]
 ) -> None:
-    """Nobody waits for long; and often a request is about a game that can be played or has ended.
+    """Shorten waits, and often make the request one about a game in play or a finished one.
 
-    By chance alone no game gets as many players as it has seats.
+    By chance alone no game would get as many players as it has seats.
     """
     shorten_waits(case)
     if case.meta is None or case.meta.generation.mode.is_negative:
@@ -117,7 +116,7 @@ def is_a_fault(
     case: schemathesis.Case,
     response: schemathesis.Response,
 ) -> bool:
-    """Whether it is one: whether valid data, for one, should indeed have been accepted."""
+    """Whether a failure is a fault of the service, and not the right refusal of valid data."""
     if response.status_code < 400 or not response.headers["content-type"][0].endswith("json"):
         return True
     problem = response.json()
@@ -134,7 +133,7 @@ def is_a_fault(
 
 
 def is_for_a_reason(error: dict[str, str], asked: tuple[str, ...]) -> bool:
-    """Whether a member or parameter may be refused though it is as its schema says."""
+    """Whether a member or parameter may be refused although it is valid by its schema."""
     if error["detail"] == "Not a valid integer.":
         return True  # 1.0, which is an integer by JSON Schema, and none by what we ask
     place = error["pointer"] if "pointer" in error else error["parameter"]
@@ -159,7 +158,7 @@ def new_token(url: str) -> str:
 
 @cache
 def records(url: str) -> list[tuple[str, Any]]:
-    """Games played to their end: the id and the record of each."""
+    """Play games to their ends, and return the id and the record of each."""
     client = HttpClient(url.rstrip("/"), new_token(url))
     return [play_out(client, game) for game in PLAYABLE]
 

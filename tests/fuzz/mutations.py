@@ -1,6 +1,6 @@
-"""How a right request is spoilt: its JSON, its bytes, its query, its headers, its path, its method.
+"""Mutations of a valid request: of its JSON, bytes, query, headers, path and method.
 
-Every choice is made by the generator that is passed in, so the same one spoils alike.
+The generator that is passed in makes all choices, so the same seed makes the same mutation.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ Spoil = Callable[[Request, random.Random], None]
 
 @dataclass(frozen=True)
 class Raw:
-    """Text that stands in JSON as it is, right or not."""
+    """Text to put into JSON unchanged, valid or not."""
 
     text: str
 
@@ -150,7 +150,7 @@ HEADERS = [
     *(("X-HTTP-Method-Override", "DELETE"), ("X-Forwarded-Host", "a\\b"), ("Host", "a b")),
     *(("Content-Encoding", "gzip"), ("Date", "x"), ("Max-Forwards", "x"), ("Via", "\xff" * 99)),
 ]
-# What a client library would not let through.
+# Client libraries refuse to send these.
 RAW_HEADERS = [
     *HEADERS,
     *(("Host", value) for value in ("", "x" * 300, "a:b:c", "\x00", "[", "a/b", "evil, other")),
@@ -183,7 +183,7 @@ RAW_HEADERS = [
 
 
 def encode(value: Any) -> str:
-    """A value as JSON, with what is `Raw` left as it is."""
+    """Return a value as JSON, with `Raw` text unchanged."""
     if isinstance(value, Raw):
         return value.text
     if isinstance(value, dict):
@@ -196,7 +196,7 @@ def encode(value: Any) -> str:
 
 
 def places(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
-    """The path to every value in a JSON value, itself included."""
+    """Yield the path to every value in a JSON value, itself included."""
     yield path
     if isinstance(value, dict):
         for name, each in value.items():
@@ -207,14 +207,14 @@ def places(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
 
 
 def at(value: Any, path: tuple[Any, ...]) -> Any:
-    """The value at a path."""
+    """Return the value at a path."""
     for step in path:
         value = value[step]
     return value
 
 
 def replaced(value: Any, path: tuple[Any, ...], new: Any) -> Any:
-    """The value, with another one at a path; the rest is shared."""
+    """Return the value with another one at a path. The rest is shared."""
     if not path:
         return new
     copy = dict(value) if isinstance(value, dict) else list(value)
@@ -223,7 +223,7 @@ def replaced(value: Any, path: tuple[Any, ...], new: Any) -> Any:
 
 
 def without(value: Any, path: tuple[Any, ...]) -> Any:
-    """The value, without what is at a path."""
+    """Return the value without the part at a path."""
     if not path:
         return {}
     *above, last = path
@@ -237,7 +237,7 @@ def without(value: Any, path: tuple[Any, ...]) -> Any:
 
 
 def somewhere(value: Any, rng: random.Random) -> tuple[Any, ...]:
-    """Some place in a value, as often near the top as far down."""
+    """Return a random path in a value, as often near the top as deep down."""
     path: tuple[Any, ...] = ()
     while rng.random() < 0.75:
         here = at(value, path)
@@ -269,7 +269,7 @@ def add_a_member(request: Request, rng: random.Random) -> None:
     if isinstance(here, dict):
         name = rng.choice([*here, "", "a~/b", "\x00", "__class__", "type", Raw(r'"\ud800"')])
         pairs = [*here.items(), (name, rng.choice(JUNK))]
-        # A name that is there already stands twice.
+        # An existing name then occurs twice.
         text = ",".join(f"{encode(key)}:{encode(value)}" for key, value in pairs)
         request.body = replaced(request.body, path, Raw("{" + text + "}"))
     elif isinstance(here, list):
@@ -287,7 +287,7 @@ def nest_a_value(request: Request, rng: random.Random) -> None:
 
 
 def spoil_the_text(request: Request, rng: random.Random) -> None:
-    """Cut it, or change some of its bytes."""
+    """Cut a text, or change some of its bytes."""
     text = bytearray(encode(request.body).encode("utf-8", "surrogatepass"))
     if rng.random() < 0.3:
         request.body = bytes(text[: rng.randrange(len(text) + 1)])
@@ -312,7 +312,7 @@ def spoil_the_query(request: Request, rng: random.Random) -> None:
         case 0 if request.query:
             place = rng.randrange(len(request.query))
             name = request.query[place][0]
-            # A wait that is right would be waited for.
+            # A valid wait would delay the run.
             values = [
                 each for each in QUERY_VALUES if name != "wait" or not each.strip("+ ").isdigit()
             ]
@@ -375,7 +375,7 @@ OF_ANY: list[Spoil] = [
 
 
 def spoil(request: Request, rng: random.Random) -> None:
-    """Spoil a request in one way or a few, so that a client library can still send it."""
+    """Mutate a request in one or a few ways that a client library can still send."""
     for _ in range(rng.choice([1, 1, 1, 2, 3])):
         structured = request.body is not None and not isinstance(request.body, bytes)
         if structured and rng.random() < 0.75:
@@ -385,7 +385,7 @@ def spoil(request: Request, rng: random.Random) -> None:
 
 
 def hopeless(attacked: Attacked, rng: random.Random) -> Request:
-    """A move that is legal but for one value of a wrong type, by the player whose turn it is."""
+    """Return a legal move of the player to move, with one value of a wrong type."""
     body = rng.choice(attacked.moves)
     path = rng.choice(list(places(body)))
     wrong = [each for each in JUNK if not isinstance(each, type(at(body, path)))]
@@ -403,7 +403,7 @@ def hopeless(attacked: Attacked, rng: random.Random) -> Request:
 
 
 def target(request: Request) -> str:
-    """The request's target: its path and query, with what has no place in them escaped."""
+    """Return the path and query of a request, escaped where necessary."""
     query = "&".join(f"{name}={value}" for name, value in request.query)
     return quote(request.path, safe="/%:;@+*'~!$&()=,") + (
         "?" + quote(query, safe="%&=+,;/:@[]") if query else ""
@@ -411,14 +411,14 @@ def target(request: Request) -> str:
 
 
 def content(request: Request) -> bytes | None:
-    """The request's body."""
+    """Return the body of a request."""
     if request.body is None or isinstance(request.body, bytes):
         return request.body
     return encode(request.body).encode("utf-8", "surrogatepass")
 
 
 def raw_bytes(request: Request, rng: random.Random) -> bytes:
-    """The request as it goes over the wire, spoilt in ways that no client library would send."""
+    """Return the bytes of a request, mutated in ways that no client library would send."""
     body = content(request) or b""
     method, path, version = request.method, target(request), "HTTP/1.1"
     headers = [("Host", "localhost"), ("Connection", "close"), *request.headers]

@@ -1,11 +1,10 @@
 """Malformed requests to every route, over sockets and through a client library.
 
-Starts the service with a store of its own. Right requests, with bodies out of real plays, are
-spoilt and sent: by attackers, about their own games and others', and by the players of the games
-that are attacked, who send moves that are wrong by one value's type. No answer may be a fault of
-the server's, every refusal must be a problem, and afterwards the attacked games must be what they
-were, and the workers the same. Request number N of a seed is the same in every run, but for ids
-and tokens.
+Starts a service with an embedded store. Attackers send mutated requests about their own games and
+others' games; the players of the attacked games send moves with one value of a wrong type. No
+response may be a server error, and each refusal must be a problem. Afterwards the attacked games
+must be unchanged, and the workers the same. Request number N of a seed is the same in every run,
+except for ids and tokens.
 
     python -m tests.fuzz.raw [--requests N] [--seed N] [--threads N] [--only N]
 """
@@ -31,14 +30,14 @@ from tests.support.raw_http import PATIENCE, STREAM, Answer, exchange
 from tests.support.service import Service, serving
 
 PIECES = (None, None, None, None, None, 1000, 100, 10)
-"""Bytes that are sent at a time."""
+"""Bytes to send at a time."""
 SHOWN = 2000
-"""Bytes of a request, and of its answer, that are printed."""
+"""Bytes of a request, and of its response, to print."""
 
 
 @dataclass
 class Tally:
-    """What was answered, and what was wrong with it."""
+    """The responses, counted, and the faults."""
 
     statuses: Counter[int] = field(default_factory=Counter)
     codes: Counter[str] = field(default_factory=Counter)
@@ -46,7 +45,7 @@ class Tally:
     faults: list[str] = field(default_factory=list)
 
     def report(self) -> str:
-        """The numbers as lines."""
+        """Return the numbers as lines."""
         lines = [f"{sum(self.statuses.values())} requests, {len(self.faults)} answered wrongly"]
         names = {0: "  no answer"}
         lines += [
@@ -69,7 +68,7 @@ class Fuzzer:
         self._lock = threading.Lock()
 
     def run(self, numbers: range, threads: int) -> Tally:
-        """Send these, some at a time."""
+        """Send these requests, some at a time."""
         before = [game.state() for game in self.world.attacked]
         for number in numbers:
             self.world.attacker(number)  # made here: not by two threads at once
@@ -81,7 +80,7 @@ class Fuzzer:
         return self.tally
 
     def send(self, number: int) -> None:
-        """Make, send and judge one request."""
+        """Make and send a request, and check the response."""
         try:
             self._send(number)
         except (OSError, requests.RequestException) as error:
@@ -100,7 +99,7 @@ class Fuzzer:
             method = sent.partition(b" ")[0].decode("latin-1")
             piece = random.Random(f"{self.seed}:{number}:pieces").choice(PIECES)
             answer = exchange(self.service.port, sent, piece)
-            # What else is spoilt, or cut off, may make another request of it.
+            # A mutation of the bytes may make it another request, which need not be refused.
             wrong = fault(answer, method, whole=b"\r\n\r\n" in sent)
         else:
             sent = repr(request).encode()

@@ -1,4 +1,4 @@
-"""What is wrong with a response to a malformed request."""
+"""Find what is wrong with a response to a malformed request."""
 
 from __future__ import annotations
 
@@ -12,9 +12,10 @@ PROBLEM = "application/problem+json"
 
 
 def fault(answer: Answer, method: str, *, whole: bool = True, hopeless: bool = False) -> str | None:
-    """What is wrong with an answer to a malformed request, if anything.
+    """Return what is wrong with a response to a malformed request, if anything.
 
-    `whole`: the request's header was complete, so that it must be answered.
+    `whole`: the request's header was complete, so there must be a response. `hopeless`: the request
+    must be refused.
     """
     if answer.status == 0 and whole:
         return "no answer"

@@ -1,4 +1,4 @@
-"""What is attacked, and what a right request to each route looks like before it is spoilt."""
+"""The games under attack, and a valid request to each route, to be mutated."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from tests.support.document import METHODS, document
 WEEK = 604_800
 SEATS = {"parade": 2, "tea-time": 2, "contrast": 2, "mit-list-und-tuecke": 4}
 UNDOCUMENTED = ("/", "/docs", "/metrics", "/assets/docs.css", "/favicon.ico", "/robots.txt")
-"""Addresses that are for people and machines, if there is anything."""
+"""Paths that are not in the document."""
 
 REQUESTS_OF_AN_ATTACKER = 400
-"""One that goes on would have its token replaced, or a hundred games."""
+"""An attacker that went on would lose its token, or reach the limit of a hundred games."""
 
 
 @dataclass
 class Request:
-    """A request, right or spoilt. A body is a value that is written as JSON, or bytes as they are.
+    """A request. Its body is bytes, or a value to write as JSON.
 
-    `hopeless`: it is wrong in itself, whoever sends it, and must be refused.
+    `hopeless`: it must be refused whatever the sender and the game.
     """
 
     method: str
@@ -36,22 +36,22 @@ class Request:
 
 @dataclass(frozen=True)
 class Attacked:
-    """A game that nothing may change, with its players."""
+    """A game that no request may change, and its players."""
 
     id: str
     players: list[Client]
     moves: list[dict[str, Any]]
-    """Bodies of playMove for its present turn."""
+    """Bodies of playMove for the current turn."""
 
     def state(self) -> list[Any]:
-        """All that can be seen of it, by anybody; the tag has the id of its last change."""
+        """Return all readers' views of the game. The ETag has the id of its last commit."""
         readers = [*self.players, Client(self.players[0].url, checked=False)]
         answers = [reader.request("GET", f"/v1/games/{self.id}") for reader in readers]
         return [(each.status_code, each.headers.get("ETag"), each.json()) for each in answers]
 
 
 class World:
-    """A service with games in play, a private one, ended ones with their records, and attackers."""
+    """A service with games in play, a private game, finished games with records, and attackers."""
 
     def __init__(self, url: str, rng: random.Random) -> None:
         self.url = url
@@ -63,14 +63,14 @@ class World:
             for path, methods in document()["paths"].items()
             for method, operation in methods.items()
             if method in METHODS
-            # Where there is more to spoil, more is sent.
+            # More requests where there is more to mutate.
             for _ in range(4 if "requestBody" in operation else 1)
         ]
         self.operations += [("undocumented", "GET", path) for path in UNDOCUMENTED]
         self._attackers: dict[int, tuple[Client, str]] = {}
 
     def attacker(self, index: int) -> tuple[Client, str]:
-        """A player for the requests around this one, and a game of its own in play."""
+        """Return the player for the requests around this number, and a game of that player."""
         block = index // REQUESTS_OF_AN_ATTACKER
         if block not in self._attackers:
             player = new_player(self.url)
@@ -79,7 +79,7 @@ class World:
         return self._attackers[block]
 
     def request(self, index: int, rng: random.Random) -> Request:
-        """A right request to some route: an attacker's, or nobody's, about any game."""
+        """Return a valid request about any game, by an attacker or without a token."""
         operation_id, method, path = rng.choice(self.operations)
         attacker, own = self.attacker(index)
         game = rng.choice([own, *(each.id for each in self.attacked), self.records[0][0]])
@@ -94,7 +94,7 @@ class World:
     def _fill(  # noqa: PLR0912 - one case a route
         self, made: Request, operation_id: str, attacker: Client, rng: random.Random
     ) -> None:
-        """The body and the parameters that go with an operation."""
+        """Add the body and the parameters of an operation."""
         tag = f'"game-{rng.randrange(9)}-{attacker.id}-x"'
         match operation_id:
             case "createPlayer":
@@ -137,7 +137,7 @@ class World:
 
 
 def _attacked(url: str, ruleset: str, rng: random.Random, **members: Any) -> Attacked:
-    """A game a few moves old, with two people at it."""
+    """Create a game of two players, and play some moves."""
     players = [new_player(url), new_player(url)]
     house = ["random"] * (SEATS[ruleset] - len(players))
     game = players[0].create(SEATS[ruleset], ruleset, house=house, turn_seconds=WEEK, **members)
@@ -154,7 +154,7 @@ def _attacked(url: str, ruleset: str, rng: random.Random, **members: Any) -> Att
 
 
 def _ended(url: str, ruleset: str, rng: random.Random) -> tuple[str, Any]:
-    """A game that was played to its end, and its record."""
+    """Play a game to its end, and return its id and its record."""
     player = new_player(url)
     seats = SEATS[ruleset]
     game = player.create(seats, ruleset, house=["random"] * (seats - 1))
@@ -164,10 +164,10 @@ def _ended(url: str, ruleset: str, rng: random.Random) -> tuple[str, Any]:
 
 
 def _move(players: list[Client], game_id: str, rng: random.Random) -> bool:
-    """One of them moves; whether anybody could."""
+    """Play a move of one of these players; return whether there was one."""
     for player in players:
         seen = player.game(game_id)
-        # A count starts a clock, by which a game changes without anybody's doing.
+        # A count starts a countdown, after which the game changes without a request.
         moves = [move for move in seen["legal_moves"] if move["type"] != "count"]
         if moves:
             player.play(game_id, seen["turn"], rng.choice(moves))

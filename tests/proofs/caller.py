@@ -19,7 +19,7 @@ PAUSE = 0.1
 
 
 class GaveUp(Exception):
-    """The service did not come back."""
+    """The service did not answer in time."""
 
 
 class Tally:
@@ -33,9 +33,9 @@ class Tally:
         self.slowest = 0.0
         self.slowest_was = ""
         self.errors: list[str] = []
-        """5xx that are no 503."""
+        """Responses of 5xx other than 503."""
         self.bare: list[str] = []
-        """503 without Retry-After, or that are no problem."""
+        """Responses of 503 without Retry-After or without a problem."""
 
     def answered(self, what: str, answer: Response, waited: float) -> None:
         """Count a response; `waited` is how long the service was asked to wait (s)."""
@@ -53,7 +53,7 @@ class Tally:
                 self.refusals[answer.code if _is_problem(answer) else "no problem"] += 1
 
     def broke(self, what: str, seconds: float) -> None:
-        """Note a connection that broke before the answer."""
+        """Count a connection that broke before the response."""
         with self._lock:
             self.broken += 1
             if seconds > self.slowest:
@@ -61,7 +61,7 @@ class Tally:
 
     @property
     def requests(self) -> int:
-        """All that were answered."""
+        """The number of responses."""
         return sum(self.statuses.values())
 
 

@@ -1,8 +1,7 @@
-"""A clock that can be moved on by days, for the stores that are started with it.
+"""A clock for stores that can be moved forward by days.
 
-They ask libfaketime (Debian's package `faketime`) for the time instead of the system; it adds
-what a file says. How long something takes is measured by another clock, which is not moved: so
-nobody who waits for a second notices.
+A store that is started with it asks libfaketime (Debian's package `faketime`) for the time, which
+adds the offset in a file. The monotonic clock is not changed, so timeouts are as usual.
 """
 
 from __future__ import annotations
@@ -19,11 +18,11 @@ from tests.support.waiting import wait_until
 DAY_SECONDS = 24 * 60 * 60
 
 READ_EVERY_SECONDS = 1
-"""How often a process reads the file."""
+"""How often a process reads the file (s)."""
 
 
 class Clock:
-    """It goes as the system's does until it is moved on."""
+    """The system's clock with an offset of days."""
 
     def __init__(self, directory: Path) -> None:
         self._file = directory / "clock"
@@ -32,7 +31,7 @@ class Clock:
 
     @property
     def environment(self) -> dict[str, str]:
-        """What a process has to be started with, to go by this clock."""
+        """The environment variables of a process that uses this clock."""
         return {
             "LD_PRELOAD": _library(),
             "FAKETIME_TIMESTAMP_FILE": str(self._file),
@@ -43,7 +42,7 @@ class Clock:
         }
 
     def move_on(self, days: int, store: redis.Redis) -> None:
-        """It is so many days later; when this returns, the store knows."""
+        """Move the clock forward, and wait until the store has noticed."""
         until = store.time()[0] + days * DAY_SECONDS
         self._ahead += days * DAY_SECONDS
         self._write()
@@ -51,18 +50,18 @@ class Clock:
 
     @property
     def days(self) -> int:
-        """How far it was moved on."""
+        """The offset."""
         return self._ahead // DAY_SECONDS
 
     def _write(self) -> None:
-        # In one step: nobody may read half of it.
+        # Renamed into place: no process may read half of it.
         new = self._file.with_suffix(".new")
         new.write_text(f"+{self._ahead}\n")
         new.replace(self._file)
 
 
 def _library() -> str:
-    """The library, as the program that comes with it would load it."""
+    """Return the path of the library, as the `faketime` program gives it."""
     command = [find_program("faketime"), "-m", "-f", "+0", "env"]
     told = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     found = re.search(r"^LD_PRELOAD=(.+)$", told, re.MULTILINE)

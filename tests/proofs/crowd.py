@@ -1,7 +1,7 @@
-"""A crowd that plays whole games, one after the other, and people who listen to them.
+"""A crowd that plays whole games, one after the other, and listeners.
 
-Each table is one thread that plays for all of its seats, each request to any of the machines; as
-many threads again hear of the games by long polls or by streams.
+Each table is a thread that plays for all seats and sends each request to any machine. Each game
+has a listener, which follows it by long polls or by a stream.
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ PATIENCE = 60.0
 
 
 class Disturbed(Exception):
-    """A game is not what it was: only where the store may lose something."""
+    """A game lost an acknowledged change. Allowed only where the store may lose something."""
 
 
 class Listener:
-    """Hears a game of a table by long polls, or by streams."""
+    """Follows a game by long polls, or by streams."""
 
     def __init__(self, table: Table, by_stream: bool) -> None:
         self.table = table
@@ -52,7 +52,7 @@ class Listener:
 
     @property
     def version(self) -> int:
-        """What it has heard."""
+        """The last version that it has received."""
         return self.items[-1]["version"] if self.items else 0
 
     def _run(self) -> None:
@@ -73,7 +73,7 @@ class Listener:
         try:
             page = self.caller.get(path, wait=20)
         except LookupError:
-            # Of a master that has been replaced, or the game is lost.
+            # From a master that has been replaced, or the game is lost.
             time.sleep(PAUSE)
             return
         if page["reset"]:
@@ -95,7 +95,7 @@ class Listener:
         if kind == "update":
             self.items += data["items"]
         elif kind == "snapshot":
-            # The stream has been told what it had no more: the items are read again.
+            # The stream starts again, as the service no longer has what came after its last id.
             self.starts_again += 1
             self.items.clear()
             raise OSError("started again")
@@ -103,7 +103,7 @@ class Listener:
             self.is_done = True
 
     def fault(self, may_start_again: bool) -> str:
-        """What is wrong with what it heard of the game, which is over."""
+        """Return what is wrong with the items that it received of the finished game."""
         self._thread.join(PATIENCE)
         if self.failure:
             return self.failure
@@ -136,13 +136,13 @@ class Listener:
 
 
 class Crowd:
-    """Plays at some tables until it is told to come to an end.
+    """Plays at some tables until the block ends.
 
-    `may_lose`: the store may lose what it has acknowledged. Then a game that is not what it was
-    is given up, and nothing is said of it but that it is consistent.
+    `may_lose`: the store may lose acknowledged changes. A game that lost one is given up, and only
+    has to be consistent.
 
-    `may_replace`: the store may lose what it has not acknowledged, but shown already. A stream
-    says so; of who polls with a number of what was replaced it is only counted.
+    `may_replace`: the store may lose changes that readers have seen, but that were not
+    acknowledged. A stream must say so; long polls with a replaced version are only counted.
     """
 
     def __init__(
@@ -179,7 +179,7 @@ class Crowd:
         return self
 
     def __exit__(self, *exc_info: object) -> None:
-        """All games that have begun are played to their end."""
+        """Play the games that have begun to their ends."""
         self._is_ending.set()
         for each in self._threads:
             each.join()
@@ -230,7 +230,7 @@ class Crowd:
             table.note(seat, own["turn"], move, answer["items"])
 
     def _is_old(self, table: Table, game: Any) -> bool:
-        """Whether this is a game without what was acknowledged before."""
+        """Whether this game lacks an acknowledged change."""
         if self.may_lose or game["version"] >= table.version:
             return False
         if not self.may_replace:
@@ -240,9 +240,9 @@ class Crowd:
         return True
 
     def _insist(self, caller: Caller, method: str, path: str, body: Any = None, **how: Any) -> Any:
-        """The JSON of an answer that has to come, as each request is decided on what is known.
+        """Send a request that must be accepted, and return the JSON of the response.
 
-        A master that was replaced, and does not know it yet, may refuse what its successor takes.
+        A master that does not know yet that it was replaced may refuse it; then try again.
         """
         until = time.monotonic() + (PATIENCE if self.may_replace and not self.may_lose else 0)
         while True:
@@ -256,11 +256,11 @@ class Crowd:
 
     @property
     def moves(self) -> int:
-        """How many were acknowledged."""
+        """The number of acknowledged moves."""
         return sum(len(each.acknowledged) for each in list(self.tables))
 
     def recovery(self, more: int = 10) -> float:
-        """For how long it takes, from now on, until so many more moves are acknowledged."""
+        """Wait until this many more moves are acknowledged; return how long it took (s)."""
         begin, goal = time.monotonic(), self.moves + more
         while self.moves < goal and time.monotonic() < begin + PATIENCE:
             if self.failures or not any(each.is_alive() for each in self._threads):
@@ -269,7 +269,7 @@ class Crowd:
         return time.monotonic() - begin
 
     def tell(self, report: Report, *, slowest: float, least_moves: int) -> Audit:
-        """Everything about it, after it has come to its end, and what it was told from."""
+        """Report all figures after the end; return the audit."""
         found = audit(self.tables, may_lose=self.may_lose)
         found.tell(report)
         report.at_least("(moves that make the load real)", found.moves, least_moves)
@@ -301,7 +301,7 @@ class Crowd:
 
 
 def tell_answers(report: Report, tally: Tally, slowest: float) -> None:
-    """What all requests were answered."""
+    """Report the responses of all requests."""
     report.tell("requests answered", tally.requests)
     report.tell("  503 among them", tally.statuses[503])
     report.tell("connections broken", tally.broken)

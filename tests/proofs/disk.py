@@ -1,4 +1,4 @@
-"""A disk whose fsync is as slow as a proof wants, and which can lose what is not synced.
+"""A disk with an fsync that can be slowed down, and which can lose what is not synced.
 
 `slow_fsync.c` is compiled with the system's C compiler and preloaded into Valkey servers.
 """
@@ -31,7 +31,7 @@ class SlowDisk:
         return {"LD_PRELOAD": str(self._library), "FSYNC_DIRECTORY": str(self._directory)}
 
     def slow_down(self, seconds: float) -> None:
-        """From now on, each fsync takes so many seconds longer."""
+        """Make each fsync take this much longer from now on."""
         # Renamed into place: the server must not read half of the number.
         new = self._directory / "delay.new"
         new.write_text(f"{seconds}\n")

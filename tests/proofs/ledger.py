@@ -1,6 +1,6 @@
-"""Which moves were acknowledged, and whether the games hold them: each once, and no others.
+"""Compare acknowledged moves with the games: each must be there once, and no others.
 
-What is checked is asked of the API, as any client could.
+The audit uses the API only.
 """
 
 from __future__ import annotations
@@ -17,17 +17,17 @@ from tests.proofs.caller import Caller
 from tests.proofs.report import Report
 
 Key = tuple[int, int, str]
-"""A move: its seat, its turn, and what it is."""
+"""A move: its seat, its turn, and its JSON."""
 
 
 def key_of(seat: int, turn: int, move: Any) -> Key:
-    """A move's key. The order in a set does not matter."""
+    """Return the key of a move, the same for any order of members that are sets."""
     plain = {name: sorted(v) if isinstance(v, list) else v for name, v in move.items()}
     return seat, turn, json.dumps(plain, sort_keys=True)
 
 
 class Acknowledged(NamedTuple):
-    """A move that was answered with 200, and the items that it was said to have caused.
+    """A move that was answered with 200, and the items in the response.
 
     `at` is the time of the answer (monotonic).
     """
@@ -38,7 +38,7 @@ class Acknowledged(NamedTuple):
 
 
 class Fate(NamedTuple):
-    """What became of an acknowledged move: its game, its last version, its time, if it was lost."""
+    """An acknowledged move: its game, its last version, its time, and whether it was lost."""
 
     game_id: str
     version: int
@@ -48,23 +48,23 @@ class Fate(NamedTuple):
 
 @dataclass
 class Table:
-    """A game, its players by seat, and what they were told."""
+    """A game, its players by seat, and their acknowledged moves."""
 
     game_id: str
     players: list[Caller]
     version: int = 0
-    """The last one that was acknowledged."""
+    """The last acknowledged version."""
     is_finished: bool = False
     acknowledged: list[Acknowledged] = field(default_factory=list)
     lock: threading.Lock = field(default_factory=threading.Lock)
 
     @property
     def path(self) -> str:
-        """The game's."""
+        """The path of the game."""
         return f"/v1/games/{self.game_id}"
 
     def note(self, seat: int, turn: int, move: Any, items: list[Any]) -> None:
-        """A move was acknowledged."""
+        """Note an acknowledged move."""
         with self.lock:
             self.version = max([self.version, *(each["version"] for each in items)])
             key = key_of(seat, turn, move)
@@ -72,7 +72,7 @@ class Table:
 
 
 class Audit:
-    """What is wrong with some tables, after all is over."""
+    """Checks tables after a run, and collects what is wrong."""
 
     def __init__(self, may_lose: bool) -> None:
         self._may_lose = may_lose
@@ -86,7 +86,7 @@ class Audit:
         self.gone: list[str] = []
 
     def take(self, table: Table) -> None:
-        """Look at a table from all of its seats."""
+        """Check a table from all of its seats."""
         self.moves += len({each.key for each in table.acknowledged})
         try:
             games = [player.get(table.path) for player in table.players]
@@ -138,7 +138,7 @@ class Audit:
             self.inconsistent.append(f"{table.game_id}: {analysis.content[:500]!r}")
 
     def tell(self, report: Report) -> None:
-        """The figures."""
+        """Report the figures."""
         report.tell("moves acknowledged", self.moves)
         report.tell("games played to the end and replayed", self.finished)
         if self._may_lose:
@@ -172,7 +172,7 @@ def _all_items(player: Caller, table: Table) -> list[Any]:
 
 
 def audit(tables: Sequence[Table], *, may_lose: bool = False) -> Audit:
-    """All tables looked at."""
+    """Audit all tables."""
     found = Audit(may_lose)
     for each in tables:
         found.take(each)

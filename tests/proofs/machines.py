@@ -22,7 +22,7 @@ LOST_WORKER = re.compile(
 
 
 class Machines:
-    """They share a store; without an address it is the embedded one of the first."""
+    """Services on one store. Without REDIS_URL, it is the embedded store of the first one."""
 
     def __init__(
         self, directory: str, number: int = 2, settings: Mapping[str, str] | None = None
@@ -40,7 +40,7 @@ class Machines:
             raise
 
     def add(self) -> Service:
-        """One more."""
+        """Start one more machine."""
         settings = dict(self._settings)
         if self.services:
             settings.setdefault("REDIS_URL", f"unix://{self.services[0].store.address}")
@@ -49,7 +49,7 @@ class Machines:
         return self.services[-1].await_ready()
 
     def restart(self, ended: Service) -> Service:
-        """Start one again that has ended, at the same address."""
+        """Start a machine again that has ended, on the same port."""
         at = self.services.index(ended)
         place = str(Path(self._directory) / f"machine{at}")
         self.past.append(ended)
@@ -58,11 +58,11 @@ class Machines:
 
     @property
     def urls(self) -> list[str]:
-        """Where they serve."""
+        """The URLs of the machines."""
         return [each.url for each in self.services]
 
     def kill_worker(self, rng: random.Random) -> None:
-        """Kill any worker of any of them."""
+        """Kill a random worker."""
         service = rng.choice(self.services)
         victim = rng.choice(sorted(wait_until(lambda: service.worker_pids, "there is a worker")))
         self.killed.add(victim)
@@ -70,7 +70,7 @@ class Machines:
             os.kill(victim, signal.SIGKILL)
 
     def lost_workers(self) -> list[str]:
-        """What the services say of workers that died, and that nobody here has killed."""
+        """Return log lines of workers that died without being killed here."""
         return [
             line
             for each in self.services + self.past
@@ -79,7 +79,7 @@ class Machines:
         ]
 
     def tracebacks(self) -> list[str]:
-        """Errors that nobody has thought of, as the services have logged them."""
+        """Return the tracebacks in the services' logs."""
         return [
             each.output[at.start() : at.start() + 1500]
             for each in self.services + self.past
@@ -87,7 +87,7 @@ class Machines:
         ]
 
     def end(self) -> None:
-        """Stop all of them."""
+        """Stop all machines."""
         for each in reversed(self.services):
             stop_service(each)
             wait_until(lambda each=each: each.store.pid is None, "its store has ended")
@@ -95,8 +95,8 @@ class Machines:
 
 @contextlib.contextmanager
 def machines(number: int = 2, **settings: str) -> Iterator[Machines]:
-    """So many machines for a while, in a directory of their own."""
-    # A keeper may be ending still: what it leaves behind is nobody's.
+    """Run this many machines, with their data in a temporary directory."""
+    # A supervisor may still be ending, and write into the directory.
     with tempfile.TemporaryDirectory(prefix="proof", ignore_cleanup_errors=True) as directory:
         running = Machines(directory, number, settings)
         try:

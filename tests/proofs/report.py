@@ -1,4 +1,4 @@
-"""What a proof has counted, as a table and as JSON, and what each figure has to be."""
+"""The figures of a proof, with the bounds that they must keep, as a table and as JSON."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ Number = TypeVar("Number", int, float)
 
 
 class Effort(NamedTuple):
-    """How much is to be tried."""
+    """How long a proof runs, and how much it tries."""
 
     seconds: float
     is_quick: bool
 
     def times(self, quick: Number, long: Number) -> Number:
-        """A number of repetitions, or what depends on it."""
+        """Choose a value for the quick or for the long form."""
         return quick if self.is_quick else long
 
     def least(self, each_second: float) -> int:
-        """A number that is reached at this rate, which slow machines reach too."""
+        """Return the number that this rate reaches. Slow machines must reach it too."""
         return max(round(each_second * self.seconds), 1)
 
 
@@ -39,7 +39,7 @@ QUICK = Effort(QUICK_SECONDS, is_quick=True)
 
 @dataclass(frozen=True)
 class Row:
-    """A figure; if something is demanded of it, what, and whether it is so."""
+    """A figure, its bound if it has one, and whether it keeps it."""
 
     scenario: str
     what: str
@@ -49,7 +49,7 @@ class Row:
 
 
 class Report:
-    """The figures of one scenario after the other."""
+    """Collects the figures of scenarios."""
 
     def __init__(self) -> None:
         self.rows: list[Row] = []
@@ -57,21 +57,21 @@ class Report:
         self.scenario = ""
 
     def tell(self, what: str, number: float) -> None:
-        """A figure of which nothing is demanded."""
+        """Add a figure without a bound."""
         self.rows.append(Row(self.scenario, what, number))
 
     def none(self, what: str, number: int, examples: object = None) -> None:
-        """What must never happen."""
+        """Add a figure that must be zero."""
         self._demand(what, number, "0", number == 0)
         if number:
             self.notes.append(f"{self.scenario}: {what}: {examples}"[:2000])
 
     def at_least(self, what: str, number: float, least: float) -> None:
-        """What shows that the load was real."""
+        """Add a figure with a lower bound, as proof that the load was real."""
         self._demand(what, number, f">= {least:g}", number >= least)
 
     def at_most(self, what: str, number: float, most: float) -> None:
-        """What is bounded."""
+        """Add a figure with an upper bound."""
         self._demand(what, number, f"<= {most:g}", number <= most)
 
     def _demand(self, what: str, number: float, demanded: str, is_met: bool) -> None:
@@ -79,7 +79,7 @@ class Report:
 
     @property
     def failures(self) -> list[str]:
-        """What is not as demanded, in words."""
+        """The figures out of bounds, in words."""
         failed = [
             f"{row.scenario}: {row.what}: {row.number:g}, not {row.demanded}"
             for row in self.rows
@@ -88,7 +88,7 @@ class Report:
         return failed + self.notes if failed else []
 
     def table(self) -> str:
-        """All figures, for people."""
+        """Return all figures as a table."""
         lines = [f"{'':54}{'number':>12}  demanded"]
         scenario = None
         for row in self.rows:
@@ -101,7 +101,7 @@ class Report:
         return "\n".join([*lines, *self.notes])
 
     def json(self) -> str:
-        """All figures, for programs."""
+        """Return all figures as JSON."""
         return json.dumps([asdict(row) for row in self.rows], indent=2) + "\n"
 
 
@@ -109,7 +109,7 @@ Scenario = Callable[[Report, Effort], None]
 
 
 def run(scenarios: Mapping[str, Scenario], about: str | None) -> None:
-    """The command of one proof."""
+    """Run the scenarios as a command."""
     parser = argparse.ArgumentParser(
         description=about, formatter_class=argparse.RawDescriptionHelpFormatter
     )

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from api.config.settings import SettingsError
-from api.observability.logs import JsonFormatter, TextFormatter, describe, reason
+from api.observability.redaction import describe, reason
+from api.server.log_format import JsonFormatter, TextFormatter
 from tests.support.api_client import seat_two
 from tests.support.http_client import HttpClient, authorized
 from tests.support.service import Service, Start, serving

@@ -14,9 +14,10 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from api.config.settings import Settings
 from api.observability import metrics, multiprocess
-from api.observability.exposition import SECONDS_KEPT
 from api.storage.connect import connect
 from api.storage.store import Store
+from api.web.metrics_page import MAX_AGE_SECONDS
+from tests.support import raw_http
 from tests.support.api_client import Client, new_player, seat_two
 from tests.support.http_client import BROKEN, HttpClient, Response, authorized
 from tests.support.processes import is_alive
@@ -33,7 +34,7 @@ TOKEN = "a-token-of-the-host"
 def scrape(service: Service, *, now: bool = False) -> Samples:
     """What the service tells; unless `now`, not what a worker has kept from before."""
     if not now:
-        time.sleep(SECONDS_KEPT)
+        time.sleep(MAX_AGE_SECONDS)
     answer = service.request("GET", "/metrics")
     assert answer.status_code == 200, answer.text
     assert answer.headers["Content-Type"] == "text/plain; version=0.0.4; charset=utf-8"
@@ -326,7 +327,7 @@ def test_connections_that_are_too_many_are_counted_by_all_workers(start: Start) 
 
         def open_one_more() -> int:
             """One more stream from another address; how many go on."""
-            opened.append(stack.enter_context(connect(service.port, source="127.0.0.2")))
+            opened.append(stack.enter_context(raw_http.connect(service.port, source="127.0.0.2")))
             with contextlib.suppress(ConnectionError):
                 opened[-1].sendall(request)
             return sum(map(is_held, opened))

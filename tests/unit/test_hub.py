@@ -352,6 +352,46 @@ def test_a_due_game_that_another_worker_settles_is_read_again(
     other.close()
 
 
+def test_a_due_game_that_another_request_settles_is_read_again(
+    worker: MemoryWorker, ada: Credentials, bob: Credentials, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    game_id = worker.seated(ada, bob, turn_seconds=60)
+    waiter = keep_waiting(worker, game_id)
+    settle = worker.transactions.settle
+
+    def settled_by_another(found: Any, now: int) -> None:
+        settle(found, now)
+
+    monkeypatch.setattr(worker.transactions, "settle", settled_by_another)
+    worker.clock.advance(60.1)
+    snapshot = worker.hub.game_topic(game_id).snapshot
+    assert snapshot is not None
+    assert snapshot.game == worker.game(game_id)
+    waiter.close()
+
+
+def test_a_settled_game_replaces_no_newer_snapshot(
+    worker: MemoryWorker, ada: Credentials, bob: Credentials, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    game_id = worker.seated(ada, bob, turn_seconds=60)
+    waiter = keep_waiting(worker, game_id)
+    settle, shown = worker.transactions.settle, []
+    topic = worker.hub.game_topic(game_id)
+
+    def settle_slowly(found: Any, now: int) -> Any:
+        settled = settle(found, now)
+        worker.move((ada, bob), game_id)
+        gevent.sleep(0.1)
+        shown.append(topic.snapshot)
+        return settled
+
+    monkeypatch.setattr(worker.transactions, "settle", settle_slowly)
+    worker.clock.advance(60.2)
+    assert topic.snapshot is not None
+    assert shown[0].game == topic.snapshot.game == worker.game(game_id)
+    waiter.close()
+
+
 @pytest.mark.parametrize(
     ("error", "pause"),
     [(OutOfMemoryError(), FULL_SECONDS), (RedisConnectionError(), PAUSE_SECONDS)],

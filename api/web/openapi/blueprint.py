@@ -1,4 +1,4 @@
-"""What a view declares for the document: its operation, security, problems, parameters, answers."""
+"""What a view declares for the document: operation, security, problems, parameters, answers."""
 
 from __future__ import annotations
 
@@ -40,26 +40,26 @@ METRICS_TOKEN: list[dict[str, list[str]]] = [{"metrics": []}, {}]
 PROBLEM = Answer(ProblemBody)
 
 LIMITED = "x-limited"
-"""Marks the operations that are limited, until the document is made."""
+"""Marks rate-limited operations; removed when the document is built."""
 
 MORE_PARAMETERS = "x-parameters"
-"""Parameters beside those of the query's schema, which a list of their own would replace."""
+"""Parameters besides those of the query's schema; a `parameters` list would replace the latter."""
 
 
 class Blueprint(SmorestBlueprint):  # type: ignore[misc]
-    """A resource: its routes, and what the document says of each."""
+    """A group of routes with their entries in the document."""
 
     ARGUMENTS_PARSER = Parser()
 
     def arguments(self, schema: type[Schema], **how: Any) -> Callable[[View], View]:
-        """What an operation takes. The schema is made once, not for each request."""
+        """Declare the body or query of an operation. One schema instance serves all requests."""
         taken: Callable[[View], View] = super().arguments(schema(), **how)
         return taken
 
     def response(
         self, status_code: int, schema: Any = None, *, description: str | None = None, **how: Any
     ) -> Callable[[View], View]:
-        """What an operation answers with; said in the schema's own words if nothing else is."""
+        """Declare the response of an operation, by default with the schema's description."""
         if description is None and isinstance(schema, type):
             description = first_line(schema)
         return _only_described(
@@ -67,7 +67,7 @@ class Blueprint(SmorestBlueprint):  # type: ignore[misc]
         )
 
     def alt_response(self, status_code: int, response: Any = None, **how: Any) -> Any:
-        """What an operation may answer with instead."""
+        """Declare an alternative response of an operation."""
         schema = _schema(how.pop("schema", None))
         return _only_described(super().alt_response(status_code, response, schema=schema, **how))
 
@@ -82,18 +82,18 @@ class Blueprint(SmorestBlueprint):  # type: ignore[misc]
         limits: tuple[str, ...] | None = None,
         **doc: Any,
     ) -> Callable[[View], View]:
-        """What the document says of an operation: its id, its security, its problems.
+        """Declare an operation: its id, security and problems.
 
-        `body`: it takes one; `store`: it asks the store; `if_match`: it can be made to depend on
-        what the game is; `limits`: what its requests count as (see `api.limits`), reads by
-        default if it asks the store.
+        `body`: it takes a request body. `store`: it uses the store. `if_match`: it accepts
+        If-Match. `limits`: the rate policies that count its requests (`api.config.rate_policies`);
+        by default READS if it uses the store.
         """
         if limits is None:
             limits = (READS,) if store else ()
         parameters = list(doc.pop("parameters", ()))
         codes = [*problems, "internal_error"]
         codes += STORE if store else ()
-        # A full store can still be read.
+        # A full store refuses changes only.
         codes += ("store_full",) if store and not {READS, POLLS}.issuperset(limits) else ()
         codes += WITH_BODY if body else ()
         codes += ("too_many_requests",) if limits else ()
@@ -128,13 +128,13 @@ class Blueprint(SmorestBlueprint):  # type: ignore[misc]
 
 
 def _schema(schema: Any) -> Any:
-    """Wrap the struct of an answer, so that it is not taken for a marshmallow schema."""
+    """Wrap the struct of an answer, so that flask-smorest does not instantiate it."""
     is_struct = isinstance(schema, type) and issubclass(schema, Struct)
     return Answer(schema) if is_struct else schema
 
 
 def _only_described(documented: Callable[[View], View]) -> Callable[[View], View]:
-    """What is said of a view, without what would be put around it: our views return answers."""
+    """Keep the declarations of a decorator, but not its wrapper: views return responses."""
 
     def describe(view: View) -> View:
         said = vars(documented(view))
@@ -145,7 +145,7 @@ def _only_described(documented: Callable[[View], View]) -> Callable[[View], View
 
 
 def problem_responses(codes: list[str]) -> dict[str, Any]:
-    """The responses for these problems, one for each status."""
+    """Return the responses for these problem codes, one for each status."""
     by_status: dict[int, list[str]] = defaultdict(list)
     for code in codes:
         if code not in by_status[CATALOGUE[code].status]:

@@ -1,6 +1,7 @@
-"""JSON schemas of marshmallow schemas: apispec's converter, and what it lacks.
+"""JSON schemas of marshmallow schemas: extends apispec's converter.
 
-Named enums, unions with a discriminator, constant tags.
+Adds named choices, unions with a discriminator and constant tags, and passes structs on to
+`api.web.openapi.structs`.
 """
 
 from __future__ import annotations
@@ -18,12 +19,12 @@ from api.web.schemas.games import DealSchema
 
 
 class Converter(OpenAPIConverter):
-    """Marshmallow to JSON Schema, with names for enums and unions; and structs, for answers."""
+    """Converts marshmallow schemas, for requests, and structs, for answers."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         components = self.spec.components
-        # Answers have moves, options and deals as requests have them.
+        # Answers contain moves, options and deals in the same form as requests.
         elsewhere = {
             "Move": lambda: self.field2property(unions.move()),
             "Options": lambda: self.resolve_nested_schema(unions.OptionsSchema),
@@ -32,13 +33,13 @@ class Converter(OpenAPIConverter):
         self._structs = StructSchemas(components.schemas, components.schema, elsewhere)
 
     def resolve_nested_schema(self, schema: Any) -> Any:
-        """Return the schema of a response or of a member, which is a reference for most."""
+        """Return the schema of a response or of a nested object, usually a reference."""
         if isinstance(schema, Answer):
             return self._structs.schema(schema.struct)
         return super().resolve_nested_schema(schema)  # type: ignore[no-untyped-call]
 
     def field2property(self, field: fields.Field[Any]) -> dict[str, Any]:
-        """A field's schema."""
+        """Return the schema of a field."""
         if isinstance(field, Choice):
             return self._choice(field)
         if isinstance(field, Union):
@@ -77,22 +78,21 @@ class Converter(OpenAPIConverter):
         if name not in self.spec.components.schemas:
             self.spec.components.schema(name, schema)
         reference: dict[str, Any] = {"$ref": f"#/components/schemas/{name}"}
-        if field.allow_none:
-            reference = {"anyOf": [reference, {"type": "null"}]}
         description = field.metadata.get("description")
         return {**reference, "description": description} if description else reference
 
     def schema2jsonschema(self, schema: Schema) -> dict[str, Any]:
-        """A schema's JSON Schema, with the first line of its docstring as its description."""
+        """Return a schema's JSON Schema, described by the first line of its docstring."""
         described: dict[str, Any] = super().schema2jsonschema(schema)  # type: ignore[no-untyped-call]
         described["description"] = first_line(type(schema))
         if not isinstance(schema, BodySchema) and described.get("additionalProperties") is False:
-            # Answers may get more members; only what is a request and nothing else is closed.
+            # Only request bodies are closed. Moves, options and deals are in answers too, which
+            # may get more members.
             del described["additionalProperties"]
         return described
 
 
 class Plugin(MarshmallowPlugin):
-    """apispec's marshmallow plugin, with our converter."""
+    """The marshmallow plugin of apispec with this converter."""
 
     Converter = Converter

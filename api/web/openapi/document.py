@@ -1,8 +1,7 @@
 """The published document: built from the registered routes, and written as YAML.
 
-flask-smorest collects what the blueprints declare (`api.web.openapi.blueprint`). What operations
-share is in `api.web.openapi.components`, the recorded examples are in `api.web.openapi.examples`.
-Only public hooks of the libraries are used.
+flask-smorest collects the declarations of the blueprints (`api.web.openapi.blueprint`). Only public
+hooks of the libraries are used.
 """
 
 from __future__ import annotations
@@ -25,13 +24,13 @@ from api.web.problem_responses import problem_of, problem_response
 
 
 class Api(SmorestApi):  # type: ignore[misc]
-    """The document, and the last resort for errors that Flask raises by itself."""
+    """The document, and the handler of errors that Flask and Werkzeug raise."""
 
     ERROR_SCHEMA = PROBLEM
     DEFAULT_ERROR_RESPONSE_NAME = None
 
     def handle_http_exception(self, error: HTTPException) -> Response:
-        """An error of Flask's or Werkzeug's as a problem; a redirect as it is."""
+        """Return the error as a problem; return a redirect unchanged."""
         if error.code is not None and error.code < 400:
             return error.get_response()
         return problem_response(problem_of(error))
@@ -46,7 +45,7 @@ INFO = {
 
 
 def make_api(app: Flask, version: str) -> Api:
-    """The document of an application; register the blueprints on it."""
+    """Return the API of an application, on which the blueprints are then registered."""
     app.config.update(
         API_TITLE="Ludothèque",
         API_VERSION=version,
@@ -78,12 +77,12 @@ def make_api(app: Flask, version: str) -> Api:
 
 
 def make_document(api: Api) -> dict[str, Any]:
-    """The document in the order in which people read it, with its examples."""
+    """Return the document with its examples, in reading order."""
     spec = api.spec.to_dict()
     for path in spec["paths"].values():
         for method, operation in path.items():
             if method != "parameters":
-                tell_of_headers(operation, is_limited=operation.pop(LIMITED, False))
+                add_headers(operation, is_limited=operation.pop(LIMITED, False))
                 if more := operation.pop(MORE_PARAMETERS, []):
                     operation["parameters"] = [*operation.get("parameters", []), *more]
                 path[method] = _in_order(operation)
@@ -93,15 +92,15 @@ def make_document(api: Api) -> dict[str, Any]:
     return {name: spec[name] for name in (*first, *(each for each in spec if each not in first))}
 
 
-def tell_of_headers(operation: dict[str, Any], *, is_limited: bool) -> None:
-    """What every answer has: the request's id, and of what is limited how its caller stands."""
+def add_headers(operation: dict[str, Any], *, is_limited: bool) -> None:
+    """Add the headers of every response: the request id, and the rate limits of a limited one."""
     everywhere = {"X-Request-ID": HEADERS["RequestId"], **(STANDING if is_limited else {})}
     for response in operation["responses"].values():
         response["headers"] = {**response.get("headers", {}), **everywhere}
 
 
 def _in_order(operation: dict[str, Any]) -> dict[str, Any]:
-    """An operation as people read it: what it is, what it takes, what it answers."""
+    """Return an operation in reading order: what it is, what it takes, what it returns."""
     first = ("operationId", "summary", "description", "tags", "security", "parameters")
     ordered = {name: operation[name] for name in first if name in operation}
     ordered["description"] = _unwrapped(operation["description"])
@@ -113,21 +112,21 @@ def _in_order(operation: dict[str, Any]) -> dict[str, Any]:
 
 
 def _unwrapped(text: str) -> str:
-    """A docstring's paragraphs, each on a line of its own."""
+    """Return a docstring with each paragraph on one line."""
     return "\n\n".join(" ".join(paragraph.split()) for paragraph in text.split("\n\n"))
 
 
 class _Dumper(getattr(yaml, "CSafeDumper", yaml.SafeDumper)):  # type: ignore[misc]
-    """Writes YAML, by the C library if there is one: small values on one line, no aliases."""
+    """Writes YAML with small values on one line and without aliases, with libyaml if installed."""
 
     SMALL = 72
 
     def ignore_aliases(self, data: Any) -> bool:
-        """What is said twice is written twice."""
+        """Write equal values in full each time."""
         return True
 
     def represent_sequence(self, tag: str, sequence: Any, flow_style: bool | None = None) -> Any:
-        """A list; one of short texts or numbers alone flows over as many lines as it takes."""
+        """Represent a list; a list of short scalars is wrapped like text."""
         node = super().represent_sequence(tag, sequence, flow_style)
         node.length = sum(_length(each) for each in node.value)
         node.flow_style = node.length <= self.SMALL or all(
@@ -136,7 +135,7 @@ class _Dumper(getattr(yaml, "CSafeDumper", yaml.SafeDumper)):  # type: ignore[mi
         return node
 
     def represent_mapping(self, tag: str, mapping: Any, flow_style: bool | None = None) -> Any:
-        """An object."""
+        """Represent an object; a small one stands on one line."""
         node = super().represent_mapping(tag, mapping, flow_style)
         node.length = sum(_length(name) + _length(each) for name, each in node.value)
         node.flow_style = node.length <= self.SMALL
@@ -144,11 +143,11 @@ class _Dumper(getattr(yaml, "CSafeDumper", yaml.SafeDumper)):  # type: ignore[mi
 
 
 def _length(node: Any) -> int:
-    """About how many characters a part takes on a line."""
+    """Return the approximate number of characters of a node on a line."""
     return int(getattr(node, "length", len(node.value))) + 2
 
 
 def as_yaml(document: dict[str, Any]) -> str:
-    """The document as YAML text."""
+    """Return the document as YAML text."""
     text: str = yaml.dump(document, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=100)
     return text

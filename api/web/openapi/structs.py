@@ -1,7 +1,7 @@
-"""JSON schemas of msgspec structs: an answer's struct is the one declaration of its members.
+"""JSON schemas of msgspec structs: the struct of an answer is the only declaration of its members.
 
-What a member means is `Meta` in its annotation. A struct, an enum and a named union are published
-as components; the first line of the docstring describes them.
+A member is described in its annotation (`engine.published`). Structs, enums, named choices and
+named unions become components; the first line of the docstring is their description.
 """
 
 from __future__ import annotations
@@ -20,16 +20,17 @@ JsonSchema = dict[str, Any]
 
 
 class Answer(NamedTuple):
-    """A struct as the schema of a response; flask-smorest would instantiate a bare class."""
+    """A struct as the schema of a response. flask-smorest would instantiate the bare class."""
 
     struct: type[msgspec.Struct]
 
 
 class StructSchemas:
-    """Makes the schemas of structs, and registers their components once.
+    """Generates the schemas of structs and registers each component once.
 
-    `components` holds what has been registered, `register` adds to it. `elsewhere` makes the
-    components that members refer to by name and that are not declared as structs.
+    `components` holds the registered components by name, and `register` adds one. `elsewhere` has
+    the components that are not declared as structs: a function that registers the component if
+    necessary and returns a reference to it, by the name that `published_as` uses.
     """
 
     def __init__(
@@ -48,33 +49,33 @@ class StructSchemas:
         return self._schema(types.type_info(type_))
 
     def _schema(
-        self, node: types.Type, said: JsonSchema | None = None, *, is_nullable: bool = False
+        self, node: types.Type, keywords: JsonSchema | None = None, *, is_nullable: bool = False
     ) -> JsonSchema:
-        said = dict(said or {})
+        keywords = dict(keywords or {})
         extra: JsonSchema = {}
         while isinstance(node, types.Metadata):
-            # What is said of a member goes before what is said of its type, in its place.
-            said = {**(node.extra_json_schema or {}), **said}
+            # The member's own keywords replace those of its type.
+            keywords = {**(node.extra_json_schema or {}), **keywords}
             extra = {**(node.extra or {}), **extra}
             node = node.type
-        name = said.pop("title", None)
+        name = keywords.pop("title", None)
         published = extra.get(PUBLISHED_AS)
         reference = self._reference(node if published is None else published, name)
         if reference is not None:
-            return self._referring(reference, said, is_nullable=is_nullable)
+            return self._referring(reference, keywords, is_nullable=is_nullable)
         if published is not None:
-            return self._schema(types.type_info(published), said, is_nullable=is_nullable)
+            return self._schema(types.type_info(published), keywords, is_nullable=is_nullable)
         if isinstance(node, types.UnionType):
             # The one union without a name is that of a type and null.
             (inner,) = (each for each in node.types if not isinstance(each, types.NoneType))
-            return self._schema(inner, said, is_nullable=node.includes_none)
-        schema = self._plain(node, said)
+            return self._schema(inner, keywords, is_nullable=node.includes_none)
+        schema = self._plain(node, keywords)
         if is_nullable:
             schema["type"] = [schema["type"], "null"]
         return schema
 
     def _reference(self, declared: Any, name: str | None) -> JsonSchema | None:
-        """Return a reference to what is published as a component, None for anything else."""
+        """Return a reference to a component, or None if the type is not published as one."""
         if isinstance(declared, str):
             return self._elsewhere[declared]()
         if isinstance(declared, types.StructType):
@@ -89,20 +90,20 @@ class StructSchemas:
             return self._component(name or declared.name, declared, lambda: choice_schema(declared))
         return None
 
-    def _plain(self, node: types.Type, said: JsonSchema) -> JsonSchema:
-        """Return the schema of what is no component."""
+    def _plain(self, node: types.Type, keywords: JsonSchema) -> JsonSchema:
+        """Return the schema of a type that is not published as a component."""
         if isinstance(node, types.BoolType):
-            return {"type": "boolean", **said}
+            return {"type": "boolean", **keywords}
         if isinstance(node, types.IntType):
-            return {"type": "integer", **_with_first(said, "minimum", "maximum")}
+            return {"type": "integer", **_with_first(keywords, "minimum", "maximum")}
         if isinstance(node, types.StrType):
-            return {"type": "string", **said}
+            return {"type": "string", **keywords}
         if isinstance(node, types.VarTupleType):
             items = self._schema(node.item_type)
-            return {"type": "array", **_with_first(said, "description"), "items": items}
+            return {"type": "array", **_with_first(keywords, "description"), "items": items}
         if isinstance(node, types.AnyType):
-            return said
-        raise TypeError(f"Answers have no members of this type yet: {node}")
+            return keywords
+        raise TypeError(f"No schema is known for members of this type: {node}")
 
     def _struct(self, node: types.StructType) -> JsonSchema:
         properties = {}
@@ -137,7 +138,7 @@ class StructSchemas:
     def _component(
         self, name: str, declaration: object, make: Callable[[], JsonSchema]
     ) -> JsonSchema:
-        """Return a reference to a component, which is made and registered if it is new."""
+        """Return a reference to a component; generate and register the component if it is new."""
         if self._declarations.setdefault(name, declaration) != declaration:
             raise ValueError(f"Two declarations would be published as {name}.")
         if name not in self._components:
@@ -145,14 +146,14 @@ class StructSchemas:
         return {"$ref": f"#/components/schemas/{name}"}
 
     def _referring(
-        self, reference: JsonSchema, said: JsonSchema, *, is_nullable: bool
+        self, reference: JsonSchema, keywords: JsonSchema, *, is_nullable: bool
     ) -> JsonSchema:
-        """Return a reference with what is said of the member; objects come after what is said."""
+        """Return a reference with the keywords, which stand before a reference to an object."""
         component = self._components[reference["$ref"].rpartition("/")[2]]
         if is_nullable:
             reference = {"anyOf": [reference, {"type": "null"}]}
         is_object = component.get("type") == "object"
-        return {**said, **reference} if is_object else {**reference, **said}
+        return {**keywords, **reference} if is_object else {**reference, **keywords}
 
 
 def _name(struct: type) -> str:
@@ -166,7 +167,7 @@ def _name(struct: type) -> str:
 
 
 def _with_first(schema: JsonSchema, *names: str) -> JsonSchema:
-    """Return a schema with these keywords in front, as the document has always had them."""
+    """Return a schema with these keywords first; the order of the document is kept stable."""
     return {**{name: schema[name] for name in names if name in schema}, **schema}
 
 

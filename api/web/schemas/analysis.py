@@ -23,7 +23,7 @@ from api.web.schemas.unions import OptionsSchema
 from engine.published import MAX_SEATS, MIN_SEATS
 
 MAX_MOVES = 2000
-"""More than any game here can have."""
+"""More moves than a game can have."""
 
 
 class SeatMoveSchema(Schema):
@@ -50,7 +50,7 @@ class CountdownEndSchema(Schema):
 
 
 class AnalysedMove(Either):
-    """A seat's move or the end of a countdown, as a record has them or without the rest."""
+    """A seat's move or the end of a countdown; the other members of a record are ignored."""
 
     def __init__(self) -> None:
         super().__init__(
@@ -76,10 +76,10 @@ class AnalysisBodySchema(BodySchema):
     class Meta:
         unknown = EXCLUDE
 
-    max_bytes = 256 * 1024  # a record of a whole game is to be analysed as it is
+    max_bytes = 256 * 1024  # the record of a whole game fits
 
     def load(self, data: Any, **how: Any) -> Any:
-        """Read a body, which may hold a whole game, in slices of time."""
+        """Read the body in time slices, as it may hold a whole game."""
         with long_work():
             return super().load(data, **how)
 

@@ -1,4 +1,4 @@
-"""What the moves of the games have in common: seats, cards, and playing a card."""
+"""What the moves of several games share: seats, cards, and the move that plays a card."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from engine.published import MAX_SEATS
 
 CARD_PATTERN = r"^[a-z]{1,16}-[0-9]{1,2}$"
 MAX_NAMED = 20
-"""More than any move can name."""
+"""More cards or cells than any move can name."""
 
 
 def card(description: str = "A card, `color-value`.", **kwargs: Any) -> fields.String:
-    """A card by its name."""
+    """Return a field for the name of a card."""
     return fields.String(
         validate=Pattern(CARD_PATTERN, error="Not a card: cards are named like red-7."),
         metadata=described(description, examples=["red-7"]),
@@ -24,7 +24,7 @@ def card(description: str = "A card, `color-value`.", **kwargs: Any) -> fields.S
 
 
 def seat(description: str, **kwargs: Any) -> Integer:
-    """A seat by its number."""
+    """Return a field for the number of a seat."""
     return Integer(
         validate=validate.Range(min=0, max=MAX_SEATS - 1),
         metadata=described(description),
@@ -33,7 +33,7 @@ def seat(description: str, **kwargs: Any) -> Integer:
 
 
 def some(inner: fields.Field[Any], description: str) -> fields.List[Any]:
-    """What a move names, in any order. How many it takes is a matter of the rules."""
+    """Return a list of what a move names, in any order; the rules decide how many."""
     return listed(inner, description, validate=validate.Length(max=MAX_NAMED))
 
 

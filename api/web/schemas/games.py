@@ -27,7 +27,7 @@ from api.web.schemas.unions import OptionsSchema
 from engine.published import MAX_SEATS, MIN_SEATS
 
 MAX_TURNS_CURSOR = 3000
-"""More than the marks of all games that a cursor remembers."""
+"""Longer than a cursor with the marks of the most games that it can remember."""
 
 
 class NewGameBodySchema(BodySchema):
@@ -100,7 +100,7 @@ class MoveBodySchema(BodySchema):
     move = unions.move("The move, one of the game's `legal_moves`.", required=True)
 
     def load(self, data: Any, **how: Any) -> Any:
-        """Read a body: one with these members and no mistake goes the short way."""
+        """Read a body; skip marshmallow's bookkeeping if both members are there and valid."""
         if isinstance(data, dict) and data.keys() == self.fields.keys():
             with contextlib.suppress(ValidationError):
                 return {name: self.fields[name].deserialize(data[name]) for name in data}
@@ -129,7 +129,7 @@ class LobbyQuerySchema(PageQuerySchema):
 
 
 def wait() -> QueryInteger:
-    """How long an answer may be waited for."""
+    """Return a field for the seconds that a request may wait for news."""
     return QueryInteger(
         load_default=0,
         validate=validate.Range(min=0, max=MAX_WAIT_SECONDS),

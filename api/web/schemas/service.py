@@ -1,4 +1,4 @@
-"""The service itself on the wire."""
+"""The answers about the service itself: home, health and the catalogue of problems."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Moves and options of all games, as request bodies have them.
+"""The moves and options of all games, as request bodies have them.
 
-A ruleset's wire schemas are listed here, and nowhere else.
+The module of each ruleset's request schemas is registered here, and only here.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ OPTIONS: dict[str, fields.Field[Any]] = {}
 
 
 def _join(name: str, common: dict[str, Any], of_game: dict[str, Any]) -> None:
-    """Add what a game has. What two games name alike must be one and the same."""
+    """Add the moves or options of a game. A name that two games use must mean the same object."""
     for key, value in of_game.items():
         if common.setdefault(key, value) is not value:
             raise ValueError(f"Two games have different {name} called {key}.")
@@ -41,7 +41,7 @@ class OptionsSchema(Schema.from_dict(OPTIONS)):  # type: ignore[misc]
 
 
 def move(description: str | None = None, **kwargs: Any) -> MoveField:
-    """A move of any game."""
+    """Return a field for a move of any game."""
     return MoveField(
         "Move",
         "type",

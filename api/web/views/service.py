@@ -103,7 +103,7 @@ def readyz() -> Response:
     and once the service is stopping. While the memory or the disk of the store is full, the answer
     is 200 and `detail` says so: games can be read, changes are 503.
     """
-    if lifecycle.is_announced():
+    if lifecycle.is_stopping():
         raise Problem("stopping")
     refusal = None
     for condition in services().health.conditions():
