@@ -356,7 +356,10 @@ def test_a_due_game_that_another_request_settles_is_read_again(
     worker: MemoryWorker, ada: Credentials, bob: Credentials, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     game_id = worker.seated(ada, bob, turn_seconds=60)
-    waiter = keep_waiting(worker, game_id)
+    shown: list[Game | None] = []
+    waiter = worker.hub.waiter()
+    topic = worker.hub.game_topic(game_id, is_readable=True)
+    waiter.watch(topic, lambda game: shown.append(game) is None)
     settle = worker.transactions.settle
 
     def settled_by_another(found: Any, now: int) -> None:
@@ -364,9 +367,9 @@ def test_a_due_game_that_another_request_settles_is_read_again(
 
     monkeypatch.setattr(worker.transactions, "settle", settled_by_another)
     worker.clock.advance(60.1)
-    snapshot = worker.hub.game_topic(game_id).snapshot
-    assert snapshot is not None
-    assert snapshot.game == worker.game(game_id)
+    # Nothing is shown in between: without a game, polls would end with "not found".
+    assert None not in shown
+    assert shown[-1] == worker.game(game_id)
     waiter.close()
 
 
