@@ -3,28 +3,26 @@
 The rules are those of the publisher's sheet (2016), with what it leaves open decided as
 follows.
 
-- The sheet counts no pictures: there are 74, which with the 36 symbol cards make the published
-  deck of 110. Their artwork is no part of this module; whoever creates a game may name its own.
-  A plain name is printable, with no colon, slash, backslash, angle bracket or double quote, so
-  that nobody takes it for an address, a path or markup. Names that are the same in Unicode's
-  composed form (NFC) are the same.
+- The sheet does not say how many pictures there are. Here there are 74, which with the 36 symbol
+  cards make the published deck of 110. Their artwork is no part of this module; a game may be
+  created with pictures of its own. The name of a picture is printable, without colon, slash,
+  backslash, angle bracket or double quote, so that a client cannot take it for an address, a
+  path or markup. Names that are equal in Unicode's composed form (NFC) are the same name.
 - Which two symbols share a card is read off the sheet's figure, whose second row holds the
   opposites of the first.
-- The pile lies face down but for its top picture. Pictures that winners take from below it, or
-  that went to the box before the game, are never shown; who has which picture does not matter.
-- Counting is a move of its own, so that nobody is left out unless another seat asked for it.
-  It can be done by any seat that has laid its card, once a turn, and not with two seats. The
-  counted seat may still lay its card as long as the countdown runs.
-- A seat that was counted out is not among "all": where all the others chose the same, no symbol
-  wins, but for the sheet's exception of three seats. It keeps its row and its hand.
-- The last turn is refreshed too.
-- Seats that are level in pictures share the win.
-- With two seats one picture leaves the pile in every turn, to the shared score or to the box.
-  The symbol that both chose counts as the winning one. 22 points or more win, for both; with
-  fewer both lose.
-- A laid card counts in its seat's hand until the reveal, for its owner as for everybody.
-
-This module does not shuffle by itself, keep time, or know who sits where.
+- The pile lies face down except its top picture. Pictures that winners take from below the top,
+  or that went to the box before the game, are never shown. Which picture a seat has won does not
+  matter.
+- Counting is a move of its own: a seat is counted out only if another seat asks for it. Any seat
+  that has laid a card may count, once a turn, except in a game of two seats. The missing seat
+  may still lay a card while the countdown runs.
+- If one seat is counted out and all other seats chose the same symbol, no symbol wins, except in
+  the sheet's case of three seats. The seat that was counted out keeps its row and its hand.
+- The rows are refreshed after the last turn too.
+- Seats that tie for most pictures share the win.
+- With two seats one picture leaves the pile in every turn, for the shared score or for the box.
+  A symbol that both chose wins. With 22 points or more both seats win, with fewer both lose.
+- A laid card stays in its seat's hand until the reveal, for all readers.
 """
 
 from __future__ import annotations
@@ -41,6 +39,7 @@ from msgspec import Meta, Struct
 from msgspec.structs import replace
 
 from engine.cards import check_dealt_once
+from engine.published import NamedChoice, bounded, by_seat, described, published_as
 from engine.ruleset import (
     Component,
     Event,
@@ -63,16 +62,10 @@ from engine.ruleset import (
 # --- The cards --------------------------------------------------------------------------
 
 Picture = str
-"""A picture's name, ``picture-7``, or whatever name or address the game's creator gave it."""
-
-Symbol = str
-"""One of twelve: ``round``."""
-
-SymbolCard = str
-"""A card with a symbol at either end, named by both: ``round-square``."""
+"""A picture: ``picture-7``, or the name or address that the creator of the game gave it."""
 
 PICTURES: tuple[Picture, ...] = tuple(f"picture-{number}" for number in range(1, 75))
-SYMBOL_CARDS: tuple[SymbolCard, ...] = (
+SYMBOL_CARDS = (
     "red-yellow",
     "blue-green",
     "big-small",
@@ -80,11 +73,29 @@ SYMBOL_CARDS: tuple[SymbolCard, ...] = (
     "fat-thin",
     "round-square",
 )
+SymbolCard = Annotated[
+    str,
+    published_as(
+        NamedChoice(
+            "ContrastSymbolCard", SYMBOL_CARDS, "A symbol card of Contrast, by its two symbols."
+        )
+    ),
+]
+"""A card with a symbol at either end, named by both: ``round-square``."""
+
+SYMBOL = NamedChoice(
+    "ContrastSymbol",
+    tuple(symbol for card in SYMBOL_CARDS for symbol in card.split("-")),
+    "A symbol of Contrast.",
+)
+Symbol = Annotated[str, published_as(SYMBOL)]
+"""One of twelve: ``round``."""
+
 SYMBOLS_ON = {card: tuple(card.split("-")) for card in SYMBOL_CARDS}
 CARD_WITH: dict[Symbol, SymbolCard] = {
     symbol: card for card, symbols in SYMBOLS_ON.items() for symbol in symbols
 }
-SORTED_PLACE = {card: place for place, card in enumerate(SYMBOL_CARDS)}
+SORT_KEY = {card: number for number, card in enumerate(SYMBOL_CARDS)}
 
 TAKEN_OUT = {2: 30, 3: 26, 4: 22, 5: 18, 6: 14}
 """How many pictures go to the box before the game, by the number of seats."""
@@ -110,142 +121,244 @@ NOT_IN_ADDRESSES = ' "<>\\^`{|}'
 
 
 class Options(Struct, frozen=True, forbid_unknown_fields=True):
-    """Longer rows or not, how long a countdown runs, and the names of the pictures."""
+    """The variants of Contrast."""
 
     expert: bool = False
+    """Whether three symbol cards lie in each row and three are in each hand, not two and four."""
+
     countdown_seconds: Annotated[int, Meta(ge=1, le=MAX_COUNTDOWN_SECONDS)] = COUNTDOWN_SECONDS
+    """How many seconds a countdown runs."""
+
     pictures: tuple[Picture, ...] | None = None
+    """The pictures to play with, all different; None for `PICTURES`."""
 
 
 class Deal(Struct, frozen=True, forbid_unknown_fields=True):
-    """All that chance decides: the pictures in the box and in the pile, the symbol cards.
-
-    ``pile`` has its top in front. Of each seat's symbol cards the first ones lie in its row.
-    """
+    """All that chance decides: where each picture and each symbol card lies."""
 
     box: tuple[Picture, ...]
+    """The pictures put away before the game, in any order."""
+
     pile: tuple[Picture, ...]
+    """The pictures to play for, the top one first."""
+
     symbols: tuple[tuple[SymbolCard, ...], ...]
+    """By seat: its six symbol cards; the first ones lie in its row, the others are its hand."""
 
 
 class Choose(Move, frozen=True, tag="choose"):
     """Lay a symbol card face down, this symbol towards the picture."""
 
     symbol: Symbol
+    """The symbol, on a card of the seat's hand."""
 
 
 class Count(Move, frozen=True, tag="count"):
     """Start the countdown on the one seat that has not laid a card."""
 
 
-class PictureShown(Event, frozen=True, tag="picture_shown"):
-    """A picture lies on top of the pile, and all look for a symbol that fits it."""
+Choices = Annotated[
+    tuple[Symbol | None, ...],
+    by_seat("By seat: the symbol that it chose; null for the seat that was counted out."),
+]
+CountedOut = Annotated[
+    Seat | None,
+    described(
+        "The seat that was counted out, since it laid no card in time; null if there is none."
+    ),
+]
+BoxSize = Annotated[
+    int, described("How many pictures are in the box.", minimum=0, maximum=len(PICTURES))
+]
+Rows = Annotated[
+    tuple[
+        Annotated[
+            tuple[SymbolCard, ...],
+            described("A row, from the left.", minItems=ROW_SIZE, maxItems=EXPERT_ROW_SIZE),
+        ],
+        ...,
+    ],
+    by_seat("By seat: the cards that lie before it and cannot be chosen."),
+]
+Hands = Annotated[
+    tuple[
+        Annotated[
+            tuple[SymbolCard, ...],
+            described(
+                "A hand.",
+                minItems=len(SYMBOL_CARDS) - EXPERT_ROW_SIZE,
+                maxItems=len(SYMBOL_CARDS) - ROW_SIZE,
+            ),
+        ],
+        ...,
+    ],
+    by_seat("By seat: the cards of its hand, a laid one included; all readers see them."),
+]
+PICTURE_LENGTH = {"minLength": 1, "maxLength": MAX_PICTURE_LENGTH}
 
-    picture: Picture
-    pile_size: int
+
+class PictureShown(Event, frozen=True, tag="picture_shown"):
+    """The next picture lies face up."""
+
+    picture: Annotated[
+        Picture,
+        described("The picture's name or address.", **PICTURE_LENGTH),
+    ]
+    pile_size: Annotated[
+        int,
+        described(
+            "How many pictures the pile has, this one included.", minimum=1, maximum=len(PICTURES)
+        ),
+    ]
 
 
 class SymbolChosen(Event, frozen=True, tag="symbol_chosen"):
-    """A seat laid a card; its symbol only the seat itself sees."""
+    """A seat laid a card; `symbol` is null to all but itself."""
 
-    seat: Seat
-    symbol: Symbol | None
+    seat: Annotated[Seat, described("The seat that laid the card.")]
+    symbol: Annotated[Symbol | None, described("The symbol; null unless the seat is yours.")]
 
 
 class CountdownStarted(TimedEvent, frozen=True, tag="countdown_started"):
-    """A seat counts on the one that is missing."""
+    """The missing seat has until the deadline to lay a card."""
 
-    by: Seat
-    missing: Seat
+    by: Annotated[Seat, described("The seat that counts.")]
+    missing: Annotated[Seat, described("The seat that has not laid a card.")]
 
 
 class SymbolsRevealed(Event, frozen=True, tag="symbols_revealed"):
-    """All cards are turned over, and the pictures of this turn leave the pile.
+    """All cards are turned over; `won` tells how many pictures each seat takes."""
 
-    ``won`` has by seat what this turn adds to its score, 1 or 0.
-    """
-
-    choices: tuple[Symbol | None, ...]
-    winning_symbol: Symbol | None
-    counted_out: Seat | None
-    won: tuple[int, ...]
-    pile_size: int
-    box_size: int
+    choices: Choices
+    winning_symbol: Annotated[Symbol | None, described("The symbol that wins; null if none does.")]
+    counted_out: CountedOut
+    won: Annotated[
+        tuple[Annotated[int, bounded(minimum=0, maximum=1)], ...],
+        by_seat("By seat: what this turn adds to its score, 1 or 0."),
+    ]
+    pile_size: Annotated[
+        int, described("How many pictures are left in the pile.", minimum=0, maximum=len(PICTURES))
+    ]
+    box_size: BoxSize
 
 
 class RowsRefreshed(Event, frozen=True, tag="rows_refreshed"):
-    """The laid cards joined the rows, whose leftmost cards came to hand: all as they now are."""
+    """Each laid card went to the right end of its row, the leftmost card back to the hand."""
 
-    rows: tuple[tuple[SymbolCard, ...], ...]
-    hands: tuple[tuple[SymbolCard, ...], ...]
+    rows: Rows
+    hands: Hands
 
 
 class Phase(StrEnum):
-    """Where in the game we are."""
+    """The phase of a game."""
 
     CHOOSE = "choose"
     FINISHED = "finished"
 
 
 class Countdown(Struct, frozen=True):
-    """Who counts, on whom."""
+    """A running countdown; the game's `deadline` says when it runs out."""
 
-    by: Seat
-    missing: Seat
+    by: Annotated[Seat, described("The seat that counts.")]
+    missing: Annotated[Seat, described("The seat that has not laid a card.")]
 
 
 class LastTurn(Struct, frozen=True):
-    """What the last reveal showed: by seat the symbol, None for the seat that was counted out."""
+    """How the last turn of Contrast came out."""
 
-    choices: tuple[Symbol | None, ...]
-    winning_symbol: Symbol | None
-    counted_out: Seat | None
+    choices: Choices
+    winning_symbol: Annotated[Symbol | None, described("The symbol that won; null if none did.")]
+    counted_out: CountedOut
 
 
 class State(Struct, frozen=True):
     """Everything on the table, hidden cards included.
 
-    ``pile`` has the picture that lies face up in front. All others are in the box or won, and
-    only their numbers matter; they are told apart by whether they have ever lain face up
-    (``shown``) or not (``unshown``). ``hands`` hold a laid card too, and ``choices``, by seat,
-    the symbol that it was laid for, None before.
+    Of the pictures in the box and of those won, only the numbers matter. They are kept apart by
+    whether they have ever lain face up, since only the others are hidden.
     """
 
     phase: Phase
+    """Whether symbols are chosen, or the game is over."""
+
     pile: tuple[Picture, ...]
+    """The pictures to play for; the first one lies face up."""
+
     shown: tuple[Picture, ...]
+    """The pictures that have lain face up and left the pile, the earliest first."""
+
     unshown: tuple[Picture, ...]
+    """The pictures in the box or won that never lay face up, in any order."""
+
     box_size: int
+    """How many pictures are in the box."""
+
     scores: tuple[int, ...]
+    """By seat: how many pictures it has won; with two seats the shared score, twice."""
+
     rows: tuple[tuple[SymbolCard, ...], ...]
+    """By seat: the symbol cards of its row, from the left."""
+
     hands: tuple[tuple[SymbolCard, ...], ...]
+    """By seat: the symbol cards of its hand, a laid one included."""
+
     choices: tuple[Symbol | None, ...]
+    """By seat: the symbol that it chose in this turn; None before."""
+
     countdown: Countdown | None
+    """The countdown that runs; None if none does."""
+
     countdown_seconds: int
+    """How many seconds a countdown runs."""
+
     last_turn: LastTurn | None
+    """What the reveal before showed; None in the first turn."""
 
 
 class ContrastTable(Table, frozen=True, tag="contrast"):
-    """What a seat or a spectator sees."""
+    """What a seat or a spectator sees of Contrast."""
 
-    phase: Phase
-    picture: Picture | None
-    pile_size: int
-    box_size: int
-    rows: tuple[tuple[SymbolCard, ...], ...]
-    hands: tuple[tuple[SymbolCard, ...], ...]
-    scores: tuple[int, ...]
-    has_chosen: tuple[bool, ...]
-    choice: Symbol | None
-    countdown: Countdown | None
-    last_turn: LastTurn | None
+    phase: Annotated[
+        Phase, described("Whether symbols are chosen, or the game is over.", title="ContrastPhase")
+    ]
+    picture: Annotated[
+        Picture | None,
+        described(
+            "The name or address of the picture that lies face up; null when the game is over.",
+            **PICTURE_LENGTH,
+        ),
+    ]
+    pile_size: Annotated[
+        int,
+        described(
+            "How many pictures the pile has, the one face up included.",
+            minimum=0,
+            maximum=len(PICTURES),
+        ),
+    ]
+    box_size: BoxSize
+    rows: Rows
+    hands: Hands
+    scores: Annotated[
+        tuple[Annotated[int, bounded(minimum=0, maximum=len(PICTURES))], ...],
+        by_seat("By seat: how many pictures it has won; with two seats the shared score, twice."),
+    ]
+    has_chosen: Annotated[tuple[bool, ...], by_seat("By seat: whether it has laid a card.")]
+    choice: Annotated[
+        Symbol | None,
+        described("The symbol that you have chosen; null before, and for a spectator."),
+    ]
+    countdown: Annotated[Countdown | None, described("The countdown that runs; null if none.")]
+    last_turn: Annotated[
+        LastTurn | None, described("What the last reveal showed; null in the first turn.")
+    ]
 
 
 # --- Options ----------------------------------------------------------------------------------
 
 
 def fewest_pictures(seats: int) -> int:
-    """How many pictures a game needs: a pile of two, with two seats one that can be won.
+    """Return how many pictures a game needs: for a pile of two, or of the target with two seats.
 
     >>> fewest_pictures(2), fewest_pictures(3), fewest_pictures(6)
     (52, 28, 16)
@@ -265,26 +378,30 @@ def check_options(seats: int, options: Options) -> None:
             ("pictures",),
         )
     seen: set[Picture] = set()
-    for place, picture in enumerate(options.pictures):
-        path = ("pictures", place)
+    for index, picture in enumerate(options.pictures):
+        path = ("pictures", index)
         if len(picture) > MAX_PICTURE_LENGTH:
-            raise InvalidOptions(f"A picture has at most {MAX_PICTURE_LENGTH} characters.", path)
+            raise InvalidOptions(
+                f"The picture has {len(picture)} characters. Use at most {MAX_PICTURE_LENGTH}.",
+                path,
+            )
         if not (is_plain_name(picture) or is_https_address(picture)):
             raise InvalidOptions(
-                'A picture is a plain name, without : / \\ < > ", or an https address.', path
+                'Not a picture: use a plain name, without : / \\ < > ", or an https address.', path
             )
         if (name := normalize("NFC", picture)) in seen:
-            raise InvalidOptions("Another picture has the same name.", path)
+            raise InvalidOptions("Another picture has the same name. Name each only once.", path)
         seen.add(name)
-    if sum(len(picture.encode()) for picture in options.pictures) > MAX_PICTURES_BYTES:
+    size = sum(len(picture.encode()) for picture in options.pictures)
+    if size > MAX_PICTURES_BYTES:
         raise InvalidOptions(
-            f"All pictures together have at most {MAX_PICTURES_BYTES} bytes in UTF-8.",
+            f"All pictures together have {size} bytes in UTF-8. Use at most {MAX_PICTURES_BYTES}.",
             ("pictures",),
         )
 
 
 def is_plain_name(picture: Picture) -> bool:
-    """Whether this can be nothing but a name: no address, path or markup.
+    """Whether this is a name, and cannot be an address, a path or markup.
 
     >>> is_plain_name("The sea, at 6 o'clock (2).png"), is_plain_name("data:text/html")
     (True, False)
@@ -317,7 +434,7 @@ def is_https_address(picture: Picture) -> bool:
 
 
 def pictures_of(options: Options) -> tuple[Picture, ...]:
-    """The pictures that a game with these options is played with."""
+    """Return the pictures of a game with these options."""
     return PICTURES if options.pictures is None else options.pictures
 
 
@@ -338,7 +455,7 @@ def deal(seats: int, options: Options, rng: Random) -> Deal:
 
 
 def start(seats: int, options: Options, deal: Deal) -> Outcome[State]:
-    """The position before the first turn, its picture face up. Raises `InvalidDeal`."""
+    """Return the position before the first turn, its picture face up. Raises `InvalidDeal`."""
     check_deal(seats, options, deal)
     row_size = EXPERT_ROW_SIZE if options.expert else ROW_SIZE
     state = State(
@@ -361,9 +478,15 @@ def start(seats: int, options: Options, deal: Deal) -> Outcome[State]:
 def check_deal(seats: int, options: Options, deal: Deal) -> None:
     """Raise `InvalidDeal` unless all pictures and every seat's six symbol cards are dealt."""
     if len(deal.box) != TAKEN_OUT[seats]:
-        raise InvalidDeal(f"With {seats} seats {TAKEN_OUT[seats]} go to the box.", ("box",))
+        raise InvalidDeal(
+            f"The box has {len(deal.box)} pictures. With {seats} seats it has {TAKEN_OUT[seats]}.",
+            ("box",),
+        )
     if len(deal.symbols) != seats:
-        raise InvalidDeal(f"{seats} seats need {seats} sets of symbol cards.", ("symbols",))
+        raise InvalidDeal(
+            f"{len(deal.symbols)} sets of symbol cards are dealt. {seats} seats need {seats}.",
+            ("symbols",),
+        )
     for seat, cards in enumerate(deal.symbols):
         check_dealt_once(SYMBOL_CARDS, [(("symbols", seat), cards)])
     check_dealt_once(pictures_of(options), [(("box",), deal.box), (("pile",), deal.pile)])
@@ -373,18 +496,18 @@ def check_deal(seats: int, options: Options, deal: Deal) -> None:
 
 
 def to_move(state: State) -> tuple[Seat, ...]:
-    """The seats that have not laid a card."""
+    """Return the seats that have not laid a card."""
     if state.phase is Phase.FINISHED:
         return ()
     return tuple([seat for seat, choice in enumerate(state.choices) if choice is None])
 
 
 def legal_moves(state: State, seat: Seat) -> tuple[Choose | Count, ...]:
-    """Any symbol of the hand; for a seat that has laid a card, to count if it may."""
+    """List each symbol of the hand; for a seat that has laid a card, counting if it may."""
     if state.phase is Phase.FINISHED:
         return ()
     if state.choices[seat] is None:
-        hand = sorted(state.hands[seat], key=SORTED_PLACE.__getitem__)
+        hand = sorted(state.hands[seat], key=SORT_KEY.__getitem__)
         return tuple([choice for card in hand for choice in CHOICES_WITH[card]])
     return (Count(),) if may_be_counted(state) else ()
 
@@ -395,7 +518,7 @@ CHOICES_WITH = {
 
 
 def may_be_counted(state: State) -> bool:
-    """Whether exactly one seat is missing, nobody counts yet, and more than two play."""
+    """Whether one seat alone is missing, no countdown runs, and there are more than two seats."""
     return (
         len(state.choices) != COOPERATIVE_SEATS
         and state.countdown is None
@@ -404,9 +527,9 @@ def may_be_counted(state: State) -> bool:
 
 
 def apply(state: State, seat: Seat, move: Choose | Count) -> Outcome[State]:
-    """The position after a move, and what happened.
+    """Choose a symbol or count, and return the new position and what happened.
 
-    Two seats that play together choose a symbol each:
+    Two seats, who play together, choose a symbol each:
 
     >>> state, _ = start(2, Options(), Deal(PICTURES[:30], PICTURES[30:], (SYMBOL_CARDS,) * 2))
     >>> state, told = apply(state, 0, Choose("round"))
@@ -425,7 +548,7 @@ def apply(state: State, seat: Seat, move: Choose | Count) -> Outcome[State]:
         return apply_choose(state, seat, move.symbol)
     if isinstance(move, Count):
         return apply_count(state, seat)
-    raise IllegalMove("wrong_move_type", "Choose a symbol, or count.")
+    raise IllegalMove("wrong_move_type", "Contrast has two types of move: choose and count.")
 
 
 # --- A turn -----------------------------------------------------------------------------------
@@ -434,9 +557,11 @@ def apply(state: State, seat: Seat, move: Choose | Count) -> Outcome[State]:
 def apply_choose(state: State, seat: Seat, symbol: Symbol) -> Outcome[State]:
     """Lay a card face down; after the last one the symbols are revealed."""
     if state.choices[seat] is not None:
-        raise IllegalMove("not_your_turn", "You have laid a card; the choice stands.")
+        raise IllegalMove("not_your_turn", "You have laid a card. The game waits for other seats.")
     if CARD_WITH.get(symbol) not in state.hands[seat]:
-        raise IllegalMove("symbol_not_in_hand", f"{symbol} is on no card of your hand.")
+        raise IllegalMove(
+            "symbol_not_in_hand", f"{symbol} is on no card of your hand. Choose a symbol that is."
+        )
 
     told = Told(SymbolChosen(seat, None), ((seat, SymbolChosen(seat, symbol)),))
     after = replace(state, choices=replaced(state.choices, seat, symbol))
@@ -457,22 +582,27 @@ def apply_count(state: State, seat: Seat) -> Outcome[State]:
 def check_count(state: State, seat: Seat) -> None:
     """Raise `IllegalMove` unless this seat may start the countdown."""
     if len(state.choices) == COOPERATIVE_SEATS:
-        raise IllegalMove("no_countdown_with_two_seats", "With two seats nobody is counted out.")
+        raise IllegalMove(
+            "no_countdown_with_two_seats", "A game of two seats has no countdown. Choose a symbol."
+        )
     if state.choices[seat] is None:
-        raise IllegalMove("card_not_laid", "Lay a card first: only those who have may count.")
+        raise IllegalMove("card_not_laid", "You have not laid a card. Choose a symbol first.")
     if state.countdown is not None:
-        raise IllegalMove("countdown_running", "The countdown has been started in this turn.")
+        raise IllegalMove("countdown_running", "The countdown of this turn runs already.")
     if not may_be_counted(state):
-        raise IllegalMove("several_missing", "More than one seat has not laid a card.")
+        missing = state.choices.count(None)
+        raise IllegalMove(
+            "several_missing", f"{missing} seats have not laid a card. Count when one is missing."
+        )
 
 
 def countdown(state: State) -> int | None:
-    """How many seconds the missing seat has, None if nobody counts."""
+    """Return how many seconds the running countdown gives; None if none runs."""
     return None if state.countdown is None else state.countdown_seconds
 
 
 def expire(state: State) -> Outcome[State]:
-    """The missing seat is left out, and the others' symbols are revealed."""
+    """Count the missing seat out, and reveal the symbols of the others."""
     if state.countdown is None:
         raise IllegalMove("no_countdown", "No countdown is running.")
     return reveal(state, counted_out=state.countdown.missing)
@@ -509,16 +639,16 @@ def reveal(state: State, counted_out: Seat | None) -> Outcome[State]:
 
 
 def winning_symbol(choices: tuple[Symbol | None, ...]) -> Symbol | None:
-    """The symbol that most seats chose, but not all; None in a tie for most.
+    """Return the symbol that most seats chose, but not all; None in a tie for most.
 
-    By seat the choices, None for a seat that was counted out. The sheet's examples:
+    ``choices`` has None for a seat that was counted out. The sheet's examples:
 
     >>> winning_symbol(("square", "square", "yellow", "green", "light"))
     'square'
     >>> winning_symbol(("square", "square", "yellow", "yellow", "green"))
     >>> winning_symbol(("square",) * 5)
 
-    Its exception, with three seats and one of them counted out, and two who play together:
+    Its exception, three seats of which one was counted out; and two seats, who play together:
 
     >>> winning_symbol(("round", None, "round")), winning_symbol(("round", "round"))
     ('round', 'round')
@@ -531,7 +661,7 @@ def winning_symbol(choices: tuple[Symbol | None, ...]) -> Symbol | None:
 
 
 def points_won(choices: tuple[Symbol | None, ...], symbol: Symbol | None) -> tuple[int, ...]:
-    """By seat what a turn adds to its score: 1 for each seat that chose the winning symbol.
+    """Return by seat what a turn adds to its score: 1 if it chose the winning symbol.
 
     >>> points_won(("square", "square", "yellow", None), "square")
     (1, 1, 0, 0)
@@ -542,14 +672,17 @@ def points_won(choices: tuple[Symbol | None, ...], symbol: Symbol | None) -> tup
 
 
 def may_be_unanimous(choices: tuple[Symbol | None, ...]) -> bool:
-    """Whether a symbol wins that all chose: for two seats, or two that are left of three."""
+    """Whether a symbol that all chose wins: with two seats, or if two of three are left."""
     if len(choices) == 3:
         return None in choices
     return len(choices) == COOPERATIVE_SEATS
 
 
 def take_pictures(state: State, won: tuple[int, ...]) -> State:
-    """Winners take a picture each, from the box once the pile is empty; or the box takes one."""
+    """Move a picture to each winner; without winners, move one to the box.
+
+    Pictures that the pile lacks come from the box.
+    """
     winners = sum(won)
     cooperative = len(won) == COOPERATIVE_SEATS
     leaving = 1 if cooperative else max(winners, 1)
@@ -567,7 +700,7 @@ def take_pictures(state: State, won: tuple[int, ...]) -> State:
 
 
 def refresh(state: State) -> State:
-    """Each laid card goes to the right end of its row, the leftmost card to the hand."""
+    """Move each laid card to the right end of its row, and the leftmost card to the hand."""
     rows, hands = list(state.rows), list(state.hands)
     for seat, choice in enumerate(state.choices):
         if choice is not None:
@@ -582,7 +715,7 @@ def refresh(state: State) -> State:
 
 
 def result(state: State) -> Result | None:
-    """Most pictures win, tied seats share; two seats win together with 22 or not at all."""
+    """Return the result: the most pictures win, all in a tie; two seats win with the target."""
     if state.phase is not Phase.FINISHED:
         return None
     needed = TARGET if len(state.scores) == COOPERATIVE_SEATS else max(state.scores)
@@ -595,7 +728,7 @@ def result(state: State) -> Result | None:
 
 
 def view(state: State, seat: Seat | None) -> ContrastTable:
-    """The picture, the sizes of pile and box, all symbol cards, and the seat's own choice."""
+    """Return the picture, the sizes of pile and box, all symbol cards, the reader's own choice."""
     return ContrastTable(
         phase=state.phase,
         picture=state.pile[0] if state.pile else None,
@@ -612,9 +745,9 @@ def view(state: State, seat: Seat | None) -> ContrastTable:
 
 
 def redeal_hidden(state: State, seat: Seat | None, rng: Random) -> State:
-    """Shuffle the pictures that never lay face up, and let the others choose again."""
+    """Shuffle the pictures that never lay face up, and let the other seats choose again."""
     top, rest = state.pile[:1], state.pile[1:]
-    # Sorted first, so that the outcome depends on the seat's knowledge and on rng alone.
+    # Sorted first, so that the outcome depends on nothing hidden but on rng alone.
     unseen = sorted(rest + state.unshown)
     rng.shuffle(unseen)
     choices = state.choices
@@ -630,7 +763,7 @@ def redeal_hidden(state: State, seat: Seat | None, rng: Random) -> State:
 
 
 def symbols_in(hand: Iterable[SymbolCard]) -> list[Symbol]:
-    """All symbols on these cards."""
+    """List the symbols on these cards."""
     return [symbol for card in hand for symbol in SYMBOLS_ON[card]]
 
 
@@ -684,6 +817,14 @@ CONTRAST: Ruleset[Options, Deal, State, Choose | Count, ContrastTable] = Ruleset
     deal_type=Deal,
     state_type=State,
     move_type=Choose | Count,
+    event_types=(
+        PictureShown,
+        SymbolChosen,
+        CountdownStarted,
+        SymbolsRevealed,
+        RowsRefreshed,
+    ),
+    table_type=ContrastTable,
     deal=deal,
     start=start,
     to_move=to_move,

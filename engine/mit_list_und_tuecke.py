@@ -4,21 +4,18 @@ The rules are those of its French rule sheet, with what it leaves open decided a
 
 - With five seats, the yellow that the sheet names beside green is a slip for blue.
 - The first dealer is chosen at random.
-- Both seats that receive cards of a trick have them before anyone chooses colours. If both
-  must choose, the high seat chooses first; both have chosen before the next trick is led, and
-  before the round is scored.
+- Both seats that receive cards of a trick have them before either chooses colours. If both must
+  choose, the high seat chooses first; both choose before the next trick is led, and before the
+  round is scored.
 - Of several cards of one colour received at once, the one played last lies on top.
-- How many cards a pile has is part of what may not be examined. The option ``open_piles``
+- The number of cards in a pile is part of what may not be examined. The option ``open_piles``
   shows every face-up pile in full and how many cards lie face down.
 - A trick counts as played once its cards are taken.
-- When a round ends early, nobody is shown the hand that could not play, or any other.
-- After the last round all cards stay as they lie, those of an unfinished trick and of the
-  hands too.
+- When a round ends early, no hand is shown, not even the one that could not play.
+- After the last round all cards stay as they lie, in an unfinished trick and in the hands too.
 - Seats with equal totals share the win.
 
-The catalogue lists all 84 cards; ``HIGHEST`` says which of them are dealt to how many seats.
-
-This module does not shuffle by itself, keep time, or know who sits where.
+The catalogue lists all 84 cards; ``HIGHEST`` says which of them are dealt.
 """
 
 from __future__ import annotations
@@ -27,11 +24,21 @@ from collections.abc import Iterable
 from enum import StrEnum
 from itertools import combinations
 from random import Random
+from typing import Annotated
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from engine.cards import CardPlayed, Play, check_dealt_once
+from engine.cards import (
+    CardPlayed,
+    Path,
+    Play,
+    card_not_in_hand,
+    check_dealt_once,
+    check_hand_sizes,
+    check_seat,
+)
+from engine.published import NamedChoice, bounded, by_seat, described, published_as
 from engine.ruleset import (
     Card,
     Component,
@@ -45,6 +52,7 @@ from engine.ruleset import (
     Preview,
     Result,
     Ruleset,
+    Score,
     Seat,
     Table,
     Told,
@@ -54,40 +62,43 @@ from engine.ruleset import (
 
 # --- The cards --------------------------------------------------------------------------
 
-Color = str
-
-COLORS: tuple[Color, ...] = ("red", "yellow", "blue", "green")
+COLORS = ("red", "yellow", "blue", "green")
+COLOR = NamedChoice("MitListColor", COLORS, "A colour of Mit List und Tücke.")
+Color = Annotated[str, published_as(COLOR)]
 
 HIGHEST = {
     4: {"red": 14, "yellow": 14, "blue": 14, "green": 14},
     5: {"red": 18, "yellow": 18, "blue": 17, "green": 17},
     6: {"red": 21, "yellow": 21, "blue": 21, "green": 21},
 }
-"""The highest card of each colour that is dealt, by the number of seats; the lowest is 1."""
+"""By the number of seats, the highest card of each colour that is dealt; the lowest is 1."""
 
 DECKS: dict[int, tuple[Card, ...]] = {
     seats: tuple(f"{color}-{value}" for color in COLORS for value in range(1, highest[color] + 1))
     for seats, highest in HIGHEST.items()
 }
-CARDS = DECKS[6]
+MIN_SEATS, MAX_SEATS = min(DECKS), max(DECKS)
+CARDS = DECKS[MAX_SEATS]
+HIGHEST_CARD = max(HIGHEST[MAX_SEATS].values())
 
 COLOR_OF = {card: card.rpartition("-")[0] for card in CARDS}
 VALUE_OF = {card: int(card.rpartition("-")[2]) for card in CARDS}
-SORTED_PLACE = {card: place for place, card in enumerate(CARDS)}
+SORT_KEY = {card: number for number, card in enumerate(CARDS)}
 PILE_OF = {card: COLORS.index(COLOR_OF[card]) for card in CARDS}
-"""For each card, the place of its colour in `COLORS`, and so of its pile before a seat."""
+"""For each card the index of its colour in `COLORS`, and so of its pile before a seat."""
 
 HAND_SIZE = 14
 COLORS_IN_A_TRICK = 3
-"""A trick holds no card of a further colour."""
+"""How many colours a trick holds at most."""
 COLORS_KEPT = 2
+KeptColors = Annotated[tuple[Color, ...], bounded(minItems=COLORS_KEPT, maxItems=COLORS_KEPT)]
 TAKEN_BY_HIGH = {4: 2, 5: 3, 6: 3}
-"""How many cards the high seat takes out of the trick, by the number of seats."""
+"""By the number of seats, how many cards the high seat takes out of the trick."""
 
 
 def in_order(cards: Iterable[Card]) -> tuple[Card, ...]:
-    """Cards sorted by colour, then by value."""
-    return tuple(sorted(cards, key=SORTED_PLACE.__getitem__))
+    """Sort cards by colour, then by value."""
+    return tuple(sorted(cards, key=SORT_KEY.__getitem__))
 
 
 # --- Deal, moves, events, state -------------------------------------------------------------
@@ -96,31 +107,37 @@ Hands = tuple[tuple[Card, ...], ...]
 
 
 class Options(Struct, frozen=True, forbid_unknown_fields=True):
-    """Whether the piles may be examined."""
+    """The variants of Mit List und Tücke."""
 
     open_piles: bool = False
+    """Whether all see every card of a face-up pile, and how many cards lie face down."""
 
 
 class Deal(Struct, frozen=True, forbid_unknown_fields=True):
-    """All that chance decides: the first dealer, and the hands by seat of each round."""
+    """All that chance decides: the first dealer, and the hands of each round."""
 
     dealer: Seat
+    """The seat that deals the first round."""
+
     rounds: tuple[Hands, ...]
+    """For each round, the hands by seat."""
 
 
 class Take(Move, frozen=True, tag="take"):
-    """The high seat's choice of cards out of the trick, in any order."""
+    """Take cards out of the trick as its high seat, named in any order."""
 
     cards: tuple[Card, ...]
+    """The cards, sorted by name: two with four seats, three with more."""
 
     def __post_init__(self) -> None:
         sort_set(self, "cards")
 
 
 class Keep(Move, frozen=True, tag="keep"):
-    """The two colours that will score, in any order."""
+    """Choose the two colours that will score, named in any order."""
 
     colors: tuple[Color, ...]
+    """The two colours, sorted by name."""
 
     def __post_init__(self) -> None:
         sort_set(self, "colors")
@@ -130,54 +147,94 @@ AnyMove = Play | Take | Keep
 
 
 class Counts(Struct, frozen=True):
-    """What a seat's points come from: its two largest face-up piles, and its other cards."""
+    """The numbers of cards that a round's points come from."""
 
-    largest: int
-    second: int
-    rest: int
+    largest: Annotated[
+        int,
+        described("How many cards the largest face-up pile has.", minimum=0, maximum=HIGHEST_CARD),
+    ]
+    second: Annotated[
+        int,
+        described("How many cards the second largest one has.", minimum=0, maximum=HIGHEST_CARD),
+    ]
+    rest: Annotated[
+        int,
+        described(
+            "How many other cards the seat has, face up or face down.",
+            minimum=0,
+            maximum=len(CARDS),
+        ),
+    ]
 
 
 class RoundStarted(Event, frozen=True, tag="round_started"):
-    """The cards are dealt; each seat sees its own."""
+    """A round began; `hand` is your own, null for a spectator."""
 
-    round: int
-    dealer: Seat
-    leader: Seat
-    hand: tuple[Card, ...] | None
+    round: Annotated[int, described("The round, from 1.", minimum=1, maximum=MAX_SEATS)]
+    dealer: Annotated[Seat, described("The seat that deals.")]
+    leader: Annotated[Seat, described("The seat that leads the first trick.")]
+    hand: Annotated[
+        tuple[Card, ...] | None,
+        described(
+            "The cards dealt to you; null for a spectator.",
+            minItems=HAND_SIZE,
+            maxItems=HAND_SIZE,
+        ),
+    ]
 
 
 class TrickCompleted(Event, frozen=True, tag="trick_completed"):
-    """Every seat has played. There is no low seat if the whole trick is of the led colour."""
+    """Every seat has played; `low` is null if the whole trick is of the led colour."""
 
-    high: Seat
-    low: Seat | None
+    high: Annotated[Seat, described("The high seat, which takes cards of its choice.")]
+    low: Annotated[
+        Seat | None,
+        described(
+            "The low seat, which gets the rest; null if the whole trick is of the led colour."
+        ),
+    ]
 
 
 class CardsTaken(Event, frozen=True, tag="cards_taken"):
-    """Cards left the trick for a seat, or were discarded (None): in the order played."""
+    """A seat took cards, in the order in which they were played; with null they are discarded."""
 
-    seat: Seat | None
-    cards: tuple[Card, ...]
+    seat: Annotated[
+        Seat | None, described("The seat that gets the cards; null if they are discarded.")
+    ]
+    cards: Annotated[
+        tuple[Card, ...],
+        described("The cards, in the order in which they were played.", minItems=2, maxItems=3),
+    ]
 
 
 class ColorsKept(Event, frozen=True, tag="colors_kept"):
-    """A seat chose its two colours and turned the cards of the others face down."""
+    """A seat chose the two colours that will score."""
 
-    seat: Seat
-    colors: tuple[Color, ...]
+    seat: Annotated[Seat, described("The seat that chose.")]
+    colors: Annotated[
+        KeptColors,
+        described("The two colours; the cards of the others are turned face down."),
+    ]
 
 
 class RoundScored(Event, frozen=True, tag="round_scored"):
-    """The round is over: ``early`` because a seat could not play."""
+    """A round is over; `early` if a seat could not play."""
 
-    round: int
-    early: bool
-    scores: tuple[int, ...]
-    counts: tuple[Counts, ...]
+    round: Annotated[
+        int, described("The round that is over, from 1.", minimum=1, maximum=MAX_SEATS)
+    ]
+    early: Annotated[bool, described("Whether it ended because a seat could not play.")]
+    scores: Annotated[
+        tuple[Score, ...], by_seat("By seat: its points of this round.", least=MIN_SEATS)
+    ]
+    counts: Annotated[
+        tuple[Counts, ...],
+        by_seat("By seat: the numbers of cards that its points come from.", least=MIN_SEATS),
+    ]
 
 
 class Phase(StrEnum):
-    """Where in the game we are."""
+    """The phase of a game."""
 
     PLAY = "play"
     TAKE = "take"
@@ -188,97 +245,198 @@ class Phase(StrEnum):
 class PlayedCard(Struct, frozen=True):
     """A card of the trick, and who played it."""
 
-    seat: Seat
-    card: Card
+    seat: Annotated[Seat, described("The seat that played it.")]
+    card: Annotated[Card, described("The card.")]
 
 
 Trick = tuple[PlayedCard, ...]
 
 
 class Winnings(Struct, frozen=True):
-    """The cards before a seat.
-
-    ``piles`` are the face-up ones, one for each of `COLORS`, bottom first. ``kept`` holds the
-    two colours that score, None until the seat has chosen them; from then on the cards of the
-    others are ``face_down``.
-    """
+    """The cards before a seat."""
 
     piles: tuple[tuple[Card, ...], ...] = ((),) * len(COLORS)
+    """The face-up pile of each of `COLORS`, bottom card first; empty if there is none."""
+
     face_down: tuple[Card, ...] = ()
+    """The cards of the colours not kept, bottom card first; empty until the seat has chosen."""
+
     kept: tuple[Color, ...] | None = None
+    """The two colours that score, sorted by name; None until the seat has chosen them."""
 
 
 class State(Struct, frozen=True):
-    """Everything on the table, hidden cards included.
-
-    ``round`` counts from 1. ``leader`` leads the trick on the table, or else the next one.
-    ``discarded`` are the cards that nobody got in this round. ``choosing`` are the seats that
-    must choose their colours now, in this order. ``round_scores`` has a list by seat for each
-    round played, ``later_rounds`` the hands of the rounds to come.
-    """
+    """Everything on the table, hidden cards included."""
 
     phase: Phase
+    """What the next move is, or that the game is over."""
+
     open_piles: bool
+    """Whether all see every card of a face-up pile, and how many cards lie face down."""
+
     round: int
+    """The present round, from 1."""
+
     dealer: Seat
+    """The seat that dealt this round."""
+
     leader: Seat
+    """The seat that leads the trick on the table, or else the next one."""
+
     hands: Hands
+    """By seat: the cards that it has not played."""
+
     trick: Trick
+    """The cards of the trick on the table, in the order played."""
+
     tricks_played: int
+    """How many tricks of this round are complete and taken."""
+
     winnings: tuple[Winnings, ...]
+    """By seat: the cards before it."""
+
     discarded: tuple[Card, ...]
+    """The cards of this round that no seat got, in the order played."""
+
     choosing: tuple[Seat, ...]
+    """The seats that must choose their colours now, the next one first."""
+
     round_scores: tuple[tuple[int, ...], ...]
+    """For each round that is over, the points by seat."""
+
     later_rounds: tuple[Hands, ...]
+    """For each round to come, the hands by seat."""
 
 
 class Pile(Struct, frozen=True):
-    """A face-up pile: its top card, and all its cards, bottom first, if piles are open."""
+    """A face-up pile: its top card; all cards, bottom first, only with open piles."""
 
-    color: Color
-    top: Card
-    cards: tuple[Card, ...] | None
+    color: Annotated[Color, described("The colour of its cards.")]
+    top: Annotated[Card, described("The card on top.")]
+    cards: Annotated[
+        tuple[Card, ...] | None,
+        described(
+            "All its cards, bottom first; null unless piles are open.",
+            minItems=1,
+            maxItems=HIGHEST_CARD,
+        ),
+    ]
 
 
 class FaceDown(Struct, frozen=True):
-    """A face-down pile: whether it is there, and its size if piles are open."""
+    """A face-down pile: whether there is one; its size only with open piles."""
 
-    any: bool
-    size: int | None
+    any: Annotated[bool, described("Whether any cards lie face down.")]
+    size: Annotated[
+        int | None,
+        described(
+            "How many cards lie face down; null unless piles are open.",
+            minimum=0,
+            maximum=len(CARDS),
+        ),
+    ]
 
 
 class MitListTable(Table, frozen=True, tag="mit-list-und-tuecke"):
-    """What a seat or a spectator sees."""
+    """What a seat or a spectator sees of Mit List und Tücke."""
 
-    phase: Phase
-    round: int
-    rounds: int
-    dealer: Seat
-    hand: tuple[Card, ...] | None
-    hand_sizes: tuple[int, ...]
-    leader: Seat
-    trick: Trick
-    led_color: Color | None
-    high: Seat | None
-    low: Seat | None
-    tricks_played: int
-    piles: tuple[tuple[Pile, ...], ...]
-    face_down: tuple[FaceDown, ...]
-    kept: tuple[tuple[Color, ...] | None, ...]
-    round_scores: tuple[tuple[int, ...], ...]
+    phase: Annotated[
+        Phase, described("What the next move is, or that the game is over.", title="MitListPhase")
+    ]
+    round: Annotated[int, described("The present round, from 1.", minimum=1, maximum=MAX_SEATS)]
+    rounds: Annotated[
+        int,
+        described(
+            "How many rounds the game has: as many as seats.", minimum=MIN_SEATS, maximum=MAX_SEATS
+        ),
+    ]
+    dealer: Annotated[Seat, described("The seat that dealt this round.")]
+    hand: Annotated[
+        tuple[Card, ...] | None,
+        described("Your hand; null for a spectator.", maxItems=HAND_SIZE),
+    ]
+    hand_sizes: Annotated[
+        tuple[Annotated[int, bounded(minimum=0, maximum=HAND_SIZE)], ...],
+        by_seat("By seat: how many cards it holds.", least=MIN_SEATS),
+    ]
+    leader: Annotated[
+        Seat, described("The seat that leads the trick on the table, or else the next one.")
+    ]
+    trick: Annotated[
+        Trick,
+        described("The trick on the table, in the order played.", maxItems=MAX_SEATS),
+    ]
+    led_color: Annotated[
+        Color | None, described("The colour that is led; null while no card is played.")
+    ]
+    high: Annotated[
+        Seat | None,
+        described("The high seat of a complete trick; null while the trick is not complete."),
+    ]
+    low: Annotated[
+        Seat | None,
+        described(
+            "The low seat of a complete trick; null while it is not complete, and if the whole "
+            "trick is of the led colour."
+        ),
+    ]
+    tricks_played: Annotated[
+        int,
+        described(
+            "How many tricks of this round are complete and taken.", minimum=0, maximum=HAND_SIZE
+        ),
+    ]
+    piles: Annotated[
+        tuple[
+            Annotated[
+                tuple[Annotated[Pile, bounded(title="MitListPile")], ...],
+                described("A seat's piles.", maxItems=len(COLORS)),
+            ],
+            ...,
+        ],
+        by_seat("By seat: its face-up piles.", least=MIN_SEATS),
+    ]
+    face_down: Annotated[
+        tuple[Annotated[FaceDown, bounded(title="MitListFaceDown")], ...],
+        by_seat("By seat: its cards of the colours not kept.", least=MIN_SEATS),
+    ]
+    kept: Annotated[
+        tuple[KeptColors | None, ...],
+        by_seat(
+            "By seat: the two colours that score; null while it has not chosen.",
+            least=MIN_SEATS,
+        ),
+    ]
+    round_scores: Annotated[
+        tuple[
+            Annotated[tuple[Score, ...], by_seat("By seat: its points.", least=MIN_SEATS)],
+            ...,
+        ],
+        described("For each round that is over, the points by seat.", maxItems=MAX_SEATS),
+    ]
 
 
 class MitListPreview(Preview, frozen=True, tag="mit-list-und-tuecke"):
-    """What a card played or cards taken would bring about; None where it does not apply.
+    """What playing or taking cards now would do."""
 
-    Of a card: the colour then led, and the high and the low seat if it completes the trick. Of
-    cards taken: the seat that gets the rest, None too if the rest is discarded.
-    """
-
-    led_color: Color | None = None
-    high: Seat | None = None
-    low: Seat | None = None
-    rest_to: Seat | None = None
+    led_color: Annotated[
+        Color | None,
+        described("The colour that is led once the card is played; null for a take."),
+    ] = None
+    high: Annotated[
+        Seat | None,
+        described("The high seat, if the card completes the trick; else null."),
+    ] = None
+    low: Annotated[
+        Seat | None,
+        described("The low seat, if the card completes the trick and there is one; else null."),
+    ] = None
+    rest_to: Annotated[
+        Seat | None,
+        described(
+            "The seat that gets the rest after a take; null if it is discarded, and for a card."
+        ),
+    ] = None
 
 
 # --- Setup ------------------------------------------------------------------------------------
@@ -291,14 +449,14 @@ def deal(seats: int, options: Options, rng: Random) -> Deal:
 
 
 def deal_hands(seats: int, rng: Random) -> Hands:
-    """All cards shuffled and dealt out: fourteen to each seat."""
+    """Shuffle all cards and deal fourteen to each seat."""
     cards = list(DECKS[seats])
     rng.shuffle(cards)
     return tuple(tuple(cards[i : i + HAND_SIZE]) for i in range(0, len(cards), HAND_SIZE))
 
 
 def start(seats: int, options: Options, deal: Deal) -> Outcome[State]:
-    """The position before the first trick. Raises `InvalidDeal`."""
+    """Return the position before the first trick. Raises `InvalidDeal`."""
     check_deal(seats, deal)
     return start_round(
         number=1,
@@ -310,22 +468,19 @@ def start(seats: int, options: Options, deal: Deal) -> Outcome[State]:
 
 
 def check_deal(seats: int, deal: Deal) -> None:
-    """Raise `InvalidDeal` unless each seat deals once, and each time all of the cards."""
-    if not 0 <= deal.dealer < seats:
-        raise InvalidDeal(f"There is no seat {deal.dealer} of {seats}.", ("dealer",))
+    """Raise `InvalidDeal` unless there are as many rounds as seats, each with all of the cards."""
+    check_seat(deal.dealer, seats, "dealer")
     if len(deal.rounds) != seats:
-        raise InvalidDeal(f"{seats} seats play {seats} rounds.", ("rounds",))
-    for place, hands in enumerate(deal.rounds):
-        check_hands(seats, hands, ("rounds", place))
+        raise InvalidDeal(
+            f"{len(deal.rounds)} rounds are dealt. {seats} seats play {seats}.", ("rounds",)
+        )
+    for number, hands in enumerate(deal.rounds):
+        check_hands(seats, hands, ("rounds", number))
 
 
-def check_hands(seats: int, hands: Hands, path: tuple[str | int, ...]) -> None:
-    """Raise `InvalidDeal` unless every card for this number of seats is in one hand."""
-    if len(hands) != seats:
-        raise InvalidDeal(f"{seats} seats need {seats} hands.", path)
-    for seat, hand in enumerate(hands):
-        if len(hand) != HAND_SIZE:
-            raise InvalidDeal(f"A hand is dealt {HAND_SIZE} cards.", (*path, seat))
+def check_hands(seats: int, hands: Hands, path: Path) -> None:
+    """Raise `InvalidDeal` unless each card for this number of seats is in one hand."""
+    check_hand_sizes(hands, seats, HAND_SIZE, path)
     check_dealt_once(DECKS[seats], [((*path, seat), hand) for seat, hand in enumerate(hands)])
 
 
@@ -367,14 +522,14 @@ def start_round(
 
 
 def to_move(state: State) -> tuple[Seat, ...]:
-    """The one seat that the game waits for."""
+    """Return the one seat that the game waits for."""
     if state.phase is Phase.FINISHED:
         return ()
     return (seat_to_move(state),)
 
 
 def seat_to_move(state: State) -> Seat:
-    """The next seat of the trick, its high seat, or the next to choose colours."""
+    """Return the next seat of the trick, its high seat, or the next to choose colours."""
     if state.phase is Phase.TAKE:
         return high_seat(state.trick)
     if state.phase is Phase.KEEP:
@@ -383,7 +538,7 @@ def seat_to_move(state: State) -> Seat:
 
 
 def legal_moves(state: State, seat: Seat) -> tuple[AnyMove, ...]:
-    """Any card that the trick allows; so many cards out of the trick; any two colours."""
+    """List each card that the trick allows, each take out of the trick, or each two colours."""
     if seat not in to_move(state):
         return ()
     if state.phase is Phase.TAKE:
@@ -395,10 +550,10 @@ def legal_moves(state: State, seat: Seat) -> tuple[AnyMove, ...]:
 
 
 def apply(state: State, seat: Seat, move: AnyMove) -> Outcome[State]:
-    """The position after a move, and what happened.
+    """Play a card, take cards or keep colours; return the new position and what happened.
 
-    A trick of four, in which the highest card of the led colour is high, and the lowest of the
-    other colours is low:
+    A trick of four seats. Seat 3 has the highest card of the led colour, seat 1 the lowest card
+    of another colour:
 
     >>> hands = tuple(DECKS[4][seat::4] for seat in range(4))
     >>> state, _ = start(4, Options(), Deal(dealer=3, rounds=(hands,) * 4))
@@ -416,7 +571,7 @@ def apply(state: State, seat: Seat, move: AnyMove) -> Outcome[State]:
         raise IllegalMove("game_over", "The game is over.")
     turn = seat_to_move(state)
     if seat != turn:
-        raise IllegalMove("not_your_turn", f"The game waits for seat {turn}.")
+        raise IllegalMove("not_your_turn", f"It is the turn of seat {turn}, not yours.")
     if state.phase is Phase.TAKE:
         return apply_take(state, seat, move)
     if state.phase is Phase.KEEP:
@@ -428,7 +583,7 @@ def apply(state: State, seat: Seat, move: AnyMove) -> Outcome[State]:
 
 
 def playable(hand: tuple[Card, ...], trick: Trick) -> tuple[Card, ...]:
-    """The cards of a hand that may be played: all, unless three colours are on the table.
+    """Return the cards of a hand that may be played: all, until the trick has three colours.
 
     >>> trick = tuple(map(PlayedCard, (0, 1, 2), ("red-3", "blue-9", "green-1")))
     >>> playable(("yellow-4", "blue-2"), trick[:2])
@@ -445,16 +600,11 @@ def playable(hand: tuple[Card, ...], trick: Trick) -> tuple[Card, ...]:
 
 
 def apply_play(state: State, seat: Seat, move: AnyMove) -> Outcome[State]:
-    """Play a card; the trick is complete with the last, or the next seat cannot play."""
+    """Play a card; it may complete the trick, or leave the next seat without a playable card."""
     if not isinstance(move, Play):
-        raise IllegalMove("wrong_move_type", "Play a card: the trick is not complete.")
+        raise IllegalMove("wrong_move_type", "The trick is not complete. Play a card.")
     hand, card = state.hands[seat], move.card
-    if card not in hand:
-        raise IllegalMove("card_not_in_hand", f"{card} is not in your hand.")
-    if card not in playable(hand, state.trick):
-        raise IllegalMove(
-            "fourth_color", f"The trick has three colours already, and {card} is of the fourth."
-        )
+    check_play(hand, state.trick, card)
 
     trick = (*state.trick, PlayedCard(seat, card))
     left = tuple([other for other in hand if other != card])
@@ -470,8 +620,18 @@ def apply_play(state: State, seat: Seat, move: AnyMove) -> Outcome[State]:
     return after, (told,)
 
 
+def check_play(hand: tuple[Card, ...], trick: Trick, card: Card) -> None:
+    """Raise `IllegalMove` unless this card of the hand may be played to the trick."""
+    if card not in hand:
+        raise card_not_in_hand(card)
+    if card not in playable(hand, trick):
+        raise IllegalMove(
+            "fourth_color", f"{card} is of a fourth colour. Play one of the trick's three colours."
+        )
+
+
 def high_seat(trick: Trick) -> Seat:
-    """Who played the highest card of the led colour.
+    """Return the seat that played the highest card of the led colour.
 
     >>> high_seat(tuple(map(PlayedCard, (2, 3, 0, 1), ("red-3", "blue-9", "red-8", "red-5"))))
     0
@@ -485,7 +645,9 @@ def high_seat(trick: Trick) -> Seat:
 
 
 def low_seat(trick: Trick) -> Seat | None:
-    """Who played the lowest card not of the led colour, of equal ones the first; or nobody.
+    """Return the seat that played the lowest card of another colour, of equal ones the first.
+
+    None if the whole trick is of the led colour.
 
     >>> low_seat(tuple(map(PlayedCard, (2, 3, 0, 1), ("red-3", "blue-9", "red-8", "green-9"))))
     3
@@ -504,53 +666,57 @@ def low_seat(trick: Trick) -> Seat | None:
 
 
 def apply_take(state: State, seat: Seat, move: AnyMove) -> Outcome[State]:
-    """The high seat takes cards of its choice; the low seat gets the rest and leads next.
+    """Give the high seat the cards that it takes, and the low seat the rest.
 
-    Without a low seat the rest is discarded, and the high seat leads.
+    The low seat leads the next trick. Without a low seat the rest is discarded, and the high
+    seat leads.
     """
     if not isinstance(move, Take):
-        raise IllegalMove("wrong_move_type", "The trick is complete: take cards out of it.")
+        raise IllegalMove("wrong_move_type", "The trick is complete. Take cards out of it.")
     check_take(state.trick, move.cards)
 
     taken = tuple([played.card for played in state.trick if played.card in move.cards])
     rest = tuple([played.card for played in state.trick if played.card not in move.cards])
     low = low_seat(state.trick)
-    winnings = replaced(state.winnings, seat, receive(state.winnings[seat], taken))
-    discarded = state.discarded
-    if low is None:
-        discarded += rest
-    else:
-        winnings = replaced(winnings, low, receive(winnings[low], rest))
+    given = give(give(state, seat, taken), low, rest)
     receivers = (seat,) if low is None else (seat, low)
-
     after = replace(
-        state,
+        given,
         leader=receivers[-1],
         trick=(),
         tricks_played=state.tricks_played + 1,
-        winnings=winnings,
-        discarded=discarded,
-        choosing=tuple([receiver for receiver in receivers if must_choose(winnings[receiver])]),
+        choosing=tuple([one for one in receivers if must_choose(given.winnings[one])]),
     )
-    told = (Told(CardsTaken(seat, taken)), Told(CardsTaken(low, rest)))
-    return go_on(after, told)
+    return go_on(after, (Told(CardsTaken(seat, taken)), Told(CardsTaken(low, rest))))
 
 
 def check_take(trick: Trick, cards: tuple[Card, ...]) -> None:
     """Raise `IllegalMove` unless these are as many different cards of the trick as it takes."""
     count = TAKEN_BY_HIGH[len(trick)]
     if len(cards) != count:
-        raise IllegalMove("wrong_card_count", f"Take exactly {count} cards.")
+        raise IllegalMove(
+            "wrong_card_count", f"The move names {len(cards)} cards. Take exactly {count}."
+        )
     if len(set(cards)) != len(cards):
-        raise IllegalMove("repeated_card", "The same card is named twice.")
+        raise IllegalMove("repeated_card", "A card is named twice. Name each card once.")
     in_trick = [played.card for played in trick]
     for card in cards:
         if card not in in_trick:
-            raise IllegalMove("card_not_in_trick", f"{card} is not in the trick.")
+            raise IllegalMove(
+                "card_not_in_trick", f"{card} is not in the trick. Take cards of the trick."
+            )
+
+
+def give(state: State, seat: Seat | None, cards: tuple[Card, ...]) -> State:
+    """Give cards of the trick to a seat, or discard them (None)."""
+    if seat is None:
+        return replace(state, discarded=state.discarded + cards)
+    winnings = receive(state.winnings[seat], cards)
+    return replace(state, winnings=replaced(state.winnings, seat, winnings))
 
 
 def receive(winnings: Winnings, cards: tuple[Card, ...]) -> Winnings:
-    """Lay cards before a seat, each on the pile of its colour; dropped colours face down."""
+    """Lay cards before a seat, each on the pile of its colour; colours not kept face down."""
     piles, face_down = list(winnings.piles), winnings.face_down
     for card in cards:
         if winnings.kept is None or COLOR_OF[card] in winnings.kept:
@@ -561,7 +727,7 @@ def receive(winnings: Winnings, cards: tuple[Card, ...]) -> Winnings:
 
 
 def go_on(state: State, told: tuple[Told, ...]) -> Outcome[State]:
-    """After a trick: first colours are chosen, then the next trick or the end of the round."""
+    """Continue after a trick: colours are chosen, then the next trick is led or the round ends."""
     if state.choosing:
         return replace(state, phase=Phase.KEEP), told
     if state.tricks_played < HAND_SIZE:
@@ -574,14 +740,14 @@ def go_on(state: State, told: tuple[Told, ...]) -> Outcome[State]:
 
 
 def must_choose(winnings: Winnings) -> bool:
-    """Whether a seat has all four colours face up: it must choose two of them now."""
+    """Whether a seat has all four colours face up, and so must choose two of them now."""
     return all(winnings.piles)
 
 
 def apply_keep(state: State, seat: Seat, move: AnyMove) -> Outcome[State]:
-    """A seat chooses the two colours that score."""
+    """Keep the two colours that score."""
     if not isinstance(move, Keep):
-        raise IllegalMove("wrong_move_type", "You have all four colours: choose two to keep.")
+        raise IllegalMove("wrong_move_type", "You have all four colours. Keep two of them.")
     check_keep(move.colors)
     winnings = keep(state.winnings[seat], move.colors)
     after = replace(
@@ -595,16 +761,22 @@ def apply_keep(state: State, seat: Seat, move: AnyMove) -> Outcome[State]:
 def check_keep(colors: tuple[Color, ...]) -> None:
     """Raise `IllegalMove` unless these are two different colours."""
     if len(colors) != COLORS_KEPT:
-        raise IllegalMove("wrong_color_count", f"Choose exactly {COLORS_KEPT} colours.")
+        raise IllegalMove(
+            "wrong_color_count",
+            f"The move names {len(colors)} colours. Keep exactly {COLORS_KEPT}.",
+        )
     if len(set(colors)) != len(colors):
-        raise IllegalMove("repeated_color", "The same colour is named twice.")
+        raise IllegalMove("repeated_color", "A colour is named twice. Name each colour once.")
     for color in colors:
         if color not in COLORS:
-            raise IllegalMove("color_not_available", f"There is no colour {color}.")
+            raise IllegalMove(
+                "color_not_available",
+                f"There is no colour {color}. The colours are {', '.join(COLORS)}.",
+            )
 
 
 def keep(winnings: Winnings, colors: tuple[Color, ...]) -> Winnings:
-    """Turn the piles of the two other colours face down, as one pile."""
+    """Turn the piles of the other two colours face down, as one pile."""
     face_up: list[tuple[Card, ...]] = []
     face_down: tuple[Card, ...] = ()
     for color, pile in zip(COLORS, winnings.piles, strict=True):
@@ -617,7 +789,7 @@ def keep(winnings: Winnings, colors: tuple[Color, ...]) -> Winnings:
 
 
 def end_round(state: State, early: bool) -> Outcome[State]:
-    """Score the round; the next seat deals the next one, if there is one."""
+    """Score the round; the next seat deals the next round, or the game is over."""
     counts = tuple([counts_of(winnings) for winnings in state.winnings])
     scores = tuple([points(of_seat) for of_seat in counts])
     scored = Told(RoundScored(state.round, early, scores, counts))
@@ -635,13 +807,13 @@ def end_round(state: State, early: bool) -> Outcome[State]:
 
 
 def counts_of(winnings: Winnings) -> Counts:
-    """How many cards the two largest face-up piles have, and how many others there are."""
+    """Count the cards of the two largest face-up piles, and all others."""
     largest, second, *others = sorted(map(len, winnings.piles), reverse=True)
     return Counts(largest, second, sum(others) + len(winnings.face_down))
 
 
 def points(counts: Counts) -> int:
-    """The product of the two largest piles, divided by the number of other cards, if any.
+    """Return the product of the two largest piles, divided by the number of other cards, if any.
 
     The sheet's players A to E:
 
@@ -660,19 +832,19 @@ def points(counts: Counts) -> int:
 
 
 def result(state: State) -> Result | None:
-    """Highest total of all rounds wins; tied seats share the win."""
+    """Return the result: the highest total of all rounds wins, all in a tie."""
     if state.phase is not Phase.FINISHED:
         return None
     totals = tuple(map(sum, zip(*state.round_scores, strict=True)))
-    best = max(totals)
-    return Result(totals, tuple(seat for seat, total in enumerate(totals) if total == best))
+    highest = max(totals)
+    return Result(totals, tuple(seat for seat, total in enumerate(totals) if total == highest))
 
 
 # --- What a seat sees ---------------------------------------------------------------------------
 
 
 def view(state: State, seat: Seat | None) -> MitListTable:
-    """The trick, the tops of the piles, the sizes of the hands, and the seat's own hand."""
+    """Return the trick, the tops of the piles, the sizes of the hands, the reader's own hand."""
     taking = state.phase is Phase.TAKE
     return MitListTable(
         phase=state.phase,
@@ -697,7 +869,7 @@ def view(state: State, seat: Seat | None) -> MitListTable:
 
 
 def piles_seen(winnings: Winnings, open_piles: bool) -> tuple[Pile, ...]:
-    """The top card of each face-up pile; all its cards only if piles are open."""
+    """Return the top card of each face-up pile, and all its cards only if piles are open."""
     return tuple(
         [
             Pile(COLOR_OF[pile[-1]], pile[-1], pile if open_piles else None)
@@ -708,13 +880,13 @@ def piles_seen(winnings: Winnings, open_piles: bool) -> tuple[Pile, ...]:
 
 
 def face_down_seen(winnings: Winnings, open_piles: bool) -> FaceDown:
-    """That there is a face-down pile; how many cards it has only if piles are open."""
+    """Return whether there is a face-down pile, and its size only if piles are open."""
     size = len(winnings.face_down)
     return FaceDown(size > 0, size if open_piles else None)
 
 
 def preview(table: MitListTable, seat: Seat, move: AnyMove) -> MitListPreview | None:
-    """Who would be high and low with this card; who would get the rest; nothing of colours."""
+    """Return what a card or a take would do to the trick; None for a choice of colours."""
     if isinstance(move, Play):
         return preview_play(table, move.card)
     if isinstance(move, Take):
@@ -723,7 +895,7 @@ def preview(table: MitListTable, seat: Seat, move: AnyMove) -> MitListPreview | 
 
 
 def preview_play(table: MitListTable, card: Card) -> MitListPreview:
-    """The trick as it would be with this card."""
+    """Return the led colour with this card; the high and the low seat if the trick is complete."""
     seats = len(table.hand_sizes)
     player = (table.leader + len(table.trick)) % seats
     trick = (*table.trick, PlayedCard(player, card))
@@ -734,7 +906,7 @@ def preview_play(table: MitListTable, card: Card) -> MitListPreview:
 
 
 def redeal_hidden(state: State, seat: Seat | None, rng: Random) -> State:
-    """Deal again what this seat cannot see: the other hands, and the rounds to come."""
+    """Deal again what a reader does not see: the other hands, and the rounds to come."""
     seats = len(state.hands)
     return replace(
         state,
@@ -744,15 +916,14 @@ def redeal_hidden(state: State, seat: Seat | None, rng: Random) -> State:
 
 
 def redeal_hands(state: State, seat: Seat | None, rng: Random) -> Hands:
-    """The other hands dealt again.
+    """Deal the other hands again.
 
-    Only of the next to play does everybody know more than the size of the hand: whether it has
-    a playable card. Nothing else that was told says anything of the cards still in hands, since
-    nobody must follow.
+    Of the seat that plays next, all readers know whether it has a playable card. Of the other
+    hands they know the size alone: no event tells more, since no seat must follow the led colour.
     """
     hands = list(state.hands)
     others = [other for other in range(len(hands)) if other != seat]
-    # Sorted first, so that the outcome depends on the seat's knowledge and on rng alone.
+    # Sorted first, so that the outcome depends on nothing hidden but on rng alone.
     unseen = list(in_order(card for other in others for card in hands[other]))
     if state.phase in (Phase.PLAY, Phase.FINISHED) and (player := seat_to_move(state)) != seat:
         hands[player] = redeal_next_hand(state, unseen, len(hands[player]), rng)
@@ -766,10 +937,10 @@ def redeal_hands(state: State, seat: Seat | None, rng: Random) -> Hands:
 
 
 def redeal_next_hand(state: State, unseen: list[Card], size: int, rng: Random) -> tuple[Card, ...]:
-    """A hand for the next to play: it can, or else the round, and with it the game, is over.
+    """Deal a hand to the seat that plays next: with a playable card, or none if the game is over.
 
-    A hand that cannot is dealt again. A given playable card is dealt to it at least once in as
-    many times as there are seats, on average, so this ends soon.
+    A hand without a playable card is dealt again. That ends soon: each playable card comes to
+    this hand at least once in as many deals as there are seats, on average.
     """
     if state.phase is Phase.FINISHED:
         unplayable = [card for card in unseen if not playable((card,), state.trick)]
@@ -783,8 +954,8 @@ def redeal_next_hand(state: State, unseen: list[Card], size: int, rng: Random) -
 MIT_LIST_UND_TUECKE: Ruleset[Options, Deal, State, AnyMove, MitListTable] = Ruleset(
     id="mit-list-und-tuecke",
     title="Mit List und Tücke",
-    min_seats=min(DECKS),
-    max_seats=max(DECKS),
+    min_seats=MIN_SEATS,
+    max_seats=MAX_SEATS,
     options=(
         Option(
             "open_piles",
@@ -805,6 +976,16 @@ MIT_LIST_UND_TUECKE: Ruleset[Options, Deal, State, AnyMove, MitListTable] = Rule
     deal_type=Deal,
     state_type=State,
     move_type=AnyMove,
+    event_types=(
+        CardPlayed,
+        RoundStarted,
+        TrickCompleted,
+        CardsTaken,
+        ColorsKept,
+        RoundScored,
+    ),
+    table_type=MitListTable,
+    preview_type=MitListPreview,
     deal=deal,
     start=start,
     to_move=to_move,

@@ -4,12 +4,10 @@ The rules are those of the sheet of Filosofia's edition (2014), with what it lea
 decided as follows.
 
 - The sheet names no number of players: 2 to 6.
-- The two cards that a seat throws away at the end stay face down for good.
-- Seats that are level in points and in the number of their cards share the win.
-- The cards that a seat keeps at the end are laid down sorted, so that nobody learns in which
-  order they came to that hand.
-
-This module does not shuffle by itself, keep time, or know who sits where.
+- The two cards that a seat discards at the end stay face down for good.
+- Seats that tie in points and in the number of their cards share the win.
+- The cards that a seat keeps at the end are laid down sorted, so that the other seats do not
+  learn in which order they came to that hand.
 """
 
 from __future__ import annotations
@@ -18,11 +16,21 @@ from collections.abc import Iterable
 from enum import StrEnum
 from itertools import combinations
 from random import Random
+from typing import Annotated
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from engine.cards import CardPlayed, Path, Play, check_dealt_once
+from engine.cards import (
+    CardPlayed,
+    Path,
+    Play,
+    card_not_in_hand,
+    check_dealt_once,
+    check_hand_sizes,
+    check_seat,
+)
+from engine.published import MAX_SEATS, NamedChoice, bounded, by_seat, described, published_as
 from engine.ruleset import (
     Card,
     Component,
@@ -50,13 +58,22 @@ CARDS: tuple[Card, ...] = tuple(f"{color}-{value}" for color in COLORS for value
 
 COLOR_OF = {card: card.rpartition("-")[0] for card in CARDS}
 VALUE_OF = {card: int(card.rpartition("-")[2]) for card in CARDS}
-SORTED_PLACE = {card: place for place, card in enumerate(CARDS)}
+SORT_KEY = {card: number for number, card in enumerate(CARDS)}
 
 HAND_SIZE = 5
 PARADE_SIZE = 6
 DISCARDED = 2
+HAND_LEFT = 2
+MAX_PILE_SIZE = len(CARDS) - 2 * HAND_SIZE - PARADE_SIZE
+"""The cards left to draw when two play."""
+
+LAST_ROUND_CAUSE = NamedChoice(
+    "LastRoundCause",
+    ("colors", "pile", "both"),
+    "Why Parade's last round began: all six colours, an empty pile, or both at once.",
+)
 MAJORITY_WITH_TWO_SEATS = 2
-"""How many more cards of a colour a majority takes when two play."""
+"""By how many cards of a colour a majority leads with two seats."""
 
 LEAVING_FOR = {
     played: frozenset(
@@ -66,15 +83,15 @@ LEAVING_FOR = {
     )
     for played in CARDS
 }
-"""For each card played, the cards that leave the parade for it if they are in removal mode.
+"""For each played card, the cards that leave the parade for it if they are in removal mode.
 
-Looked up and not worked out each time: this is most of the work of a turn.
+A lookup table, since computing this would be most of the work of a turn.
 """
 
 
 def in_order(cards: Iterable[Card]) -> tuple[Card, ...]:
-    """Cards sorted by colour, then by value."""
-    return tuple(sorted(cards, key=SORTED_PLACE.__getitem__))
+    """Sort cards by colour, then by value."""
+    return tuple(sorted(cards, key=SORT_KEY.__getitem__))
 
 
 # --- Deal, moves, events, state -------------------------------------------------------------
@@ -85,18 +102,26 @@ class Options(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Deal(Struct, frozen=True, forbid_unknown_fields=True):
-    """All that chance decides: who starts, the hands, the parade (front first), the pile."""
+    """All that chance decides: the seat that starts, and where each card lies."""
 
     first_seat: Seat
+    """The seat that plays first."""
+
     hands: tuple[tuple[Card, ...], ...]
+    """By seat: five cards, in the order in which they were dealt."""
+
     parade: tuple[Card, ...]
+    """The six cards that begin the parade, front first."""
+
     pile: tuple[Card, ...]
+    """All other cards, the next one drawn first."""
 
 
 class Discard(Move, frozen=True, tag="discard"):
-    """Throw two hand cards away, in any order."""
+    """Throw two hand cards away, named in any order."""
 
     cards: tuple[Card, ...]
+    """The two cards, sorted by name."""
 
     def __post_init__(self) -> None:
         sort_set(self, "cards")
@@ -105,40 +130,66 @@ class Discard(Move, frozen=True, tag="discard"):
 class CardsCollected(Event, frozen=True, tag="cards_collected"):
     """Cards left the parade for a seat's collection."""
 
-    seat: Seat
-    cards: tuple[Card, ...]
+    seat: Annotated[Seat, described("The seat that played, which takes the cards.")]
+    cards: Annotated[
+        tuple[Card, ...],
+        described("The cards, in the order in which they stood.", minItems=1, maxItems=len(CARDS)),
+    ]
 
 
 class CardDrawn(Event, frozen=True, tag="card_drawn"):
-    """A seat drew a card, which only its owner sees."""
+    """A seat drew a card; `card` is null to all but its owner."""
 
-    seat: Seat
-    card: Card | None
-    pile_size: int
+    seat: Annotated[Seat, described("The seat that drew.")]
+    card: Annotated[Card | None, described("The card; null unless the seat is yours.")]
+    pile_size: Annotated[
+        int, described("How many cards are left to draw.", minimum=0, maximum=MAX_PILE_SIZE)
+    ]
 
 
 class LastRoundStarted(Event, frozen=True, tag="last_round_started"):
     """After this seat's turn, every seat has one more."""
 
-    seat: Seat
-    cause: str
+    seat: Annotated[Seat, described("The seat whose turn started the last round.")]
+    cause: Annotated[
+        str,
+        published_as(
+            LAST_ROUND_CAUSE, "Why it began: all six colours collected, the pile empty, or both."
+        ),
+    ]
 
 
 class CardsDiscarded(Event, frozen=True, tag="cards_discarded"):
-    """A seat threw two cards away, which only it sees."""
+    """A seat threw two cards away; `cards` is null to all but itself."""
 
-    seat: Seat
-    cards: tuple[Card, ...] | None
+    seat: Annotated[Seat, described("The seat that threw them away.")]
+    cards: Annotated[
+        tuple[Card, ...] | None,
+        described(
+            "The two cards; null unless the seat is yours.",
+            minItems=DISCARDED,
+            maxItems=DISCARDED,
+        ),
+    ]
 
 
 class HandsLaidDown(Event, frozen=True, tag="hands_laid_down"):
-    """All have discarded: the cards left in each hand join the seat's collection."""
+    """All have discarded; the two cards left in each hand join the seat's collection."""
 
-    cards: tuple[tuple[Card, ...], ...]
+    cards: Annotated[
+        tuple[
+            Annotated[
+                tuple[Card, ...],
+                described("The two cards of a seat.", minItems=HAND_LEFT, maxItems=HAND_LEFT),
+            ],
+            ...,
+        ],
+        by_seat("By seat: the two cards."),
+    ]
 
 
 class Phase(StrEnum):
-    """Where in the game we are."""
+    """The phase of a game."""
 
     PLAY = "play"
     LAST_ROUND = "last_round"
@@ -147,48 +198,100 @@ class Phase(StrEnum):
 
 
 class State(Struct, frozen=True):
-    """Everything on the table, hidden cards included.
-
-    ``seat_to_play`` is the seat whose turn it is while cards are played. ``pile`` has the
-    card drawn next in front. ``discards`` holds, by seat, the two cards thrown away, None before.
-    ``last_turns_left`` counts the turns still to play in the last round, None before it.
-    """
+    """Everything on the table, hidden cards included."""
 
     phase: Phase
+    """What the next move is, or that the game is over."""
+
     seat_to_play: Seat
+    """The seat whose turn it is while cards are played; without meaning after the last round."""
+
     parade: tuple[Card, ...]
+    """The cards that parade, front first; a played card joins at the end."""
+
     pile: tuple[Card, ...]
+    """The cards to draw, the next one first."""
+
     hands: tuple[tuple[Card, ...], ...]
+    """By seat: its hand, a drawn card last; empty once the game is over."""
+
     collections: tuple[tuple[Card, ...], ...]
+    """By seat: the cards that it has collected, in the order in which they came."""
+
     discards: tuple[tuple[Card, ...] | None, ...]
+    """By seat: the two cards that it discarded, by colour and value; None before."""
+
     last_turns_left: int | None
+    """How many turns are left in the last round; None before it, 0 after it."""
 
 
 class ParadeTable(Table, frozen=True, tag="parade"):
-    """What a seat or a spectator sees."""
+    """What a seat or a spectator sees of Parade."""
 
-    phase: Phase
-    parade: tuple[Card, ...]
-    collections: tuple[tuple[Card, ...], ...]
-    pile_size: int
-    hand_sizes: tuple[int, ...]
-    hand: tuple[Card, ...] | None
-    has_discarded: tuple[bool, ...]
-    discard: tuple[Card, ...] | None
-    last_turns_left: int | None
+    phase: Annotated[
+        Phase, described("What the next move is, or that the game is over.", title="ParadePhase")
+    ]
+    parade: Annotated[
+        tuple[Card, ...],
+        described("The cards that parade, front first.", minItems=1, maxItems=len(CARDS)),
+    ]
+    collections: Annotated[
+        tuple[
+            Annotated[
+                tuple[Card, ...],
+                described("What a seat has collected.", maxItems=len(CARDS)),
+            ],
+            ...,
+        ],
+        by_seat("By seat: the cards before it, in the order in which they came."),
+    ]
+    pile_size: Annotated[
+        int, described("How many cards are left to draw.", minimum=0, maximum=MAX_PILE_SIZE)
+    ]
+    hand_sizes: Annotated[
+        tuple[Annotated[int, bounded(minimum=0, maximum=HAND_SIZE)], ...],
+        by_seat("By seat: how many cards it holds."),
+    ]
+    hand: Annotated[
+        tuple[Card, ...] | None,
+        described("Your hand; null for a spectator.", maxItems=HAND_SIZE),
+    ]
+    has_discarded: Annotated[
+        tuple[bool, ...], by_seat("By seat: whether it has thrown two cards away.")
+    ]
+    discard: Annotated[
+        tuple[Card, ...] | None,
+        described(
+            "The two cards that you threw away; null before, and for a spectator.",
+            minItems=DISCARDED,
+            maxItems=DISCARDED,
+        ),
+    ]
+    last_turns_left: Annotated[
+        int | None,
+        described(
+            "Turns still to play in the last round; null before it.", minimum=0, maximum=MAX_SEATS
+        ),
+    ]
 
 
 class ParadePreview(Preview, frozen=True, tag="parade"):
-    """The cards that would leave the parade."""
+    """What a card played now would do."""
 
-    collected: tuple[Card, ...]
+    collected: Annotated[
+        tuple[Card, ...],
+        described(
+            "The cards that would leave the parade, for your collection.",
+            maxItems=len(CARDS),
+        ),
+    ]
 
 
 # --- Setup ------------------------------------------------------------------------------------
 
 
 def deal(seats: int, options: Options, rng: Random) -> Deal:
-    """Shuffle, deal five cards to each seat, line up the parade, choose who starts."""
+    """Shuffle, deal five cards to each seat, line up the parade, choose the first seat."""
     first_seat = rng.randrange(seats)
     cards = list(CARDS)
     rng.shuffle(cards)
@@ -202,7 +305,7 @@ def deal(seats: int, options: Options, rng: Random) -> Deal:
 
 
 def start(seats: int, options: Options, deal: Deal) -> Outcome[State]:
-    """The position before the first turn. Raises `InvalidDeal`."""
+    """Return the position before the first turn. Raises `InvalidDeal`."""
     check_deal(seats, deal)
     state = State(
         phase=Phase.PLAY,
@@ -218,16 +321,13 @@ def start(seats: int, options: Options, deal: Deal) -> Outcome[State]:
 
 
 def check_deal(seats: int, deal: Deal) -> None:
-    """Raise `InvalidDeal` unless this deals all 66 cards, each where it belongs."""
-    if not 0 <= deal.first_seat < seats:
-        raise InvalidDeal(f"There is no seat {deal.first_seat} of {seats}.", ("first_seat",))
-    if len(deal.hands) != seats:
-        raise InvalidDeal(f"{seats} seats need {seats} hands.", ("hands",))
-    for seat, hand in enumerate(deal.hands):
-        if len(hand) != HAND_SIZE:
-            raise InvalidDeal(f"A hand is dealt {HAND_SIZE} cards.", ("hands", seat))
+    """Raise `InvalidDeal` unless all 66 cards are dealt as the sheet says."""
+    check_seat(deal.first_seat, seats, "first_seat")
+    check_hand_sizes(deal.hands, seats, HAND_SIZE, ("hands",))
     if len(deal.parade) != PARADE_SIZE:
-        raise InvalidDeal(f"The parade begins with {PARADE_SIZE} cards.", ("parade",))
+        raise InvalidDeal(
+            f"The parade has {len(deal.parade)} cards. It begins with {PARADE_SIZE}.", ("parade",)
+        )
     hands: list[tuple[Path, tuple[Card, ...]]] = [
         (("hands", seat), hand) for seat, hand in enumerate(deal.hands)
     ]
@@ -238,7 +338,7 @@ def check_deal(seats: int, deal: Deal) -> None:
 
 
 def to_move(state: State) -> tuple[Seat, ...]:
-    """The seat whose turn it is; in the discard every seat that has not discarded."""
+    """Return the seat whose turn it is; in the discard every seat that has not discarded."""
     if state.phase is Phase.DISCARD:
         return tuple(seat for seat, discard in enumerate(state.discards) if discard is None)
     if state.phase is Phase.FINISHED:
@@ -247,7 +347,7 @@ def to_move(state: State) -> tuple[Seat, ...]:
 
 
 def legal_moves(state: State, seat: Seat) -> tuple[Play | Discard, ...]:
-    """Any card of the hand; in the discard any two."""
+    """List a play of each card of the hand; in the discard, each two cards of it."""
     if seat not in to_move(state):
         return ()
     hand = in_order(state.hands[seat])
@@ -257,10 +357,10 @@ def legal_moves(state: State, seat: Seat) -> tuple[Play | Discard, ...]:
 
 
 def apply(state: State, seat: Seat, move: Play | Discard) -> Outcome[State]:
-    """The position after a move, and what happened.
+    """Play a card or discard two, and return the new position and what happened.
 
-    A red 2 is played: the two last cards of the parade are safe, and the others leave, one as it
-    is red and three as they are 2 or less.
+    A red 2 is played. The last two cards of the parade are safe; of the four others one leaves
+    since it is red, and three leave since they are 2 or less.
 
     >>> hands, parade = (CARDS[:5], CARDS[5:10]), CARDS[10:16]
     >>> parade
@@ -286,10 +386,10 @@ def apply(state: State, seat: Seat, move: Play | Discard) -> Outcome[State]:
 
 
 def cards_leaving(parade: tuple[Card, ...], played: Card) -> tuple[Card, ...]:
-    """The cards that leave the parade when this card is played to its end.
+    """Return the cards that leave the parade when this card is played to its end.
 
-    Counting back from the end, as many cards as the played card's value are safe. Of those
-    before them, the ones of its colour leave, and the ones of its value or less.
+    Counting back from the end, as many cards are safe as the value of the played card. Of the
+    cards before them, those of its colour leave, and those of its value or less.
 
     The sheet's example, a green 3 played to seven cards:
 
@@ -303,7 +403,7 @@ def cards_leaving(parade: tuple[Card, ...], played: Card) -> tuple[Card, ...]:
 
 
 def apply_play(state: State, seat: Seat, move: Play | Discard) -> Outcome[State]:
-    """A turn: play a card, collect what leaves the parade, draw; perhaps it is the last round."""
+    """Play a turn: play a card, collect what leaves the parade, draw a card, end the turn."""
     check_play(state, seat, move)
     assert isinstance(move, Play)
     state, collected = play_card(state, seat, move.card)
@@ -317,15 +417,19 @@ def apply_play(state: State, seat: Seat, move: Play | Discard) -> Outcome[State]
 def check_play(state: State, seat: Seat, move: Play | Discard) -> None:
     """Raise `IllegalMove` unless this seat may play this card."""
     if seat != state.seat_to_play:
-        raise IllegalMove("not_your_turn", f"It is the turn of seat {state.seat_to_play}.")
+        raise IllegalMove(
+            "not_your_turn", f"It is the turn of seat {state.seat_to_play}, not yours."
+        )
     if not isinstance(move, Play):
-        raise IllegalMove("wrong_move_type", "Play a card: nobody discards before the end.")
+        raise IllegalMove(
+            "wrong_move_type", "Discards come after the last round. Until then, play a card."
+        )
     if move.card not in state.hands[seat]:
-        raise IllegalMove("card_not_in_hand", f"{move.card} is not in your hand.")
+        raise card_not_in_hand(move.card)
 
 
 def play_card(state: State, seat: Seat, played: Card) -> Outcome[State]:
-    """The card goes to the end of the parade; what leaves goes to the seat's collection."""
+    """Move a card to the end of the parade, and the cards that leave to the seat's collection."""
     hand = tuple([card for card in state.hands[seat] if card != played])
     leaving = cards_leaving(state.parade, played)
     if not leaving:
@@ -342,7 +446,7 @@ def play_card(state: State, seat: Seat, played: Card) -> Outcome[State]:
 
 
 def draw_card(state: State, seat: Seat) -> Outcome[State]:
-    """The seat draws a card, which only it sees."""
+    """Draw a card, which only its seat sees."""
     drawn, pile = state.pile[0], state.pile[1:]
     hands = replaced(state.hands, seat, (*state.hands[seat], drawn))
     told = Told(CardDrawn(seat, None, len(pile)), ((seat, CardDrawn(seat, drawn, len(pile))),))
@@ -350,7 +454,7 @@ def draw_card(state: State, seat: Seat) -> Outcome[State]:
 
 
 def end_turn(state: State, seat: Seat) -> Outcome[State]:
-    """The next seat's turn; but the last round may begin with it, or be over."""
+    """Give the turn to the next seat; start or end the last round when it is time."""
     following = (seat + 1) % len(state.hands)
     if state.last_turns_left is not None:
         left = state.last_turns_left - 1
@@ -369,11 +473,8 @@ def end_turn(state: State, seat: Seat) -> Outcome[State]:
 
 
 def last_round_cause(collection: tuple[Card, ...], pile: tuple[Card, ...]) -> str | None:
-    """Why the last round begins after this turn: all six colours, an empty pile, both; or not."""
-    colors = len(collection) >= len(COLORS) and {COLOR_OF[card] for card in collection} == set(
-        COLORS
-    )
-    if colors:
+    """Return why the last round begins: `colors`, `pile` or `both`; None if it does not."""
+    if len({COLOR_OF[card] for card in collection}) == len(COLORS):
         return "colors" if pile else "both"
     return None if pile else "pile"
 
@@ -382,11 +483,11 @@ def last_round_cause(collection: tuple[Card, ...], pile: tuple[Card, ...]) -> st
 
 
 def apply_discard(state: State, seat: Seat, move: Play | Discard) -> Outcome[State]:
-    """A seat secretly throws two cards away; after the last one, all lay their hands down."""
+    """Discard two cards in secret; after the last seat's discard, all lay their hands down."""
     if seat not in to_move(state):
-        raise IllegalMove("not_your_turn", "The game does not wait for this seat.")
+        raise IllegalMove("not_your_turn", "You have discarded. The game waits for other seats.")
     if not isinstance(move, Discard):
-        raise IllegalMove("wrong_move_type", "The last round is over: discard two cards.")
+        raise IllegalMove("wrong_move_type", "The last round is over. Discard two cards.")
     check_discard(state.hands[seat], move.cards)
 
     kept = tuple(card for card in state.hands[seat] if card not in move.cards)
@@ -405,16 +506,18 @@ def apply_discard(state: State, seat: Seat, move: Play | Discard) -> Outcome[Sta
 def check_discard(hand: tuple[Card, ...], cards: tuple[Card, ...]) -> None:
     """Raise `IllegalMove` unless these are two different cards of the hand."""
     if len(cards) != DISCARDED:
-        raise IllegalMove("wrong_card_count", f"Discard exactly {DISCARDED} cards.")
+        raise IllegalMove(
+            "wrong_card_count", f"The move names {len(cards)} cards. Discard exactly {DISCARDED}."
+        )
     if len(set(cards)) != len(cards):
-        raise IllegalMove("repeated_card", "The same card is named twice.")
+        raise IllegalMove("repeated_card", "A card is named twice. Name each card once.")
     for card in cards:
         if card not in hand:
-            raise IllegalMove("card_not_in_hand", f"{card} is not in your hand.")
+            raise card_not_in_hand(card)
 
 
 def lay_hands_down(state: State) -> tuple[State, Told]:
-    """The two cards left in each hand join the seat's collection, and the game is over."""
+    """Move the two cards left in each hand to the seat's collection, and end the game."""
     laid_down = tuple(in_order(hand) for hand in state.hands)
     finished = replace(
         state,
@@ -432,7 +535,7 @@ def lay_hands_down(state: State) -> tuple[State, Told]:
 
 
 def scores(collections: tuple[tuple[Card, ...], ...]) -> tuple[int, ...]:
-    """The points of each seat's collection: the sum over the six colours.
+    """Return the points of each seat: the sum over the six colours.
 
     >>> scores((("red-8", "blue-1"), ("red-6",), ("red-2", "green-0")))
     (2, 1, 2)
@@ -445,7 +548,7 @@ def scores(collections: tuple[tuple[Card, ...], ...]) -> tuple[int, ...]:
 
 
 def color_points(collections: tuple[tuple[Card, ...], ...], color: str) -> list[int]:
-    """One colour's points by seat: a majority counts its cards, the others their values."""
+    """Return the points of a colour by seat: with a majority 1 a card, without its values."""
     values = [
         [VALUE_OF[card] for card in collection if COLOR_OF[card] == color]
         for collection in collections
@@ -458,9 +561,10 @@ def color_points(collections: tuple[tuple[Card, ...], ...], color: str) -> list[
 
 
 def has_majority(counts: list[int], seat: Seat) -> bool:
-    """Whether a seat turns its cards of a colour over, given how many each seat has.
+    """Whether a seat has the majority in a colour, given how many cards each seat has.
 
-    The most cards are a majority, in a tie for all; with two seats it takes two cards more.
+    The most cards are a majority, in a tie for all tied seats. With two seats a majority takes
+    two cards more than the other seat has.
 
     >>> has_majority([3, 2], 0), has_majority([3, 1], 0), has_majority([2, 2, 1], 1)
     (False, True, True)
@@ -471,23 +575,23 @@ def has_majority(counts: list[int], seat: Seat) -> bool:
 
 
 def result(state: State) -> Result | None:
-    """Lowest total wins; of tied seats the one with the fewest cards; else they share."""
+    """Return the result: the lowest total wins, in a tie the fewest cards, else all share."""
     if state.phase is not Phase.FINISHED:
         return None
     totals = scores(state.collections)
-    standing = [
+    ranks = [
         (total, len(collection))
         for total, collection in zip(totals, state.collections, strict=True)
     ]
-    best = min(standing)
-    return Result(totals, tuple(seat for seat, of_seat in enumerate(standing) if of_seat == best))
+    lowest = min(ranks)
+    return Result(totals, tuple(seat for seat, rank in enumerate(ranks) if rank == lowest))
 
 
 # --- What a seat sees ---------------------------------------------------------------------------
 
 
 def view(state: State, seat: Seat | None) -> ParadeTable:
-    """The open cards, the sizes of what is hidden, and the seat's own cards."""
+    """Return the open cards, the sizes of what is hidden, and the reader's own cards."""
     return ParadeTable(
         phase=state.phase,
         parade=state.parade,
@@ -502,21 +606,21 @@ def view(state: State, seat: Seat | None) -> ParadeTable:
 
 
 def preview(table: ParadeTable, seat: Seat, move: Play | Discard) -> ParadePreview | None:
-    """The cards that a played card would drive out of the parade; nothing for a discard."""
+    """Return the cards that would leave the parade for a played card; None for a discard."""
     if not isinstance(move, Play):
         return None
     return ParadePreview(cards_leaving(table.parade, move.card))
 
 
 def redeal_hidden(state: State, seat: Seat | None, rng: Random) -> State:
-    """Deal again what this seat cannot see: the other hands and discards, and the pile."""
+    """Deal again what a reader does not see: the other hands and discards, and the pile."""
     others = [other for other in range(len(state.hands)) if other != seat]
     unseen = [*state.pile]
     for other in others:
         unseen.extend(state.hands[other])
         unseen.extend(state.discards[other] or ())
-    # Sorted first, so that the outcome depends on the seat's knowledge and on rng alone.
-    unseen.sort(key=SORTED_PLACE.__getitem__)
+    # Sorted first, so that the outcome depends on nothing hidden but on rng alone.
+    unseen.sort(key=SORT_KEY.__getitem__)
     rng.shuffle(unseen)
 
     def take(count: int) -> tuple[Card, ...]:
@@ -549,6 +653,16 @@ PARADE: Ruleset[Options, Deal, State, Play | Discard, ParadeTable] = Ruleset(
     deal_type=Deal,
     state_type=State,
     move_type=Play | Discard,
+    event_types=(
+        CardPlayed,
+        CardsCollected,
+        CardDrawn,
+        LastRoundStarted,
+        CardsDiscarded,
+        HandsLaidDown,
+    ),
+    table_type=ParadeTable,
+    preview_type=ParadePreview,
     deal=deal,
     start=start,
     to_move=to_move,

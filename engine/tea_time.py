@@ -5,19 +5,17 @@ as follows.
 
 - The sheet names four of the six characters; the others here are the queen and the dodo.
 - A grid of "3x4" has three rows of four columns, and so on.
-- A grid is laid row by row, each from left to right, and the faces go on alternating from one
-  row to the next. With the option ``checkerboard`` neighbours always differ instead.
-- Turns are counted in each round anew: the second turn of every round takes two cards at most.
-- Alice may be taken from the second turn of a round on, alone or in a line.
+- A grid is laid row by row, each from left to right, and the alternation of faces continues
+  from one row to the next. With the option ``checkerboard`` neighbours always differ instead.
+- Each round counts its turns from 1: the second turn of every round takes at most two cards.
+- A seat may take Alice from the second turn of a round on, alone or in a line.
 - Two opposite faces of a character that are taken in one turn cancel each other too.
 - The top card of the pile is as hidden as the rest of it, though on a table it would show.
-- Of seats that are level in points the one that holds Alice wins; if none does, they share
-  the win.
-- Collections are kept in columns, character by character: the order in which cards were taken
+- Of the seats that tie for most points, the one that holds Alice wins; if none of them does,
+  they share the win.
+- A collection lies in columns, one for each character: the order in which its cards were taken
   is not part of the position.
-- Once the game is over no card may be taken, and the turn counted is the last one played.
-
-This module does not shuffle by itself, keep time, or know who sits where.
+- After the last turn the count of turns stays as it is.
 """
 
 from __future__ import annotations
@@ -28,10 +26,13 @@ from dataclasses import dataclass
 from enum import StrEnum
 from itertools import pairwise
 from random import Random
+from typing import Annotated
 
 from msgspec import Struct
 from msgspec.structs import replace
 
+from engine.cards import check_seat
+from engine.published import NamedChoice, bounded, by_seat, described, published_as
 from engine.ruleset import (
     Card,
     Component,
@@ -54,10 +55,17 @@ from engine.ruleset import (
 
 # --- The cards --------------------------------------------------------------------------
 
-Character = str
-"""Who is on both sides of a card: ``hatter``. In the grid one face shows: ``hatter-mirror``."""
+CHARACTERS = ("hatter", "cat", "rabbit", "caterpillar", "queen", "dodo")
+Character = Annotated[
+    str,
+    published_as(
+        NamedChoice(
+            "TeaTimeCharacter", CHARACTERS, "The character on both sides of a card of Tea Time."
+        )
+    ),
+]
+"""The character on both sides of a card: ``hatter``. In the grid one face shows."""
 
-CHARACTERS: tuple[Character, ...] = ("hatter", "cat", "rabbit", "caterpillar", "queen", "dodo")
 ALICE: Card = "tea-time"
 """The Alice card, by its name on the wire."""
 
@@ -66,36 +74,70 @@ MIRROR = {character: f"{character}-mirror" for character in CHARACTERS}
 FACES: tuple[Card, ...] = tuple(
     face for character in CHARACTERS for face in (NORMAL[character], MIRROR[character])
 )
+Face = Annotated[
+    str,
+    published_as(
+        NamedChoice(
+            "TeaTimeCard",
+            (*FACES, ALICE),
+            "A face of a character's card, or the Alice card (`tea-time`).",
+        )
+    ),
+]
+"""A face: ``hatter-mirror``; or Alice."""
+
 CHARACTER_OF = {face: face.rpartition("-")[0] for face in FACES}
-COLUMN = {face: number for number, face in enumerate(FACES)}
+SORT_KEY = {face: number for number, face in enumerate(FACES)}
 
 OPPOSITE = {NORMAL[character]: MIRROR[character] for character in CHARACTERS} | {
     MIRROR[character]: NORMAL[character] for character in CHARACTERS
 }
-"""For each face the one on the other side, which cancels it."""
+"""For each face the one on the other side of its card; the two cancel each other."""
 
 CARDS_OF_A_CHARACTER = 10
+ALL_CARDS = len(CHARACTERS) * CARDS_OF_A_CHARACTER
+MAX_SEATS = 4
+MAX_ROUNDS = 5
+TeaTimeSeat = Annotated[Seat, bounded(maximum=MAX_SEATS - 1)]
 MAX_CARDS = 3
 POINTS = (5, 1, 3, 6, 10, 15)
-"""What the cards of one character score, by how many there are; more than five score as five."""
+"""The points for 0, 1, 2, … cards of one character; more than five score like five."""
 POINTS_FOR_ALICE = 4
 
 
 def in_columns(cards: Iterable[Card]) -> tuple[Card, ...]:
-    """Cards sorted character by character."""
-    return tuple(sorted(cards, key=COLUMN.__getitem__))
+    """Sort cards by character, the normal face first."""
+    return tuple(sorted(cards, key=SORT_KEY.__getitem__))
 
 
 # --- The grid -----------------------------------------------------------------------------
 
-Cell = str
+Cell = Annotated[
+    str,
+    bounded(
+        pattern="^[a-z][1-9]$",
+        description="Column letter and row number; `a1` is top left.",
+        examples=["a1"],
+    ),
+]
 """A cell's name, column letter and row number, seen from the top left: ``a1``."""
 
 Index = int
-"""Where in a grid a cell is, counted row by row from the top left."""
+"""The index of a cell in a grid, counted row by row from the top left."""
 
 Grid = tuple[Card | None, ...]
-"""What lies in each cell, by its index; None in an empty one."""
+"""The card in each cell, by index; None in an empty cell."""
+
+GridRows = Annotated[
+    tuple[
+        Annotated[
+            tuple[Face | None, ...],
+            described("A row, from the left.", minItems=4, maxItems=5),
+        ],
+        ...,
+    ],
+    described("Rows of cells, top row first; null for an empty cell.", minItems=3, maxItems=4),
+]
 
 COLUMN_LETTERS = "abcde"
 RIGHT, DOWN, DOWN_RIGHT, DOWN_LEFT = (0, 1), (1, 0), (1, 1), (1, -1)
@@ -109,7 +151,7 @@ class Layout(StrEnum):
 
 
 def cell_name(row: int, column: int) -> Cell:
-    """The name of the cell in this row and column, both from 0.
+    """Return the name of the cell in this row and column, both from 0.
 
     >>> cell_name(0, 0), cell_name(2, 3)
     ('a1', 'd3')
@@ -118,12 +160,12 @@ def cell_name(row: int, column: int) -> Cell:
 
 
 def row_and_column(cell: Cell) -> tuple[int, int]:
-    """Where the cell of this name is, both from 0."""
+    """Return the row and the column of a cell, both from 0."""
     return int(cell[1]) - 1, COLUMN_LETTERS.index(cell[0])
 
 
 def lines(rows: int, columns: int) -> tuple[tuple[Cell, ...], ...]:
-    """Every line of one to three neighbouring cells of a grid, short ones first.
+    """List every line of one to three neighbouring cells of a grid, short lines first.
 
     >>> ("a3", "b2", "c1") in lines(3, 4), ("a1", "c1") in lines(3, 4)
     (True, False)
@@ -145,98 +187,173 @@ def lines(rows: int, columns: int) -> tuple[tuple[Cell, ...], ...]:
 
 
 class Options(Struct, frozen=True, forbid_unknown_fields=True):
-    """How the faces alternate in the grid."""
+    """The variants of Tea Time."""
 
     grid: Layout = Layout.ROWS
+    """How the faces alternate in each new grid."""
 
 
 class Deal(Struct, frozen=True, forbid_unknown_fields=True):
-    """All that chance decides: who starts with Alice, and the pile, next laid first."""
+    """All that chance decides: the seat that starts, and the order of the pile."""
 
     first_seat: Seat
+    """The seat that begins, with Alice in hand."""
+
     pile: tuple[Character, ...]
+    """The characters, the next one laid first."""
 
 
 class Pick(Move, frozen=True, tag="pick"):
     """Take the cards of one to three neighbouring cells in a line, named in any order."""
 
     cells: tuple[Cell, ...]
+    """One to three cells, sorted by name."""
 
     def __post_init__(self) -> None:
         sort_set(self, "cells")
 
 
 class GridLaid(Event, frozen=True, tag="grid_laid"):
-    """A round begins with this grid, given in rows."""
+    """A round of Tea Time begins with a new grid."""
 
-    round: int
-    grid: tuple[Grid, ...]
-    pile_size: int
+    round: Annotated[
+        int, described("The round that begins, from 1.", minimum=1, maximum=MAX_ROUNDS)
+    ]
+    grid: GridRows
+    pile_size: Annotated[
+        int, described("How many cards are left for later rounds.", minimum=0, maximum=ALL_CARDS)
+    ]
 
 
 class CardsPicked(Event, frozen=True, tag="cards_picked"):
-    """A seat took the cards of these cells, in this order; pairs of opposite faces cancelled."""
+    """A seat took cards from the grid; `cancelled` has both cards of each pair that went out."""
 
-    seat: Seat
-    cells: tuple[Cell, ...]
-    cards: tuple[Card, ...]
-    cancelled: tuple[Card, ...]
+    seat: Annotated[TeaTimeSeat, described("The seat that took them.")]
+    cells: Annotated[
+        tuple[Cell, ...],
+        described("The cells that it emptied.", minItems=1, maxItems=MAX_CARDS),
+    ]
+    cards: Annotated[
+        tuple[Face, ...],
+        described("The cards that lay there, cell by cell.", minItems=1, maxItems=MAX_CARDS),
+    ]
+    cancelled: Annotated[
+        tuple[Face, ...],
+        described(
+            "The cards that cancelled each other, pair by pair: the one owned, then the one taken.",
+            maxItems=2 * MAX_CARDS,
+        ),
+    ]
 
 
 class AliceLaid(Event, frozen=True, tag="alice_laid"):
-    """The seat that held Alice laid her in the cell that it emptied."""
+    """The holder of Alice laid her into the cell that it emptied."""
 
-    seat: Seat
-    cell: Cell
+    seat: Annotated[TeaTimeSeat, described("The seat that held her.")]
+    cell: Annotated[Cell, described("The cell in which she lies: column letter and row number.")]
 
 
 class Phase(StrEnum):
-    """Where in the game we are."""
+    """The phase of a game."""
 
     PLAY = "play"
     FINISHED = "finished"
 
 
 class State(Struct, frozen=True):
-    """Everything on the table, hidden cards included.
-
-    ``turn`` is the seat whose turn it is, ``turn_in_round`` counts its turn from 1. ``pile``
-    has the character laid next in front. ``alice_holder`` is None while Alice is in the grid.
-    ``out`` names the character of every cancelled card.
-    """
+    """Everything on the table, hidden cards included."""
 
     phase: Phase
+    """Whether cards are taken, or the game is over."""
+
     layout: Layout
+    """How the faces alternate in each new grid."""
+
     round: int
+    """The present round, from 1."""
+
     turn_in_round: int
+    """The present turn of this round, from 1; once the game is over, its last one."""
+
     turn: Seat
+    """The seat whose turn it is; once the game is over, the seat that took the last cards."""
+
     grid: Grid
+    """What lies in each cell, row by row from the top left."""
+
     pile: tuple[Character, ...]
+    """The characters for later rounds, the next one laid first."""
+
     alice_holder: Seat | None
+    """The seat that holds Alice; None while she lies in the grid."""
+
     collections: tuple[tuple[Card, ...], ...]
+    """By seat: its cards, with the face that they had in the grid, in columns."""
+
     out: tuple[Character, ...]
+    """The character of each card that was cancelled, the earliest first."""
 
 
 class TeaTimeTable(Table, frozen=True, tag="tea-time"):
-    """What everybody sees."""
+    """What everybody sees of Tea Time."""
 
-    phase: Phase
-    round: int
-    rounds: int
-    turn_in_round: int
-    max_cards: int
-    grid: tuple[Grid, ...]
-    alice_holder: Seat | None
-    collections: tuple[tuple[Card, ...], ...]
-    out: tuple[Character, ...]
-    pile_size: int
+    phase: Annotated[
+        Phase, described("Whether cards are taken, or the game is over.", title="TeaTimePhase")
+    ]
+    round: Annotated[int, described("The present round, from 1.", minimum=1, maximum=MAX_ROUNDS)]
+    rounds: Annotated[
+        int, described("How many rounds the game has.", minimum=3, maximum=MAX_ROUNDS)
+    ]
+    turn_in_round: Annotated[int, described("The present turn of the round, from 1.", minimum=1)]
+    max_cards: Annotated[
+        int,
+        described(
+            "How many cards may be taken now; 0 when the game is over.",
+            minimum=0,
+            maximum=MAX_CARDS,
+        ),
+    ]
+    grid: GridRows
+    alice_holder: Annotated[
+        TeaTimeSeat | None,
+        described("The seat that holds Alice; null while she lies in the grid."),
+    ]
+    collections: Annotated[
+        tuple[
+            Annotated[
+                tuple[Face, ...],
+                described("What a seat has collected.", maxItems=ALL_CARDS),
+            ],
+            ...,
+        ],
+        by_seat("By seat: its cards, character by character.", most=MAX_SEATS),
+    ]
+    out: Annotated[
+        tuple[Character, ...],
+        described(
+            "The cards that cancelled each other and are out of the game, by character.",
+            maxItems=ALL_CARDS,
+        ),
+    ]
+    pile_size: Annotated[
+        int, described("How many cards are left for later rounds.", minimum=0, maximum=ALL_CARDS)
+    ]
 
 
 class TeaTimePreview(Preview, frozen=True, tag="tea-time"):
-    """The cards that would cancel, and all that the seat would have of the characters touched."""
+    """What taking cards now would do."""
 
-    cancelled: tuple[Card, ...]
-    cards: tuple[Card, ...]
+    cancelled: Annotated[
+        tuple[Face, ...],
+        described("The cards that would cancel each other, pair by pair.", maxItems=2 * MAX_CARDS),
+    ]
+    cards: Annotated[
+        tuple[Face, ...],
+        described(
+            "The cards that you would then have of the characters you take.",
+            maxItems=ALL_CARDS,
+        ),
+    ]
 
 
 # --- Setup ------------------------------------------------------------------------------------
@@ -244,20 +361,32 @@ class TeaTimePreview(Preview, frozen=True, tag="tea-time"):
 
 @dataclass(frozen=True, slots=True)
 class Setup:
-    """What the number of seats decides, and the lines that there are in its grid."""
+    """What the number of seats decides: the rounds, the grid and the cards."""
 
     rounds: int
+    """How many grids are laid."""
+
     rows: int
+    """The rows of each grid."""
+
     columns: int
+    """The columns of each grid."""
+
     cards_of_a_character: int
+    """How many cards of each character the pile of a whole game has."""
+
     index_of: dict[Cell, Index]
+    """For each cell its index in the grid."""
+
     lines: frozenset[tuple[Cell, ...]]
+    """Every line of one to three neighbouring cells, each sorted by name."""
+
     picks: tuple[Pick, ...]
-    """Each line as a move, short ones first."""
+    """Each line as a move, in the order of the list of legal moves: short lines first."""
 
 
 def setup(rounds: int, rows: int, columns: int, left_out: int = 0) -> Setup:
-    """The setup of a game that leaves out this many cards of each character."""
+    """Build a setup; ``left_out`` is how many cards of each character stay in the box."""
     index_of = {
         cell_name(row, column): row * columns + column
         for row in range(rows)
@@ -280,11 +409,11 @@ SETUPS = {
     3: setup(rounds=3, rows=4, columns=4, left_out=2),
     4: setup(rounds=3, rows=4, columns=5),
 }
-"""By the number of seats. The last grid uses up the pile."""
+"""The setup for each number of seats. The last grid uses up the pile."""
 
 
 def deal(seats: int, options: Options, rng: Random) -> Deal:
-    """Choose who starts, and shuffle the character cards into a pile."""
+    """Choose the first seat, and shuffle the character cards into a pile."""
     first_seat = rng.randrange(seats)
     pile = [
         character for character in CHARACTERS for _ in range(SETUPS[seats].cards_of_a_character)
@@ -294,7 +423,7 @@ def deal(seats: int, options: Options, rng: Random) -> Deal:
 
 
 def start(seats: int, options: Options, deal: Deal) -> Outcome[State]:
-    """The first grid, with Alice in the hands of the first seat. Raises `InvalidDeal`."""
+    """Lay the first grid; the first seat holds Alice. Raises `InvalidDeal`."""
     check_deal(seats, deal)
     before = State(
         phase=Phase.PLAY,
@@ -313,22 +442,27 @@ def start(seats: int, options: Options, deal: Deal) -> Outcome[State]:
 
 
 def check_deal(seats: int, deal: Deal) -> None:
-    """Raise `InvalidDeal` unless the pile has each character as often as this game does."""
-    if not 0 <= deal.first_seat < seats:
-        raise InvalidDeal(f"There is no seat {deal.first_seat} of {seats}.", ("first_seat",))
+    """Raise `InvalidDeal` unless the pile has each character as often as the setup says."""
+    check_seat(deal.first_seat, seats, "first_seat")
     of_each = SETUPS[seats].cards_of_a_character
     count: Counter[Character] = Counter()
     for index, character in enumerate(deal.pile):
         if character not in CHARACTERS:
-            raise InvalidDeal("There is no such character.", ("pile", index))
+            raise InvalidDeal(
+                f"There is no such character. There are: {', '.join(CHARACTERS)}.", ("pile", index)
+            )
         count[character] += 1
         if count[character] > of_each:
             raise InvalidDeal(
-                f"With {seats} seats there are {of_each} cards of each character.", ("pile", index)
+                f"This is one {character} too many: with {seats} seats there are {of_each} of each "
+                "character.",
+                ("pile", index),
             )
     if len(deal.pile) != of_each * len(CHARACTERS):
         raise InvalidDeal(
-            f"{seats} seats need a pile of {of_each * len(CHARACTERS)} cards.", ("pile",)
+            f"The pile has {len(deal.pile)} cards: with {seats} seats it has "
+            f"{of_each * len(CHARACTERS)}.",
+            ("pile",),
         )
 
 
@@ -336,7 +470,7 @@ def check_deal(seats: int, deal: Deal) -> None:
 
 
 def start_round(state: State, first_seat: Seat) -> tuple[State, Told]:
-    """Lay the next grid from the pile. The seat that has Alice begins."""
+    """Lay the next grid from the pile. The first seat holds Alice and begins."""
     of_game = SETUPS[len(state.collections)]
     size = of_game.rows * of_game.columns
     grid = faces_up(state.pile[:size], of_game.columns, state.layout)
@@ -353,7 +487,7 @@ def start_round(state: State, first_seat: Seat) -> tuple[State, Told]:
 
 
 def faces_up(characters: tuple[Character, ...], columns: int, layout: Layout) -> Grid:
-    """These cards laid row by row with their faces alternating, a mirror face first.
+    """Lay cards row by row with alternating faces, a mirror face first.
 
     >>> faces_up(("cat", "dodo", "cat", "dodo"), 2, Layout.ROWS)
     ('cat-mirror', 'dodo-normal', 'cat-mirror', 'dodo-normal')
@@ -369,12 +503,12 @@ def faces_up(characters: tuple[Character, ...], columns: int, layout: Layout) ->
 
 
 def in_rows(grid: Grid, columns: int) -> tuple[Grid, ...]:
-    """A grid as its rows, from the top."""
+    """Split a grid into its rows, top row first."""
     return tuple([grid[i : i + columns] for i in range(0, len(grid), columns)])
 
 
 def end_round(state: State) -> Outcome[State]:
-    """The grid is empty: the seat that took Alice starts another round, or the game is over."""
+    """End a round: the seat that took Alice starts the next one, or the game is over."""
     if state.round < SETUPS[len(state.collections)].rounds:
         assert state.alice_holder is not None
         after, told = start_round(state, state.alice_holder)
@@ -386,17 +520,17 @@ def end_round(state: State) -> Outcome[State]:
 
 
 def to_move(state: State) -> tuple[Seat, ...]:
-    """The seat whose turn it is."""
+    """Return the seat whose turn it is."""
     return () if state.phase is Phase.FINISHED else (state.turn,)
 
 
 def max_cards(state: State) -> int:
-    """One card on the first turn of a round, at most two on the second, three on the others."""
+    """Return how many cards the next turn may take: one, then two, then three in a round."""
     return 0 if state.phase is Phase.FINISHED else min(state.turn_in_round, MAX_CARDS)
 
 
 def legal_moves(state: State, seat: Seat) -> tuple[Pick, ...]:
-    """Every line of cards without a gap that is not too long for this turn."""
+    """List every line of cards without a gap that is not too long for this turn."""
     if seat not in to_move(state):
         return ()
     of_game, longest = SETUPS[len(state.collections)], max_cards(state)
@@ -411,26 +545,28 @@ def legal_moves(state: State, seat: Seat) -> tuple[Pick, ...]:
 
 
 def check_turn(state: State, seat: Seat, move: Move) -> None:
-    """Raise `IllegalMove` unless this seat is to take cards, and does."""
+    """Raise `IllegalMove` unless it is this seat's turn and the move takes cards."""
     if state.phase is Phase.FINISHED:
         raise IllegalMove("game_over", "The game is over.")
     if seat != state.turn:
-        raise IllegalMove("not_your_turn", f"It is the turn of seat {state.turn}.")
+        raise IllegalMove("not_your_turn", f"It is the turn of seat {state.turn}, not yours.")
     if not isinstance(move, Pick):
-        raise IllegalMove("wrong_move_type", "Take cards from the grid.")
+        raise IllegalMove("wrong_move_type", "Tea Time has one type of move: pick.")
 
 
 def check_pick(state: State, cells: tuple[Cell, ...]) -> None:
-    """Raise `IllegalMove` unless the cards of these cells may be taken in this turn."""
+    """Raise `IllegalMove` unless this turn may take the cards of these cells."""
     of_game = SETUPS[len(state.collections)]
     check_cells(of_game, cells)
     longest = max_cards(state)
     if len(cells) > longest:
-        cards = "one card" if longest == 1 else f"at most {longest} cards"
-        raise IllegalMove("too_many_cards", f"Take {cards} in this turn.")
+        allowed = "one card" if longest == 1 else f"at most {longest} cards"
+        raise IllegalMove(
+            "too_many_cards", f"{len(cells)} cards are too many: this turn takes {allowed}."
+        )
     for cell in cells:
         if state.grid[of_game.index_of[cell]] is None:
-            raise IllegalMove("empty_cell", f"There is no card in {cell}.")
+            raise IllegalMove("empty_cell", f"The cell {cell} is empty. Name cells with a card.")
     if cells not in of_game.lines:
         raise not_neighbours(cells)
 
@@ -438,16 +574,19 @@ def check_pick(state: State, cells: tuple[Cell, ...]) -> None:
 def check_cells(of_game: Setup, cells: tuple[Cell, ...]) -> None:
     """Raise `IllegalMove` unless these are cells of the grid, at least one and all different."""
     if not cells:
-        raise IllegalMove("no_cards", "Take at least one card.")
+        raise IllegalMove("no_cards", "A turn takes at least one card.")
     for cell in cells:
         if cell not in of_game.index_of:
-            raise IllegalMove("no_such_cell", f"The grid has no cell {cell}.")
+            last = cell_name(of_game.rows - 1, of_game.columns - 1)
+            raise IllegalMove(
+                "no_such_cell", f"The grid has no cell {cell}. Its cells are a1 to {last}."
+            )
     if len(set(cells)) != len(cells):
-        raise IllegalMove("repeated_cell", "The same cell is named twice.")
+        raise IllegalMove("repeated_cell", "A cell is named twice. Name each cell once.")
 
 
 def not_neighbours(cells: tuple[Cell, ...]) -> IllegalMove:
-    """Why cells that are no line may not be taken: they are not aligned, or have a gap.
+    """Return why these cells are no line: they are not aligned, or have a gap.
 
     >>> not_neighbours(("a1", "b1", "d1")).rule, not_neighbours(("a1", "b1", "c2")).rule
     ('gap_in_line', 'not_a_line')
@@ -458,13 +597,18 @@ def not_neighbours(cells: tuple[Cell, ...]) -> IllegalMove:
     aligned = all(abs(down) == abs(right) or not down or not right for down, right in steps)
     if aligned and len(directions) == 1:
         return IllegalMove(
-            "gap_in_line", "Between these cards is a cell that is empty or left out."
+            "gap_in_line",
+            "The line has a gap: a cell between these cards is empty or not named. Take "
+            "neighbouring cards.",
         )
-    return IllegalMove("not_a_line", "These cards do not lie on one straight line.")
+    return IllegalMove(
+        "not_a_line",
+        "These cards are not in line. Take cards of one row, one column or one diagonal.",
+    )
 
 
 def sign(number: int) -> int:
-    """-1, 0 or 1."""
+    """Return -1, 0 or 1."""
     return (number > 0) - (number < 0)
 
 
@@ -499,7 +643,7 @@ def apply(state: State, seat: Seat, move: Pick) -> Outcome[State]:
 
 
 def take_cards(state: State, seat: Seat, cells: tuple[Cell, ...]) -> tuple[State, Told]:
-    """The cards of these cells go to a seat's collection, where opposite faces cancel."""
+    """Move the cards of these cells to a seat's collection, where opposite faces cancel."""
     indices = [SETUPS[len(state.collections)].index_of[cell] for cell in cells]
     cards = tuple([card for index in indices if (card := state.grid[index])])
     collection, cancelled = collect(state.collections[seat], cards)
@@ -514,14 +658,14 @@ def take_cards(state: State, seat: Seat, cells: tuple[Cell, ...]) -> tuple[State
 
 
 def lay_alice(state: State, seat: Seat, cell: Cell) -> tuple[State, Told]:
-    """The seat that holds Alice lays her in the cell that it has emptied."""
+    """Lay Alice in the cell that her holder has emptied."""
     index = SETUPS[len(state.collections)].index_of[cell]
     after = replace(state, grid=with_card(state.grid, [index], ALICE), alice_holder=None)
     return after, Told(AliceLaid(seat, cell))
 
 
 def with_card(grid: Grid, indices: Iterable[Index], card: Card | None) -> Grid:
-    """A grid in which this card, or none, lies in these cells."""
+    """Return a grid with this card, or none, in each of these cells."""
     cells = list(grid)
     for index in indices:
         cells[index] = card
@@ -529,7 +673,7 @@ def with_card(grid: Grid, indices: Iterable[Index], card: Card | None) -> Grid:
 
 
 def next_turn(state: State) -> State:
-    """The turn of the next seat."""
+    """Give the turn to the next seat."""
     return replace(
         state,
         turn_in_round=state.turn_in_round + 1,
@@ -540,7 +684,7 @@ def next_turn(state: State) -> State:
 def collect(
     owned: tuple[Card, ...], taken: tuple[Card, ...]
 ) -> tuple[tuple[Card, ...], tuple[Card, ...]]:
-    """A collection after cards are taken, and the cards that cancel each other, pair by pair.
+    """Return a collection once it has these cards, and the cards that cancelled, pair by pair.
 
     The sheet's example, a line with Alice:
 
@@ -564,7 +708,7 @@ def collect(
 
 
 def score(collection: tuple[Card, ...], has_alice: bool) -> int:
-    """The points of a seat: for each character by the number of its cards, and for Alice.
+    """Return the points of a seat: for the number of cards of each character, and for Alice.
 
     The sheet's example, with 2, 1, 4 and 6 cards and nothing of two characters:
 
@@ -579,23 +723,23 @@ def score(collection: tuple[Card, ...], has_alice: bool) -> int:
 
 
 def result(state: State) -> Result | None:
-    """Highest total wins; of tied seats the one that holds Alice; else they share."""
+    """Return the result: the highest total wins, in a tie the holder of Alice, else all share."""
     if state.phase is not Phase.FINISHED:
         return None
     scores = tuple(
         score(collection, seat == state.alice_holder)
         for seat, collection in enumerate(state.collections)
     )
-    standing = [(points, seat == state.alice_holder) for seat, points in enumerate(scores)]
-    best = max(standing)
-    return Result(scores, tuple(seat for seat, of_seat in enumerate(standing) if of_seat == best))
+    ranks = [(points, seat == state.alice_holder) for seat, points in enumerate(scores)]
+    highest = max(ranks)
+    return Result(scores, tuple(seat for seat, rank in enumerate(ranks) if rank == highest))
 
 
 # --- What a seat sees ---------------------------------------------------------------------------
 
 
 def view(state: State, seat: Seat | None) -> TeaTimeTable:
-    """Everything but the pile, the same for all."""
+    """Return what every reader sees: everything but the pile."""
     of_game = SETUPS[len(state.collections)]
     return TeaTimeTable(
         phase=state.phase,
@@ -612,7 +756,7 @@ def view(state: State, seat: Seat | None) -> TeaTimeTable:
 
 
 def preview(table: TeaTimeTable, seat: Seat, move: Pick) -> TeaTimePreview:
-    """What would cancel, and what this seat would then have of each character it takes."""
+    """Return what would cancel, and what the seat would then have of the characters it takes."""
     lying = [table.grid[row][column] for row, column in map(row_and_column, move.cells)]
     taken = tuple([card for card in lying if card])
     collection, cancelled = collect(table.collections[seat], taken)
@@ -623,8 +767,8 @@ def preview(table: TeaTimeTable, seat: Seat, move: Pick) -> TeaTimePreview:
 
 
 def redeal_hidden(state: State, seat: Seat | None, rng: Random) -> State:
-    """Shuffle the pile again: nobody knows its order, and everybody what is in it."""
-    # Sorted first, so that the outcome depends on what all know and on rng alone.
+    """Shuffle the pile again: all readers know its cards, and none their order."""
+    # Sorted first, so that the outcome depends on nothing hidden but on rng alone.
     pile = sorted(state.pile)
     rng.shuffle(pile)
     return replace(state, pile=tuple(pile))
@@ -634,7 +778,7 @@ TEA_TIME: Ruleset[Options, Deal, State, Pick, TeaTimeTable] = Ruleset(
     id="tea-time",
     title="Tea Time",
     min_seats=2,
-    max_seats=4,
+    max_seats=MAX_SEATS,
     options=(
         Option(
             name="grid",
@@ -664,6 +808,13 @@ TEA_TIME: Ruleset[Options, Deal, State, Pick, TeaTimeTable] = Ruleset(
     deal_type=Deal,
     state_type=State,
     move_type=Pick,
+    event_types=(
+        GridLaid,
+        CardsPicked,
+        AliceLaid,
+    ),
+    table_type=TeaTimeTable,
+    preview_type=TeaTimePreview,
     deal=deal,
     start=start,
     to_move=to_move,

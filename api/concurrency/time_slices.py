@@ -1,11 +1,11 @@
-"""Time slices: work that takes long lets the worker serve other requests in between.
+"""Time slices: long computations let the worker serve other requests in between.
 
-All requests of a worker share one thread, so a request that computes for long would delay every
-other one. Such a request computes inside `long_work()` and calls `pause()` between two units of
-it. Its first slice it has at once. For more it queues: only one piece of long work runs at a time
-in a worker, for one slice. Then the worker serves other requests for as long as the slice took,
-and the next piece has its slice. So long work takes at most half of a worker's time, however many
-requests ask for it, and work that is over within its first slice never queues.
+All requests of a worker share one thread, so a long computation would delay every other request. It
+runs inside `long_work()` and calls `pause()` between two units of work. Its first slice begins at
+once. For further slices it queues: one piece of long work runs at a time in a worker, for one
+slice. Then the worker serves other requests for as long as the slice took, and the next piece runs.
+So long work takes at most half of a worker's time, however many requests cause it, and work that
+ends within its first slice never queues.
 
 Do not wait for the store or for a client inside `long_work()`: all other long work would wait too.
 """
@@ -20,7 +20,7 @@ import gevent
 from gevent.lock import Semaphore
 
 SLICE_SECONDS = 0.001
-"""How long one piece of work runs before others have their turn, unless one unit takes longer."""
+"""How long one piece of work runs before others do, unless a single unit takes longer."""
 
 
 class Work:
@@ -34,7 +34,7 @@ class Work:
 
 
 class TimeSlices:
-    """Shares out the time of a worker among its pieces of long work, in the order of asking."""
+    """Divides the time of a worker among its pieces of long work, first come, first served."""
 
     def __init__(self) -> None:
         self._works: dict[gevent.Greenlet, Work] = {}
@@ -43,7 +43,7 @@ class TimeSlices:
 
     @contextmanager
     def long_work(self) -> Iterator[None]:
-        """Begin a piece of long work. Inside another such block, be a part of that work."""
+        """Begin a piece of long work. An inner block is part of the work of the outer one."""
         me = gevent.getcurrent()
         if me in self._works:
             yield
@@ -57,7 +57,7 @@ class TimeSlices:
                 self._end_turn(work)
 
     def pause(self) -> None:
-        """Let others have their turn if the slice is over. Does nothing outside `long_work()`."""
+        """Let others run if the slice is over. Does nothing outside `long_work()`."""
         work = self._works.get(gevent.getcurrent())
         if work is None:
             return
@@ -66,7 +66,7 @@ class TimeSlices:
             return
         if work.has_turn:
             self._end_turn(work)
-            # Without this the work would take the next turn itself, before others in the queue.
+            # Let the next in the queue acquire the turn first.
             gevent.sleep(0)
         else:
             gevent.sleep(ran)
@@ -77,10 +77,10 @@ class TimeSlices:
         try:
             rest = self._next_at - time.monotonic()
             if rest > 0:
-                # A timer: the event loop reads from sockets only between two of its rounds.
+                # With a timer, so that the event loop reads from sockets in the meantime.
                 gevent.sleep(rest)
         except BaseException:
-            # The request was stopped while it rested.
+            # The request was killed while it rested.
             self._turn.release()
             raise
         work.has_turn = True

@@ -1,9 +1,9 @@
-"""How much one worker can hold here, and how much of it one address may take.
+"""The number of connections that one worker can hold, and that one address may have of them.
 
-Each connection takes a file descriptor, of which the system gives a process only so many. What is
-asked for beyond them would never take effect: the worker would run out of them first, and whoever
-made it would have locked out everybody else. It imports nothing of the service but its settings,
-so that the master can load it.
+Each connection takes a file descriptor, and the system limits those of a process. A higher setting
+would never take effect: the worker would run out of descriptors first, and the client that used
+them up would lock out all others. This module imports only the settings, so that the master can
+load it.
 """
 
 from __future__ import annotations
@@ -14,15 +14,15 @@ from typing import NamedTuple
 
 from api.config.settings import Settings
 
-MOST_CONNECTIONS = 10_000
-"""Each of them may be a long poll, at some 25 kB."""
+MAX_CONNECTIONS = 10_000
+"""Each connection may be a long poll, which takes some 25 kB."""
 
 OWN_DESCRIPTORS = 64
-"""What a worker has open besides: its log, what it listens on and hears news by, its counts."""
+"""For a worker's other files: log, listeners, metrics, its subscriptions to the store."""
 
 
 class Capacity(NamedTuple):
-    """What a worker holds at most: connections and waiters, in all and for each address."""
+    """The most connections and waiters that a worker holds, in all and for each address."""
 
     connections: int
     connections_per_address: int
@@ -31,13 +31,14 @@ class Capacity(NamedTuple):
 
     @classmethod
     def of(cls, settings: Settings, descriptors: int) -> Capacity:
-        """What is asked for, as far as so many descriptors allow.
+        """Return the capacity that the settings demand, as far as so many descriptors allow.
 
-        One address has at most half, and all who wait leave room for those who do not.
+        One address has at most half of the connections, and waiters leave one in ten for other
+        requests.
         """
         left = max(descriptors - OWN_DESCRIPTORS, 4)
-        # A connection is served over one to the store at most, so there are never more of those.
-        connections = min(MOST_CONNECTIONS, max(left - settings.redis_connections, left // 2))
+        # Each client's connection uses at most one connection to the store at a time.
+        connections = min(MAX_CONNECTIONS, max(left - settings.redis_connections, left // 2))
         half = connections // 2
         return cls(
             connections=connections,
@@ -47,7 +48,7 @@ class Capacity(NamedTuple):
         )
 
     def falls_short_of(self, settings: Settings) -> list[str]:
-        """What was asked for and cannot be had, as text."""
+        """Return a phrase for each setting that is higher than what the worker can hold."""
         names = ("connections_per_address", "waiters", "waiters_per_address")
         return [
             f"{name.upper()} is {getattr(self, name)}, not {getattr(settings, name)}"
@@ -57,21 +58,21 @@ class Capacity(NamedTuple):
 
 
 def needed(settings: Settings) -> int:
-    """How many descriptors allow a worker all its connections."""
-    return MOST_CONNECTIONS + settings.redis_connections + OWN_DESCRIPTORS
+    """Return the number of descriptors with which a worker can hold `MAX_CONNECTIONS`."""
+    return MAX_CONNECTIONS + settings.redis_connections + OWN_DESCRIPTORS
 
 
 def available() -> int:
-    """How many descriptors this process may have."""
+    """Return the number of descriptors that this process may have."""
     soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
-    return MOST_CONNECTIONS * 10 if soft == resource.RLIM_INFINITY else soft
+    return MAX_CONNECTIONS * 10 if soft == resource.RLIM_INFINITY else soft
 
 
 def allow(descriptors: int) -> None:
-    """Let this process and its children have so many descriptors, or as many as it may allow."""
+    """Raise the limit of this process and its children to so many descriptors, if permitted."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     most = descriptors if hard == resource.RLIM_INFINITY else min(descriptors, hard)
     if soft != resource.RLIM_INFINITY and soft < most:
-        # Some systems allow less than they say.
+        # Some systems allow less than their hard limit.
         with contextlib.suppress(ValueError, OSError):
             resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))

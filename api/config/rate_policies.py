@@ -1,7 +1,6 @@
-"""The limits that there are: how often what may happen, and what may be set about it.
+"""The table of the rate limits, and the setting that changes it.
 
-A table and the reading of one setting; nothing is counted here. It imports nothing of the
-service, so that the settings can load it early.
+`api.ratelimit` counts the requests. This module imports nothing of the service.
 """
 
 from __future__ import annotations
@@ -27,15 +26,17 @@ TOKENS = "tokens"
 FAILURES = "failures"
 
 SECONDS = {"second": 1, "minute": 60, "hour": 60 * 60, "day": 24 * 60 * 60}
-MOST = 1_000_000_000
+MAX_AMOUNT = 1_000_000_000
 
 
 class Policy(NamedTuple):
-    """So many in so many seconds.
+    """A rate limit: `amount` requests in `seconds`.
 
-    `by_address`: of one address; else of one token, or of one address where there is none; but
-    `by_game`: of one game, whoever asks.
-    `shared`: in the store, for all workers together; else each worker counts for itself.
+    Attributes:
+        by_address: Counts for an address; else for a token, or for the address if there is none.
+        shared: Counted in the store for all workers together; else by each worker for itself.
+        what: The requests that count.
+        by_game: Counts for a game, whichever players call.
     """
 
     name: str
@@ -54,30 +55,30 @@ class Policy(NamedTuple):
 MINUTE, HOUR, DAY = SECONDS["minute"], SECONDS["hour"], SECONDS["day"]
 
 POLICIES = (
-    Policy(REQUESTS, 30_000, MINUTE, True, False, "all that is below, but for moves"),
-    Policy(READS, 3000, MINUTE, False, False, "reading games, lists, events; checking moves"),
-    Policy(POLLS, 1200, MINUTE, False, False, "asking for one's turns, and opening streams"),
-    Policy(MOVES, 100, MINUTE, False, False, "moves in one game that are refused or not new"),
+    Policy(REQUESTS, 30_000, MINUTE, True, False, "all requests below, except moves"),
+    Policy(READS, 3000, MINUTE, False, False, "reading games, lists and events; checking moves"),
+    Policy(POLLS, 1200, MINUTE, False, False, "reading one's turns, opening streams"),
+    Policy(MOVES, 100, MINUTE, False, False, "moves in one game that are refused or repeated"),
     Policy(ANALYSES, 60, MINUTE, True, False, "analyses"),
     Policy(PLAYERS, 1000, HOUR, True, True, "new players"),
     Policy(GAMES, 600, HOUR, False, True, "new games and rematches"),
-    Policy(GAMES_HERE, 1000, HOUR, True, True, "new games and rematches, whoever asks"),
-    Policy(GAMES_DAILY, 2000, DAY, True, True, "new games and rematches, whoever asks"),
+    Policy(GAMES_HERE, 1000, HOUR, True, True, "new games and rematches of all players"),
+    Policy(GAMES_DAILY, 2000, DAY, True, True, "new games and rematches of all players"),
     Policy(SEATS, 2000, HOUR, False, True, "joining, leaving, starting, cancelling"),
-    Policy(SEATS_DAILY, 20_000, DAY, True, True, "joining and leaving, whoever asks"),
+    Policy(SEATS_DAILY, 20_000, DAY, True, True, "joining and leaving by all players"),
     Policy(SITTINGS, 300, HOUR, False, True, "seats taken; after the start, by one player", True),
     Policy(TICKETS, 600, HOUR, False, True, "new tickets for streams"),
-    Policy(TICKETS_HERE, 3000, HOUR, True, True, "new tickets for streams, whoever asks"),
+    Policy(TICKETS_HERE, 3000, HOUR, True, True, "new tickets for streams of all players"),
     Policy(TOKENS, 600, HOUR, True, True, "new tokens"),
-    Policy(FAILURES, 120, MINUTE, True, True, "tokens, tickets, games and invites that are wrong"),
+    Policy(FAILURES, 120, MINUTE, True, True, "wrong tokens, tickets, game ids and invites"),
 )
 
 _CHANGE = re.compile(r"([a-z-]+)=(?:(off)|([0-9]{1,10})/([a-z]+))")
-BOUNDS = "`off`, or NAME=NUMBER/UNIT and NAME=off with commas between them"
+BOUNDS = "`off`, or NAME=NUMBER/UNIT and NAME=off, separated by commas"
 
 
 def read_policies(text: str) -> tuple[Policy, ...]:
-    """The policies that a setting asks for: none, or all with some changed.
+    """Return the policies that a setting's text demands: none, or all with some changed.
 
     >>> read_policies("off")
     ()
@@ -85,7 +86,7 @@ def read_policies(text: str) -> tuple[Policy, ...]:
     ['5/day', '1000/hour']
 
     Raises:
-        ValueError: what is not understood, as a sentence about the setting.
+        ValueError: the text is wrong; the message goes on from the name of the setting.
     """
     if text.strip().lower() == "off":
         return ()
@@ -96,14 +97,14 @@ def read_policies(text: str) -> tuple[Policy, ...]:
             raise ValueError(f"must be {BOUNDS}")
         name, off, amount, unit = match.groups()
         if name not in policies:
-            raise ValueError(f"must be about {', '.join(policies)}")
+            raise ValueError(f"must name limits of these: {', '.join(policies)}")
         if off is None and unit not in SECONDS:
-            raise ValueError(f"must be by {', '.join(SECONDS)}")
+            raise ValueError(f"must have one of the units {', '.join(SECONDS)}")
         before = next(each for each in POLICIES if each.name == name)
         is_off = off is not None or int(amount) == 0
         policies[name] = (
             None
             if is_off
-            else before._replace(amount=min(int(amount), MOST), seconds=SECONDS[unit])
+            else before._replace(amount=min(int(amount), MAX_AMOUNT), seconds=SECONDS[unit])
         )
     return tuple(each for each in policies.values() if each is not None)

@@ -1,8 +1,8 @@
 """All settings of the service, read once from the environment into one typed value.
 
-Each field of `Settings` declares its variable, default, bounds and meaning; the README's table
-is checked against `describe`. Nothing else in the service reads the environment for its
-configuration, and nothing here acts on a setting: it opens no file and no connection.
+Each field of `Settings` declares its variable, default, bounds and meaning; a test compares the
+README's table with `describe`. No other module reads settings from the environment, and this one
+opens no file and no connection.
 """
 
 from __future__ import annotations
@@ -18,15 +18,16 @@ from urllib.parse import urlsplit
 
 from api.config.rate_policies import BOUNDS, Policy, read_policies
 from api.observability.addresses import Network
+from api.observability.redaction import LoggableError
 
 
-class SettingsError(ValueError):
+class SettingsError(LoggableError, ValueError):
     """A setting's value cannot be used. The message is one line that names the variable."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class SettingType:
-    """How the text of a variable becomes a value: `parse` raises ValueError, saying why not."""
+    """The type of a setting. `parse` turns a variable's text into a value, or raises ValueError."""
 
     parse: Callable[[str], Any]
     bounds: str
@@ -90,16 +91,16 @@ def _redis_url() -> SettingType:
         try:
             url = urlsplit(text)
             hosts = [urlsplit(f"//{each}") for each in url.netloc.rpartition("@")[2].split(",")]
-            # To ask for a port that is none raises ValueError.
+            # `port` raises ValueError if it is not a number.
             has_hosts = all(each.hostname and each.port != 0 for each in hosts)
         except ValueError:
             raise ValueError(f"must be {bounds}") from None
         if url.scheme not in (*schemes, *several):
             raise ValueError(f"must be {bounds}")
         if url.scheme in several and not has_hosts:
-            raise ValueError("must be an address of HOST:PORT, or of several with commas")
+            raise ValueError("must name HOST:PORT, or several separated by commas")
         if url.scheme.endswith("+sentinel") and not url.path.strip("/"):
-            raise ValueError("must be an address that ends with /NAME, the name of a master")
+            raise ValueError("must end with /NAME, the name of the master that the Sentinels watch")
         return text
 
     return SettingType(parse, bounds)
@@ -132,7 +133,7 @@ def _limits() -> SettingType:
 
 
 def _networks() -> SettingType:
-    bounds = "IP addresses and networks (10.0.0.0/8) with commas between them"
+    bounds = "IP addresses and networks (10.0.0.0/8), separated by commas"
 
     def parse(text: str) -> tuple[Network, ...]:
         try:
@@ -150,12 +151,12 @@ def _setting(default: Any, kind: SettingType, meaning: str, *, secret: bool = Fa
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """What the service was told. A field's variable is its name in capitals."""
+    """The settings of a service. A field's variable is its name in capitals."""
 
     host: str = _setting(
         "127.0.0.1",
         _host(),
-        "The address to listen on; 0.0.0.0 for all of this machine's.",
+        "The address to listen on; 0.0.0.0 for all addresses of this machine.",
     )
     port: int = _setting(
         8000,
@@ -165,25 +166,25 @@ class Settings:
     redis_url: str | None = _setting(
         None,
         _redis_url(),
-        "The Redis or Valkey that keeps the games: one server, the master that Sentinels name, or "
-        "a cluster. Unset: an embedded Valkey is started, with its files in DATA_DIR.",
+        "The Redis or Valkey that stores the games: a server, a master that Sentinels watch, or a "
+        "cluster. Unset: an embedded Valkey with its files in DATA_DIR.",
         secret=True,  # it may hold a password
     )
     data_dir: Path = _setting(  # noqa: RUF009 (it is a field)
         Path("data"),
         _directory(),
-        "Where the embedded Valkey keeps its files, in a directory `valkey` of its own that no "
-        "other account can read; relative to the working directory.",
+        "The directory in which the embedded Valkey creates its own, `valkey`, which no other "
+        "account can read; relative to the working directory.",
     )
     web_concurrency: int = _setting(
         2,
         _integer(1, 256),
-        "Worker processes. Each serves thousands of connections; one for each core is plenty.",
+        "Worker processes. Each serves thousands of connections; one for each core is enough.",
     )
     open_game_days: float = _setting(
         7.0,
         _number(0.01, 3650),
-        "Days that a game is kept which has not ended, counted from its last change.",
+        "Days that an unfinished game is kept after its last change.",
     )
     finished_game_days: float = _setting(
         30.0,
@@ -193,23 +194,23 @@ class Settings:
     cancelled_game_hours: float = _setting(
         24.0,
         _number(0.01, 87600),
-        "Hours that a game is kept which was cancelled, with its record if it had started.",
+        "Hours that a cancelled game is kept, with its record if it had started.",
     )
     player_days: float = _setting(
         90.0,
         _number(0.01, 3650),
-        "Days that a player is kept, counted from the last use of its token; never less than the "
-        "games that it is in.",
+        "Days that a player is kept after the last use of its token, and at least as long as its "
+        "games.",
     )
     unused_player_minutes: float = _setting(
         60.0,
         _number(1, 60),
-        "Minutes that a new player is kept which is in no game.",
+        "Minutes that a new player is kept while it is in no game.",
     )
     ticket_hours: float = _setting(
         12.0,
         _number(0.01, 720),
-        "Hours that a ticket for a stream can be used.",
+        "Hours that a ticket for a stream is valid.",
     )
     idempotency_hours: float = _setting(
         24.0,
@@ -225,47 +226,48 @@ class Settings:
     redis_connections: int = _setting(
         64,
         _integer(1, 10000),
-        "Connections to the store that one worker opens at most.",
+        "The most connections to the store that one worker opens.",
     )
     wait_replicas: int = _setting(
         0,
         _integer(0, 10),
-        "How many replicas must have a change before it is acknowledged; 503 if they have not in "
+        "Replicas that must confirm a change before it is acknowledged; 503 if they do not within "
         "REDIS_TIMEOUT_SECONDS. With 0, a failover may lose the last changes.",
     )
     waiters: int = _setting(
         8000,
         _integer(0, 9000),
-        "Long polls and streams that one worker holds at most; beyond it a poll is answered at "
-        "once, and a stream refused, with Retry-After. At most nine in ten of its connections.",
+        "The most long polls and streams that one worker holds, and at most nine in ten of its "
+        "connections. Beyond it, a poll is answered at once and a stream is refused, with Retry-"
+        "After.",
     )
     waiters_per_player: int = _setting(
         100,
         _integer(0, 9000),
-        "Long polls and streams that one worker holds for one player at most.",
+        "The most long polls and streams that one worker holds for one player.",
     )
     waiters_per_address: int = _setting(
         2000,
         _integer(0, 9000),
-        "Long polls and streams that one worker holds for one address at most, and never more than "
-        "half as many as its connections.",
+        "The most long polls and streams that one worker holds for one address, and at most half "
+        "as many as its connections.",
     )
     connections_per_address: int = _setting(
         4000,
         _integer(1, 10000),
-        "Connections that one worker holds for one address at most, and never more than half of "
-        "its connections, unless it is a trusted proxy's; those beyond are closed.",
+        "The most connections that one worker holds for one address, and at most half of its "
+        "connections; further connections are closed. Trusted proxies have no such limit.",
     )
     rate_limits: tuple[Policy, ...] | None = _setting(
         None,
         _limits(),
-        "What differs from the numbers in [Limits](#limits); `off` for none at all.",
+        "Changes to the numbers in [Limits](#limits), or `off` for no limits at all.",
     )
     trusted_proxies: tuple[Network, ...] | None = _setting(
         None,
         _networks(),
-        "The proxies before the service, whose X-Forwarded-For and X-Forwarded-Proto are believed. "
-        "Nobody else's are.",
+        "The proxies whose X-Forwarded-For and X-Forwarded-Proto are believed. From other "
+        "addresses, these headers are ignored.",
     )
     log_level: str = _setting(
         "info",
@@ -275,29 +277,29 @@ class Settings:
     log_format: str = _setting(
         "text",
         _choice("text", "json"),
-        "How a line of the log is written: for people, or as one JSON object.",
+        "The format of the log: lines for people, or one JSON object a line.",
     )
     metrics: str = _setting(
         "on",
         _choice("on", "off"),
-        "Whether `/metrics` answers, with figures of the service's load for Prometheus.",
+        "Whether `/metrics` answers with metrics for Prometheus.",
     )
     metrics_token: str | None = _setting(
         None,
         _token(),
-        "A bearer token that `/metrics` asks for. Unset: it answers anyone.",
+        "The bearer token that `/metrics` requires. Unset: it answers everyone.",
         secret=True,
     )
     stop_delay_seconds: int = _setting(
         0,
         _integer(0, 600),
-        "Seconds that the service goes on serving after it was told to stop, while `/readyz` "
-        "already answers 503: until load balancers have noticed.",
+        "Seconds that the service still serves after the order to stop, while `/readyz` answers "
+        "503, so that load balancers notice.",
     )
     grace_seconds: int = _setting(
         10,
         _integer(1, 600),
-        "Seconds that requests in flight have to end when the service stops, after that delay.",
+        "Seconds that requests in flight then have to end.",
     )
     append_fsync: str = _setting(
         "always",
@@ -309,7 +311,7 @@ class Settings:
 
     @classmethod
     def from_environment(cls, environ: Mapping[str, str] | None = None) -> Settings:
-        """The settings that `environ` (by default the process's own) holds.
+        """Read the settings from `environ`, by default the environment of the process.
 
         An empty or blank variable counts as unset.
 
@@ -345,7 +347,7 @@ class Description:
 
 
 def describe() -> list[Description]:
-    """Every setting, in the order of declaration; the default of one that may be unset is ''."""
+    """Return a row for each setting, in order. The default of a setting that may be unset is ''."""
     return [
         Description(
             variable=field.name.upper(),

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from msgspec import UNSET
+
 from api.concurrency.time_slices import long_work, pause
-from api.games.representations import AnalysisAnswer, StepAnswer
+from api.games.answers import AnalysisAnswer, StepAnswer
 from api.games.rulesets import read_setup
 from api.games.seats import no_such_seat
 from api.problems.problem import FieldError, Problem, invalid, pointer
@@ -44,7 +46,7 @@ def _analyse(body: Mapping[str, Any]) -> AnalysisAnswer:
         spectator=ruleset.view(state, None),
         events=tuple(events),
         result=ruleset.result(state),
-        steps=tuple(steps) if body.get("trace") else None,
+        steps=tuple(steps) if body.get("trace") else UNSET,
     )
 
 

@@ -17,17 +17,7 @@ from api.games.starting import start_if_full
 from api.games.tables import Tables
 from api.games.transactions import MAX_ATTEMPTS, LoadedGame, Transactions, changed
 from api.model.events import BY_PLAYER, SeatTaken
-from api.model.game import (
-    CANCELLED,
-    ENDED,
-    PRIVATE,
-    PUBLIC,
-    Game,
-    Player,
-    SeatRecord,
-    digest,
-    raw,
-)
+from api.model.game import CANCELLED, ENDED, PRIVATE, PUBLIC, Game, Player, SeatRecord, digest, raw
 from api.problems.problem import Problem, invalid
 from api.storage.games import Change, StoredGame
 from api.storage.players import Creation

@@ -11,16 +11,10 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from api.games.answers import CheckAnswer, LegalMovesAnswer, PlayedAnswer
 from api.games.players import Credentials
 from api.games.progress import Progress
-from api.games.representations import (
-    CheckAnswer,
-    LegalMovesAnswer,
-    PlayedAnswer,
-    game_answer,
-    item_answers,
-    legal_moves,
-)
+from api.games.representations import game_answer, item_answers, legal_moves
 from api.games.transactions import LoadedGame, Precondition, Transactions
 from api.model.game import ENDED, OPEN, HistoryItem
 from api.observability.context import note_repeated_move

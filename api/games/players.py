@@ -20,12 +20,12 @@ from typing import NamedTuple
 
 from redis import ResponseError
 
-from api.games.representations import PlayerAnswer, TokenAnswer
+from api.games.answers import PlayerWithToken, TokenAnswer
 from api.model.game import Account, Player, digest
 from api.model.retention import OLD_TOKEN_MS, SEEN_MS, Retention
-from api.observability import metrics
 from api.observability.context import note_player
 from api.problems.problem import Problem
+from api.storage.errors import count_failure, unless_full
 from api.storage.players import TokenOffer
 from api.storage.store import Reading, Store
 
@@ -76,12 +76,12 @@ class Players:
         self.store = store
         self.retention = retention
 
-    def create(self, name: str, kind: str) -> PlayerAnswer:
+    def create(self, name: str, kind: str) -> PlayerWithToken:
         """Create a player, and return it with its token."""
         player = Player(new_id(), name, kind)
         secret = secrets.token_urlsafe(32)
         self.store.add_player(player, digest(secret), self.retention.unused_player)
-        return PlayerAnswer(player.id, name, kind, f"{player.id}.{secret}")
+        return PlayerWithToken(player.id, name, kind, f"{player.id}.{secret}")
 
     def rotate_token(self, credentials: Credentials | None) -> TokenAnswer:
         """Return a new token for the caller. A repeated request gives the same token.
@@ -130,7 +130,7 @@ class Players:
 
     def _promote(self, account: Account, token: str) -> None:
         """Make the new token the only one. While the store is full, both tokens stay valid."""
-        with metrics.unless_full():
+        with unless_full():
             self.store.promote_token(account.player.id, token)
 
     def _renew(self, account: Account, now: int) -> None:
@@ -145,7 +145,7 @@ class Players:
                 self.store.renew_player(account.player.id, now, self.retention.player)
         except ResponseError as error:
             # A store that is full refuses changes, but requests can still read.
-            metrics.store_failed(error)
+            count_failure(error)
 
 
 def _next_secret(credentials: Credentials, nonce: bytes) -> str:

@@ -8,20 +8,19 @@ from typing import TypeVar
 from redis import RedisError
 
 from api.concurrency.time_slices import long_work, pause
-from api.games.cursors import page_cursor, read_page_cursor
-from api.games.players import Credentials, Players
-from api.games.representations import (
+from api.games.answers import (
     EventPage,
     GamePage,
+    GameRecord,
     GameSummary,
+    MadeMove,
     PresenceAnswer,
-    RecordAnswer,
-    RecordedExpiry,
-    RecordedMove,
+    RunOutCountdown,
     SeatPresence,
-    game_summary,
-    item_answers,
 )
+from api.games.cursors import page_cursor, read_page_cursor
+from api.games.players import Credentials, Players
+from api.games.representations import game_summary, item_answers
 from api.games.rulesets import find_ruleset, no_such_ruleset
 from api.games.transactions import LoadedGame
 from api.model.events import BY_CLOCK
@@ -167,7 +166,7 @@ class Queries:
 
     # --- Record ------------------------------------------------------------------------
 
-    def record(self, loaded: LoadedGame) -> RecordAnswer:
+    def record(self, loaded: LoadedGame) -> GameRecord:
         """Return the deal, the moves and the result of a game that was started and has ended.
 
         Raises `Problem` (``game_not_over``, ``record_not_found``, ``game_not_found``).
@@ -178,7 +177,7 @@ class Queries:
         if deal is None:
             raise Problem("game_not_found")  # the game has expired since it was read
         entries = map(_record_entry, self._all_items(game))
-        return RecordAnswer(
+        return GameRecord(
             ruleset=game.ruleset,
             seat_count=game.seat_count,
             options=game.options,
@@ -226,9 +225,9 @@ def _event_page(loaded: LoadedGame, items: Sequence[HistoryItem], last: int) -> 
     return EventPage(answers, last, last < game.version, game.status, False)
 
 
-def _record_entry(item: HistoryItem) -> RecordedMove | RecordedExpiry | None:
+def _record_entry(item: HistoryItem) -> MadeMove | RunOutCountdown | None:
     """Return a move or the end of a countdown as the record has it, None for any other item."""
     at = timestamp(item.at)
     if item.move != NOT_A_MOVE and item.seat is not None:
-        return RecordedMove(item.seat, item.move, item.turn, at, item.by)
-    return RecordedExpiry(item.turn, at) if item.by == BY_CLOCK else None
+        return MadeMove(item.seat, item.move, item.turn, at, item.by)
+    return RunOutCountdown(item.turn, at) if item.by == BY_CLOCK else None

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import secrets
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from random import SystemRandom
 from typing import Any
@@ -20,12 +20,21 @@ from redis import RedisError
 from api.concurrency.single_flight import SingleFlight
 from api.games.players import Credentials, Players, Remembered
 from api.games.progress import Progress, is_due
-from api.model.game import PRIVATE, Audience, Game, HistoryItem, Player
+from api.model.game import (
+    CANCELLED,
+    FINISHED,
+    NOT_A_MOVE,
+    PRIVATE,
+    Audience,
+    Game,
+    HistoryItem,
+    Player,
+)
 from api.model.retention import Retention
 from api.observability import metrics
 from api.problems.problem import Problem
 from api.storage.client import Command
-from api.storage.errors import is_full
+from api.storage.errors import count_failure, is_full
 from api.storage.games import Change, StoredGame
 from api.storage.indexes import Indexes
 from api.storage.store import Store
@@ -184,7 +193,7 @@ class Transactions:
         except RedisError as error:
             if not is_full(error):
                 raise
-            metrics.store_failed(error)
+            count_failure(error)
             self._full_until = time.monotonic() + FULL_SECONDS
             return stored
 
@@ -234,7 +243,7 @@ class Transactions:
         if not self.store.commit(before, change, self.retention.of_game(game, now)):
             metrics.commit_conflicted()
             return None
-        metrics.committed(before, game, change.items)
+        _count_commit(before, game, change.items)
         self.indexes.after_commit(before, game, now)
         if before is None or before.seats != game.seats:
             self.store.announce(_newly_concerned(before, game))
@@ -252,6 +261,18 @@ class Transactions:
         if self.indexes.are_to_be_renewed(before, game, now):
             game = replace(game, indexed_at=now)
         return replace(change, game=game, items=items)
+
+
+def _count_commit(before: Game | None, after: Game, items: Iterable[HistoryItem]) -> None:
+    for item in items:
+        if item.move != NOT_A_MOVE:
+            metrics.move_committed(after.ruleset, str(item.by))
+    if before is None:
+        metrics.game_changed(after.ruleset, "created")
+    if after.started_at is not None and (before is None or before.started_at is None):
+        metrics.game_changed(after.ruleset, "started")
+    if after.status in (FINISHED, CANCELLED) and (before is None or before.status != after.status):
+        metrics.game_changed(after.ruleset, after.status)
 
 
 def changed(before: StoredGame, change: Change) -> StoredGame:

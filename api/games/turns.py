@@ -13,6 +13,7 @@ from functools import cached_property
 from msgspec import Raw
 
 from api.concurrency.time_slices import long_work, pause
+from api.games.answers import EndedGame, TurnsAnswer
 from api.games.cursors import (
     TurnsCursor,
     end_mark,
@@ -23,7 +24,7 @@ from api.games.cursors import (
 from api.games.players import Credentials, Players
 from api.games.progress import is_due
 from api.games.queries import each_readable
-from api.games.representations import EndedGame, TurnsAnswer, game_answer
+from api.games.representations import game_answer
 from api.games.transactions import Transactions
 from api.model.game import ENDED, PLAYING, Game, raw
 from api.model.retention import COMMIT_MS

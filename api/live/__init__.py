@@ -1,9 +1,13 @@
-"""Waiting: long polls and streams, over one subscription for a whole worker.
+"""Waiting for news: long polls and event streams.
 
-`subscription` hears, `hub` looks at what was heard of and wakes who waits for it, `polls` and
-`streams` answer. A signal only ever says "look": what is there decides, so one that is lost costs
-no more than the time until the hub looks again by itself.
+- `hub.Hub` has the subscriptions of a worker. It reads the games that a notification is about and
+  wakes their waiters. `topics` are what a waiter waits for, and what it finds there.
+- `long_polls.LongPolls` and `event_streams.EventStreams` answer the requests.
+- `quota.Quota` limits how many requests wait in this worker.
+
+A notification only says that there may be news; the stored game decides. A lost notification
+delays the news until the next recheck.
 """
 
 MAX_WAIT_SECONDS = 25
-"""How long a poll may wait: well below the half minute after which proxies give up."""
+"""The longest wait of a poll, well below the 30 seconds after which proxies time out."""

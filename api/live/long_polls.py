@@ -1,8 +1,8 @@
-"""Long polls: an answer as soon as there is news for whoever asks, at the latest in time.
+"""Long polls: requests that wait for news, at most for a given time.
 
-Whoever asks says what it has; if there is anything newer, whatever happened in between, it is
-answered at once. A wait ends with an answer whatever happens to the store, in the worst case with
-what was there when it began. How answers are rendered, and what they hold, is others' business.
+A request says what the client knows already, so news that came between two requests is answered at
+once. Every wait ends with an answer. If the store fails meanwhile, the answer is what was read when
+the wait began.
 """
 
 from __future__ import annotations
@@ -17,226 +17,231 @@ from msgspec import Raw
 from redis import RedisError
 
 from api.concurrency.single_flight import SingleFlight
+from api.games.answers import EventPage
 from api.games.players import Credentials
 from api.games.queries import Queries
-from api.games.representations import EventPage
 from api.games.transactions import LoadedGame, exists_for
 from api.games.turns import TurnQueries, Turns
-from api.live.hub import PAUSE_SECONDS, RECHECK_SECONDS, Hub, PlayerTopic, Shared, Waiter
+from api.live.hub import PAUSE_SECONDS, RECHECK_SECONDS, Hub
 from api.live.quota import Quota
+from api.live.topics import PlayerTopic, SharedSnapshot, Waiter
 from api.model.game import ENDED, Game
 from api.problems.problem import Problem
 from api.storage.errors import Unreadable
 from api.storage.games import StoredGame
 
 Answer = TypeVar("Answer")
-Enough = Callable[[Game], bool]
+
+Condition = Callable[[Game], bool]
+"""Whether a game is news to the client."""
 
 
 class Polled(NamedTuple):
-    """What a poll ended with: the game as it is then, and the look that others share."""
+    """The result of a poll of a game.
+
+    Attributes:
+        loaded: The game at the end of the wait.
+        snapshot: The snapshot that the poll shares with others, if one ended it.
+        is_over_quota: Whether the request could not wait, as there was no slot.
+    """
 
     loaded: LoadedGame
-    look: Shared | None = None
-    is_over_cap: bool = False
+    snapshot: SharedSnapshot | None = None
+    is_over_quota: bool = False
 
-    def once(self, what: Hashable, make: Callable[[LoadedGame], Answer]) -> Answer:
-        """What `make` makes of it, made once for all of the same audience."""
-        if self.look is None:
+    def once(self, key: Hashable, make: Callable[[LoadedGame], Answer]) -> Answer:
+        """Return the result of `make`, which is called once for all polls of this audience."""
+        if self.snapshot is None:
             return make(self.loaded)
-        return self.look.once((what, self.loaded.audience), lambda: make(self.loaded))
+        return self.snapshot.once((key, self.loaded.audience), lambda: make(self.loaded))
 
 
 class PolledEvents(NamedTuple):
-    """The answer to a poll of a game's events, and the time of it (ms)."""
+    """The result of a poll of a game's events, and its time (ms)."""
 
     now: int
     page: EventPage
-    is_over_cap: bool
+    is_over_quota: bool
 
 
 class PolledTurns(NamedTuple):
-    """The answer to a poll of a player's turns, and the time of it (ms)."""
+    """The result of a poll of a player's turns, and its time (ms)."""
 
     now: int
     answer: Raw
-    is_over_cap: bool
+    is_over_quota: bool
 
 
-def is_over(game: Game) -> bool:
-    """Whether nothing will ever happen in a game again."""
+def has_ended(game: Game) -> bool:
+    """Return whether a game has ended, so that there will be no news of it."""
     return game.status in ENDED
 
 
 class LongPolls:
-    """Waits for those who ask."""
+    """Answers long polls."""
 
-    def __init__(self, hub: Hub, quota: Quota, reader: Queries, turns: TurnQueries) -> None:
+    def __init__(self, hub: Hub, quota: Quota, queries: Queries, turn_queries: TurnQueries) -> None:
         self.hub = hub
         self.quota = quota
-        self.queries = reader
-        self.turn_queries = turns
-        self._looks = SingleFlight[Turns]()
+        self.queries = queries
+        self.turn_queries = turn_queries
+        self._reads_of_turns = SingleFlight[Turns]()
 
-    # --- One game ----------------------------------------------------------------------------
+    # --- One game ------------------------------------------------------------------------
 
-    def game(self, loaded: LoadedGame, seconds: int, enough: Enough) -> Polled:
-        """The game once it is `enough`, or when the time is up.
+    def game(self, loaded: LoadedGame, seconds: int, is_news: Condition) -> Polled:
+        """Wait until a game is news or has ended, at most for so many seconds.
 
-        Raises `Problem` (``game_not_found``) if it is gone, or exists for the caller no more, and
-        whatever keeps it from being read.
+        Raises `Unreadable` or another error that keeps the game from being read, and `Problem`
+        (``game_not_found``) if it has expired or does not exist for the caller any more.
         """
-        if seconds == 0 or enough(loaded.game) or is_over(loaded.game):
+        if seconds == 0 or is_news(loaded.game) or has_ended(loaded.game):
             return Polled(loaded)
-        with self._place(loaded.reader) as has_place:
-            if not has_place:
-                return Polled(loaded, is_over_cap=True)
-            return self._wait(loaded, time.monotonic() + seconds, enough)
+        with self._slot(loaded.reader) as has_slot:
+            if not has_slot:
+                return Polled(loaded, is_over_quota=True)
+            return self._wait(loaded, time.monotonic() + seconds, is_news)
 
-    def _wait(self, loaded: LoadedGame, until: float, enough: Enough) -> Polled:
-        def wants(game: Game | None) -> bool:
-            return game is None or is_over(game) or enough(game)
+    def _wait(self, loaded: LoadedGame, until: float, is_news: Condition) -> Polled:
+        def ends_wait(game: Game | None) -> bool:
+            return game is None or has_ended(game) or is_news(game)
 
         with self.hub.waiter() as waiter:
-            topic = self.hub.game(loaded.game.id, is_well=True)
-            waiter.watch(topic, wants)
+            topic = self.hub.game_topic(loaded.game.id, is_readable=True)
+            waiter.watch(topic, ends_wait)
             while (left := until - time.monotonic()) > 0 and not self.hub.is_stopping:
                 if topic.fault is not None:
-                    # What was kept of those who were told before would only grow.
+                    # All waiters raise the same error: do not collect their tracebacks in it.
                     raise topic.fault.with_traceback(None)
-                look = topic.look
-                if look and wants(look.game):
-                    if look.is_newer(loaded.now, loaded.game.version):
-                        return Polled(self._seen(loaded, look.found), look)
-                    self.hub.doubt(topic)
+                snapshot = topic.snapshot
+                if snapshot is not None and ends_wait(snapshot.game):
+                    if snapshot.is_newer(loaded.now, loaded.game.version):
+                        return Polled(self._with_game(loaded, snapshot.stored), snapshot)
+                    self.hub.read_again_later(topic)
                 waiter.wait(left)
-            return Polled(self._finally(loaded))
+            return Polled(self._read(loaded))
 
-    def _finally(self, loaded: LoadedGame) -> LoadedGame:
-        """What is there when the time is up: nobody leaves without having looked."""
+    def _read(self, loaded: LoadedGame) -> LoadedGame:
+        """Read the game once more at the end of the wait, as notifications may be lost."""
         try:
-            (look,) = self.hub.store.snapshots([loaded.game.id])
+            (snapshot,) = self.hub.store.snapshots([loaded.game.id])
         except RedisError:
-            return self._later(loaded)
-        if isinstance(look, Unreadable):
-            raise look
-        self.hub.see_clock(look.now)
-        return self._seen(loaded, look.found)
+            return self._unchanged(loaded)
+        if isinstance(snapshot, Unreadable):
+            raise snapshot
+        self.hub.set_clock(snapshot.now)
+        return self._with_game(loaded, snapshot.found)
 
-    def _seen(self, loaded: LoadedGame, found: StoredGame | None) -> LoadedGame:
-        if found is None or not exists_for(found.game, loaded.caller):
+    def _with_game(self, loaded: LoadedGame, stored: StoredGame | None) -> LoadedGame:
+        if stored is None or not exists_for(stored.game, loaded.caller):
             raise Problem("game_not_found")
-        return LoadedGame(self.hub.now(), loaded.caller, found)
+        return LoadedGame(self.hub.now(), loaded.caller, stored)
 
-    def _later(self, loaded: LoadedGame) -> LoadedGame:
-        """What was there at the beginning, and is there now that the time is up."""
+    def _unchanged(self, loaded: LoadedGame) -> LoadedGame:
+        """Return the game as it was at the begin of the wait, with the time of its end."""
         return LoadedGame(max(self.hub.now(), loaded.now), loaded.caller, loaded.stored)
 
     def until_changed(self, loaded: LoadedGame, seconds: int) -> Polled:
-        """The game once it is not what it is, or when the time is up."""
-
-        def enough(game: Game) -> bool:
-            return (game.version, game.commit) != (loaded.game.version, loaded.game.commit)
-
-        return self.game(loaded, seconds, enough)
+        """Wait until a game has changed in any way."""
+        known = (loaded.game.version, loaded.game.commit)
+        return self.game(loaded, seconds, lambda game: (game.version, game.commit) != known)
 
     def events(self, loaded: LoadedGame, since: int, limit: int, seconds: int) -> PolledEvents:
-        """What happened in a game after a version, once there is something."""
-
-        def enough(game: Game) -> bool:
-            return game.version != since
+        """Wait until a game has another version, and return the events after `since`."""
 
         def page(of: LoadedGame) -> EventPage:
             return self.queries.events(of, since, limit)
 
         until = time.monotonic() + seconds
-        polled = self.game(loaded, seconds, enough)
+        polled = self.game(loaded, seconds, lambda game: game.version != since)
         while True:
             try:
-                made = polled.once(("events", since, limit), page)
-                return PolledEvents(polled.loaded.now, made, polled.is_over_cap)
+                events = polled.once(("events", since, limit), page)
+                return PolledEvents(polled.loaded.now, events, polled.is_over_quota)
             except RedisError:
-                # The store failed just after it told of something.
-                if polled.look is None:
+                if polled.snapshot is None:
                     raise
+                # The store failed between the snapshot and the read of the events.
                 gevent.sleep(PAUSE_SECONDS)
                 if time.monotonic() > until:
-                    polled = Polled(self._later(loaded))
+                    polled = Polled(self._unchanged(loaded))
 
-    # --- A player's turns ---------------------------------------------------------------------
+    # --- A player's turns ----------------------------------------------------------------
 
     def turns(
         self, credentials: Credentials | None, since: str | None, seconds: int
     ) -> PolledTurns:
-        """The games that wait for the caller, once there is one that it has not seen."""
-        look = self._look_for_turns(credentials, since)
-        first = look()
+        """Wait until the caller's turns are news, at most for so many seconds.
+
+        `since` is the cursor of an earlier answer. Raises `Problem` as `TurnQueries.turns`.
+        """
+        first = self._read_turns(credentials, since)
         if seconds == 0 or first.is_news:
             return PolledTurns(first.now, first.rendered, False)
-        self.hub.see_clock(first.now)
+        self.hub.set_clock(first.now)
         until = time.monotonic() + seconds
-        with self._place(first.caller) as has_place:
-            if not has_place:
+        with self._slot(first.caller) as has_slot:
+            if not has_slot:
                 return PolledTurns(first.now, first.rendered, True)
             with self.hub.waiter() as waiter:
-                topic = self.hub.player(first.caller)
+                topic = self.hub.player_topic(first.caller)
                 waiter.watch(topic, lambda _: True)
                 last = first
                 watched: set[str] = set()
                 while until > time.monotonic() and not self.hub.is_stopping:
                     try:
-                        is_told = self._watch_games(waiter, topic, watched, first, until)
-                        last = look()
+                        is_notified = self._watch_games(waiter, topic, watched, first, until)
+                        last = self._read_turns(credentials, since)
                     except RedisError:
                         gevent.sleep(PAUSE_SECONDS)
                         continue
                     if last.is_news:
                         return PolledTurns(last.now, last.rendered, False)
                     left = until - time.monotonic()
-                    waiter.wait(left if is_told else min(left, RECHECK_SECONDS))
-                # As it is now: a game that waited for the caller may wait no more.
+                    waiter.wait(left if is_notified else min(left, RECHECK_SECONDS))
+                # A game that waited for the caller may not wait any more, which is no news.
                 with suppress(RedisError):
-                    last = look()
+                    last = self._read_turns(credentials, since)
                 return PolledTurns(max(self.hub.now(), last.now), last.rendered, False)
 
-    def _look_for_turns(
-        self, credentials: Credentials | None, since: str | None
-    ) -> Callable[[], Turns]:
-        """Looks for a caller's turns: many who ask the same when they are woken look once."""
+    def _read_turns(self, credentials: Credentials | None, since: str | None) -> Turns:
+        """Read a caller's turns, once for all of its polls that are woken at the same time."""
         if credentials is None:
-            return lambda: self.turn_queries.turns(credentials, since)
-        asked = (credentials.player_id, credentials.secret_hash, since)
-        return lambda: self._looks.run_fresh(
-            asked, lambda: self.turn_queries.turns(credentials, since)
+            return self.turn_queries.turns(credentials, since)
+        key = (credentials.player_id, credentials.secret_hash, since)
+        return self._reads_of_turns.run_fresh(
+            key, lambda: self.turn_queries.turns(credentials, since)
         )
 
     def _watch_games(
         self, waiter: Waiter, topic: PlayerTopic, watched: set[str], turns: Turns, until: float
     ) -> bool:
-        """Watch all games that may concern the player; whatever is read after this is complete.
+        """Watch all games that may concern a player; return whether notifications are heard.
 
-        Whether we shall be told of what happens there. If not, as it cannot be listened to now,
-        somebody has to look now and then.
+        A read after this misses no news. If notifications are not heard now, the caller has to
+        read again from time to time.
         """
 
-        def wants(game: Game | None) -> bool:
+        def is_news(game: Game | None) -> bool:
             return game is not None and turns.would_be_news(game)
 
         until = min(until, time.monotonic() + RECHECK_SECONDS)
         topic.ready.wait(max(until - time.monotonic(), 0))
-        new = [self.hub.game(game_id) for game_id in self.hub.games_of(topic) - watched]
+        new = [self.hub.game_topic(each) for each in self.hub.read_games_of(topic) - watched]
         for game in new:
-            waiter.watch(game, wants)
+            waiter.watch(game, is_news)
             watched.add(game.id)
         for game in new:
             game.ready.wait(max(until - time.monotonic(), 0))
-        return topic.ready.is_set() and all(self.hub.game(each).ready.is_set() for each in watched)
+        return topic.ready.is_set() and all(
+            self.hub.game_topic(each).ready.is_set() for each in watched
+        )
 
     @contextmanager
-    def _place(self, player_id: str | None) -> Iterator[bool]:
-        place = self.quota.take(player_id)
+    def _slot(self, player_id: str | None) -> Iterator[bool]:
+        slot = self.quota.take(player_id)
         try:
-            yield place is not None
+            yield slot is not None
         finally:
-            if place is not None:
-                place.give_back()
+            if slot is not None:
+                slot.release()

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from enum import StrEnum
+from typing import Annotated
 
 from api.model.game import Player
+from api.model.members import SeatCount
+from engine.published import described
 from engine.ruleset import Event, Result, Seat
 
 
@@ -23,29 +26,29 @@ BY_PLAYER, BY_HOUSE, BY_CLOCK, BY_TABLE = Cause
 class SeatTaken(Event, frozen=True, tag="seat_taken"):
     """A player took the seat."""
 
-    seat: Seat
-    player: Player
+    seat: Annotated[Seat, described("The seat that was free.")]
+    player: Annotated[Player, described("Who has it now.")]
 
 
 class SeatLeft(Event, frozen=True, tag="seat_left"):
     """A player left before the start, and the seat is free again."""
 
-    seat: Seat
-    player: Player
+    seat: Annotated[Seat, described("The seat that is free now.")]
+    player: Annotated[Player, described("Who had it, or had it reserved.")]
 
 
 class SeatHandedOver(Event, frozen=True, tag="seat_handed_over"):
     """The house plays for the seat from now on."""
 
-    seat: Seat
-    house: str
+    seat: Annotated[Seat, described("The seat.")]
+    house: Annotated[str, described("The level at which the house plays.")]
 
 
 class SeatTakenBack(Event, frozen=True, tag="seat_taken_back"):
     """The player plays again for the seat that the house played for."""
 
-    seat: Seat
-    player: Player
+    seat: Annotated[Seat, described("The seat.")]
+    player: Annotated[Player, described("Who is back.")]
 
 
 class TimeRanOut(Event, frozen=True, tag="time_ran_out"):
@@ -54,19 +57,21 @@ class TimeRanOut(Event, frozen=True, tag="time_ran_out"):
     The events of the move follow.
     """
 
-    seat: Seat
+    # The events of the move follow.
+    seat: Annotated[Seat, described("The seat, which moves itself again the next time.")]
 
 
 class GameStarted(Event, frozen=True, tag="game_started"):
     """All seats are taken and the game starts; its first events follow."""
 
-    seat_count: int
+    # The first events of the game follow.
+    seat_count: Annotated[SeatCount, described("How many play.")]
 
 
 class GameFinished(Event, frozen=True, tag="game_finished"):
     """The game is over by its rules."""
 
-    result: Result
+    result: Annotated[Result, described("How it ended.")]
 
 
 class GameCancelled(Event, frozen=True, tag="game_cancelled"):

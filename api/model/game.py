@@ -15,6 +15,8 @@ from typing import Annotated, Any, NamedTuple
 import msgspec
 from msgspec import Meta, Raw, Struct
 
+from api.model.members import Id
+from engine.published import described, published_as
 from engine.ruleset import Event, Result, Seat, Told
 
 FORMAT = 1
@@ -49,12 +51,29 @@ UNFINISHED = (OPEN, PLAYING)
 ENDED = (FINISHED, CANCELLED)
 
 
+class PlayerKind(StrEnum):
+    """Whether a person or a program plays."""
+
+    HUMAN = "human"
+    BOT = "bot"
+
+
+MAX_NAME_LENGTH = 40
+
+
 class Player(Struct, frozen=True):
     """The public data of a player."""
 
-    id: str
-    name: str
-    kind: str
+    id: Annotated[Id, described("The player's id. Anybody may know it: it proves nothing.")]
+    name: Annotated[
+        str,
+        described(
+            "What the player is called. Names need not be different.",
+            minLength=1,
+            maxLength=MAX_NAME_LENGTH,
+        ),
+    ]
+    kind: Annotated[str, published_as(PlayerKind, "Whether a person or a program plays.")]
 
 
 class Account(Struct, frozen=True):

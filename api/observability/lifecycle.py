@@ -1,35 +1,35 @@
-"""Whether this worker is about to stop, and what is to be done at once when it does.
+"""Whether this worker is about to stop, and the callbacks to run when it stops.
 
-The worker knows nothing of the application, and the application nothing of the worker: both know
-this module. It imports nothing, so that the worker can load it early.
+The worker tells this module of its stop, and the application asks it, so that neither knows the
+other. It imports nothing, so that the worker can load it before gevent patches.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
-_calls: list[Callable[[], None]] = []
-_is_announced = False
+_callbacks: list[Callable[[], None]] = []
+_is_stopping = False
 
 
-def when_stopping(call: Callable[[], None]) -> None:
-    """Have this called when the worker stops, before requests in flight are waited for."""
-    _calls.append(call)
+def on_stop(callback: Callable[[], None]) -> None:
+    """Run `callback` when the worker stops, before it waits for the requests in flight."""
+    _callbacks.append(callback)
 
 
-def announce() -> None:
-    """The worker was told to stop: it still serves, but nobody new should be sent here."""
-    global _is_announced  # noqa: PLW0603 (there is one worker in a process)
-    _is_announced = True
+def announce_stop() -> None:
+    """Report not ready from now on: the worker still serves, but will stop soon."""
+    global _is_stopping  # noqa: PLW0603 (there is one worker in a process)
+    _is_stopping = True
 
 
-def is_announced() -> bool:
-    """Whether the worker is about to stop."""
-    return _is_announced
+def is_stopping() -> bool:
+    """Return whether the worker was told to stop."""
+    return _is_stopping
 
 
 def stop() -> None:
-    """The worker stops: requests that wait for something are to be answered now."""
-    announce()
-    for call in _calls:
-        call()
+    """Run the callbacks: they end the requests that wait for something to happen."""
+    announce_stop()
+    for callback in _callbacks:
+        callback()

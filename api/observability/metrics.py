@@ -1,15 +1,14 @@
-"""What is counted and measured, for Prometheus: one function for each thing that can happen.
+"""The metrics for Prometheus: one function for each event that is counted or measured.
 
-Callers say what happened; names, labels and how the workers' counts are put together are this
-module's business. No label holds anything that a stranger chose, so there is a bounded number of
-them. A commit that was made is counted at most once; one whose answer got lost may be missing.
+Callers pass plain values. Names, labels and how the counts of the workers are summed are known here
+alone. No label holds a value that a client chose, so the number of series is bounded. A commit is
+counted at most once; a commit whose answer was lost may be missing.
 """
 
 from __future__ import annotations
 
-import contextlib
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from functools import cache
 
 from prometheus_client import (
@@ -24,24 +23,23 @@ from prometheus_client import (
 from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.multiprocess import MultiProcessCollector
 from prometheus_client.registry import Collector
-from redis.exceptions import ConnectionError as RedisConnectionError
-from redis.exceptions import RedisError
-from redis.exceptions import TimeoutError as RedisTimeoutError
 
-from api.config.rate_policies import POLICIES
-from api.model.game import CANCELLED, FINISHED, NOT_A_MOVE, Game, HistoryItem
-from api.observability import context, multiprocess
-from api.storage.errors import Unreadable, is_full
+from api.observability import multiprocess
+from api.observability.context import UNMATCHED
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
+STORE_ERROR_KINDS = ("connection", "timeout", "full", "other")
+QUOTAS = ("worker", "strangers", "address", "player")
+
 _directory = multiprocess.directory()
 if _directory is not None:
-    # Where the library looks for it, and how it tells workers apart: not by their process id.
+    # The library finds the directory here. It tells workers apart by this number instead of their
+    # process ids.
     os.environ["PROMETHEUS_MULTIPROC_DIR"] = str(_directory)
     values.ValueClass = values.MultiProcessValue(multiprocess.number)  # type: ignore[no-untyped-call]
 
-# When a count began is known to nobody who counts with others.
+# The library does not support the time of creation for counts of several processes.
 disable_created_metrics()  # type: ignore[no-untyped-call]
 _registry = CollectorRegistry()
 
@@ -53,21 +51,21 @@ _REQUESTS = Counter(
 )
 _REQUEST_SECONDS = Histogram(
     "ludotheque_request_duration_seconds",
-    "How long requests took that waited for nothing, by method and route.",
+    "Duration of requests that did not wait for an event, by method and route.",
     ("method", "route"),
     buckets=(0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5),
     registry=_registry,
 )
 _WAIT_SECONDS = Histogram(
     "ludotheque_wait_duration_seconds",
-    "How long requests took that waited for something to happen: polls and streams, by route.",
+    "Duration of requests that waited for an event (long polls and streams), by route.",
     ("route",),
     buckets=(0.1, 0.5, 1, 5, 10, 20, 30, 60, 300, 1800, 7200),
     registry=_registry,
 )
 _WAITERS = Gauge(
     "ludotheque_waiters",
-    "Polls and streams that wait now.",
+    "Long polls and streams that wait now.",
     multiprocess_mode="livesum",
     registry=_registry,
 )
@@ -79,19 +77,19 @@ _WORKERS = Gauge(
 )
 _MOVES = Counter(
     "ludotheque_moves",
-    "Moves committed, by ruleset and by whom: player, house or clock.",
+    "Moves committed, by ruleset and by the mover: player, house or clock.",
     ("ruleset", "by"),
     registry=_registry,
 )
 _GAMES = Counter(
     "ludotheque_games",
-    "What became of games, by ruleset: created, started, finished, cancelled.",
+    "Games created, started, finished or cancelled, by ruleset and event.",
     ("ruleset", "event"),
     registry=_registry,
 )
 _CONFLICTS = Counter(
     "ludotheque_commit_conflicts",
-    "Commits that another request came before, and that were decided again.",
+    "Commits that conflicted with another request's and were retried.",
     registry=_registry,
 )
 _STORE_ERRORS = Counter(
@@ -102,32 +100,30 @@ _STORE_ERRORS = Counter(
 )
 _RATE_LIMITED = Counter(
     "ludotheque_rate_limited",
-    "Requests refused since there were too many, by limit.",
+    "Requests refused by a rate limit, by limit.",
     ("limit",),
     registry=_registry,
 )
 _WAITS_REFUSED = Counter(
     "ludotheque_waits_refused",
-    "Polls that were answered at once and streams that were refused as too many waited, by whose "
-    "places were taken: the worker's, the strangers', the address's or the player's.",
+    "Long polls answered at once and streams refused because a quota was used up, by quota: of the "
+    "worker, of strangers together, of an address or of a player.",
     ("places",),
     registry=_registry,
 )
 _CONNECTIONS_REFUSED = Counter(
     "ludotheque_connections_refused",
-    "Connections closed at once as their address had too many.",
+    "Connections closed at once because their address had CONNECTIONS_PER_ADDRESS.",
     registry=_registry,
 )
 
-# So that they are there, at zero, before the first.
-for _kind in ("connection", "timeout", "full", "other"):
+# Export the series with value 0 before the first event.
+for _kind in STORE_ERROR_KINDS:
     _STORE_ERRORS.labels(_kind)
-for _policy in POLICIES:
-    _RATE_LIMITED.labels(_policy.name)
-for _places in ("worker", "strangers", "address", "player"):
-    _WAITS_REFUSED.labels(_places)
+for _quota in QUOTAS:
+    _WAITS_REFUSED.labels(_quota)
 
-# The children are kept: looking one up takes longer than counting.
+# The series are cached: the library takes longer to look one up than to count.
 _request_counter = cache(_REQUESTS.labels)
 _request_seconds = cache(_REQUEST_SECONDS.labels)
 _wait_seconds = cache(_WAIT_SECONDS.labels)
@@ -136,94 +132,79 @@ _games = cache(_GAMES.labels)
 
 
 def worker_started() -> None:
-    """This worker is there."""
+    """Count this worker."""
     _WORKERS.set(1)
 
 
-def request_answered(trace: context.RequestContext, status: int, seconds: float) -> None:
-    """A request was answered, to the last byte."""
-    method = trace.known_method
-    _request_counter(method, trace.route, status).inc()
-    if trace.has_waited:
-        _wait_seconds(trace.route).observe(seconds)
+def rate_limits_set(limits: Iterable[str]) -> None:
+    """Export the series of these rate limits with value 0 before the first event."""
+    for limit in limits:
+        _RATE_LIMITED.labels(limit)
+
+
+def request_answered(
+    method: str, route: str, status: int, seconds: float, *, has_waited: bool
+) -> None:
+    """Count and measure an answered request. `method` is a known one or `other`."""
+    _request_counter(method, route, status).inc()
+    if has_waited:
+        _wait_seconds(route).observe(seconds)
     else:
-        _request_seconds(method, trace.route).observe(seconds)
+        _request_seconds(method, route).observe(seconds)
 
 
-def request_refused(status: int) -> None:
-    """What came could not be read as a request, and was answered with this status."""
-    _request_counter("other", context.UNMATCHED, status).inc()
+def request_malformed(status: int) -> None:
+    """Count input that could not be read as a request, by the status of the answer."""
+    _request_counter("other", UNMATCHED, status).inc()
 
 
-def committed(before: Game | None, after: Game, items: Iterable[HistoryItem]) -> None:
-    """A change of a game was committed."""
-    for item in items:
-        if item.move != NOT_A_MOVE:
-            _moves(after.ruleset, str(item.by)).inc()
-    if before is None:
-        _games(after.ruleset, "created").inc()
-    if after.started_at is not None and (before is None or before.started_at is None):
-        _games(after.ruleset, "started").inc()
-    if after.status in (FINISHED, CANCELLED) and (before is None or before.status != after.status):
-        _games(after.ruleset, after.status).inc()
+def move_committed(ruleset: str, by: str) -> None:
+    """Count a move. `by` is player, house or clock."""
+    _moves(ruleset, by).inc()
+
+
+def game_changed(ruleset: str, event: str) -> None:
+    """Count a game that was created, started, finished or cancelled."""
+    _games(ruleset, event).inc()
 
 
 def commit_conflicted() -> None:
-    """Another request came before a commit."""
+    """Count a commit that another request's commit preceded."""
     _CONFLICTS.inc()
 
 
-def store_failed(error: RedisError | Unreadable) -> None:
-    """The store failed, or has something else under a key than it should."""
-    if isinstance(error, RedisTimeoutError):
-        kind = "timeout"
-    elif isinstance(error, RedisConnectionError):
-        kind = "connection"
-    elif is_full(error):
-        kind = "full"
-    else:
-        kind = "other"
+def store_failed(kind: str) -> None:
+    """Count a failure of the store. `kind` is one of `STORE_ERROR_KINDS`."""
     _STORE_ERRORS.labels(kind).inc()
 
 
-@contextlib.contextmanager
-def unless_full() -> Iterator[None]:
-    """Leave a block whose change a full store refuses, and count that; a later request makes it."""
-    try:
-        yield
-    except RedisError as error:
-        if not is_full(error):
-            raise
-        store_failed(error)
-
-
 def rate_limited(limit: str) -> None:
-    """A request was refused by this limit: one of a few names of ours."""
+    """Count a request that this rate limit refused."""
     _RATE_LIMITED.labels(limit).inc()
 
 
 def wait_began() -> None:
-    """A poll or a stream has taken a place."""
+    """Count a long poll or a stream that waits."""
     _WAITERS.inc()
 
 
 def wait_ended() -> None:
-    """A poll or a stream has given its place back."""
+    """Count a long poll or a stream that waits no more."""
     _WAITERS.dec()
 
 
-def wait_refused(places: str) -> None:
-    """A poll or a stream got no place: those of the worker, of strangers, … were taken."""
-    _WAITS_REFUSED.labels(places).inc()
+def wait_refused(quota: str) -> None:
+    """Count a long poll or a stream that this quota refused (see `QUOTAS`)."""
+    _WAITS_REFUSED.labels(quota).inc()
 
 
 def connection_refused() -> None:
-    """A connection was closed at once, as its address had too many."""
+    """Count a connection that was closed at once because its address had too many."""
     _CONNECTIONS_REFUSED.inc()
 
 
 class _Lobby(Collector):
-    """The games in the lobby, as they were just counted."""
+    """The number of games in the lobby, as just read from the store."""
 
     def __init__(self, games: dict[str, int]) -> None:
         self.games = games
@@ -231,8 +212,8 @@ class _Lobby(Collector):
     def collect(self) -> Iterable[GaugeMetricFamily]:
         family = GaugeMetricFamily(
             "ludotheque_lobby_games",
-            "Public games in the store, by status, with some that have just changed or expired. "
-            "The same from every instance: take the maximum, not the sum.",
+            "Public games in the store, by status. Games that have just changed or expired may "
+            "count wrongly. Every instance exports the same value: take the maximum, not the sum.",
             labels=("status",),
         )
         for status, number in self.games.items():
@@ -241,7 +222,7 @@ class _Lobby(Collector):
 
 
 class _StoreFull(Collector):
-    """Whether the store is full, as it has just said."""
+    """Whether the store is full, as just read from it."""
 
     def __init__(self, store_full: bool) -> None:
         self.store_full = store_full
@@ -249,25 +230,25 @@ class _StoreFull(Collector):
     def collect(self) -> Iterable[GaugeMetricFamily]:
         yield GaugeMetricFamily(
             "ludotheque_store_full",
-            "1 while the store says that its memory or its disk is full, 0 while it does not. "
-            "The same from every instance: take the maximum, not the sum.",
+            "1 while the store's memory or disk is full, else 0. Every instance exports the same "
+            "value: take the maximum, not the sum.",
             value=self.store_full,
         )
 
 
 def exposition(lobby: dict[str, int] | None, store_full: bool | None) -> bytes:
-    """All that was counted, by all workers, in Prometheus' text format.
+    """Return the metrics of all workers in Prometheus' text format.
 
-    `lobby` says how many public games there are by status, `store_full` whether the store refuses
-    changes; None if the store did not answer.
+    `lobby` is the number of public games by status, `store_full` whether the store refuses
+    changes. None if the store did not answer: then these metrics are left out.
     """
     registry = _registry
     if _directory is not None:
         registry = CollectorRegistry()
         MultiProcessCollector(registry, str(_directory))  # type: ignore[no-untyped-call]
-    asked = CollectorRegistry()
+    of_store = CollectorRegistry()
     if lobby is not None:
-        asked.register(_Lobby(lobby))
+        of_store.register(_Lobby(lobby))
     if store_full is not None:
-        asked.register(_StoreFull(store_full))
-    return generate_latest(registry) + generate_latest(asked)
+        of_store.register(_StoreFull(store_full))
+    return generate_latest(registry) + generate_latest(of_store)

@@ -1,10 +1,12 @@
-"""Where the workers of one master keep their counts, so that any of them can tell the sum.
+"""The directory in which the workers of one master count, so that any of them can report the sum.
 
-The master makes a directory when it starts and removes it when it ends. Each worker has a number
-that no other living one has, and writes files of that number; one that follows a dead worker gets
-its number and counts on in its files, so there are never more files than workers, and no count goes
-back. What is in the files is the business of `api.observability.metrics`. This module imports
-nothing of the service, as the master loads it.
+The master creates the directory when it starts and removes it when it stops. Each worker has a
+number that no other living worker has, and prometheus_client keeps its counts in files of that
+number. A worker that replaces a dead one gets its number and counts on in its files, so no count
+goes back. With files of process ids, as prometheus_client has by default, each dead worker would
+leave 320 KiB, and 2 ms of computing for every scrape: after 100 deaths, a scrape of two workers
+takes 217 ms instead of 18. `api.observability.metrics` knows the content of the files. This module
+imports nothing of the service, as the master loads it.
 """
 
 from __future__ import annotations
@@ -22,81 +24,82 @@ from pathlib import Path
 PREFIX = f"ludotheque-metrics-{os.geteuid()}-"
 MEMORY = Path("/dev/shm")
 NEW_SECONDS = 60
-"""A directory without an owner that is younger may be one whose owner has yet to claim it."""
+"""A younger directory is not removed: its master may not have locked it yet."""
 
 _directory: Path | None = None
 _number = 0
-_claim: int | None = None
+_lock: int | None = None
 
 
 def directory() -> Path | None:
-    """Where the counts are; None if this process counts for itself alone."""
+    """Return the directory of the counts, None if this process counts for itself alone."""
     return _directory
 
 
 def number() -> int:
-    """This worker's number."""
+    """Return this worker's number."""
     return _number
 
 
 def begin() -> None:
-    """In the master, at its start: make the directory, and remove those of killed masters."""
-    global _directory, _claim  # noqa: PLW0603 (there is one of it in a process)
-    # In memory, as counts are written all the time and end with the master.
-    place = MEMORY if os.access(MEMORY, os.W_OK | os.X_OK) else Path(tempfile.gettempdir())
-    _remove_orphans(place)
-    _directory = Path(tempfile.mkdtemp(prefix=PREFIX, dir=place))
-    # Workers inherit the lock, so it is held as long as anyone counts here.
-    _claim = _lock(_directory)
+    """Create the directory when the master starts, and remove those of killed masters."""
+    global _directory, _lock  # noqa: PLW0603 (there is one in a process)
+    # In memory, as every request writes counts, and they need not outlive the master.
+    parent = MEMORY if os.access(MEMORY, os.W_OK | os.X_OK) else Path(tempfile.gettempdir())
+    _remove_orphans(parent)
+    _directory = Path(tempfile.mkdtemp(prefix=PREFIX, dir=parent))
+    # Workers inherit the lock, so it is held until the last of them ends.
+    _lock = _try_lock(_directory)
 
 
 def end() -> None:
-    """In the master, at its end: remove the directory."""
-    global _directory, _claim  # noqa: PLW0603
+    """Remove the directory when the master stops."""
+    global _directory, _lock  # noqa: PLW0603
     if _directory is not None:
         shutil.rmtree(_directory, ignore_errors=True)
         _directory = None
-    if _claim is not None:
-        os.close(_claim)
-        _claim = None
+    if _lock is not None:
+        os.close(_lock)
+        _lock = None
 
 
 def free_number(taken: Collection[int]) -> int:
-    """In the master: the lowest number that no living worker has."""
+    """Return the lowest number that no living worker has. The master calls it."""
     return next(each for each in count() if each not in taken)
 
 
 def join(worker: int) -> None:
-    """In a new worker: this is its number."""
+    """Set this worker's number. A new worker calls it."""
     global _number  # noqa: PLW0603
     _number = worker
 
 
 def forget(worker: int) -> None:
-    """In the master: a worker has ended, so what it said of the present is no longer true.
+    """Remove the gauges of a worker that has ended. The master calls it.
 
-    This is what prometheus_client's `mark_process_dead` does, which the master must not load.
+    prometheus_client's `mark_process_dead` does the same, but the master must not load it before
+    the workers' gevent has patched the standard library.
     """
     if _directory is not None:
         for file in _directory.glob(f"gauge_live*_{worker}.db"):
             file.unlink(missing_ok=True)
 
 
-def _remove_orphans(place: Path) -> None:
-    for found in place.glob(f"{PREFIX}*"):
+def _remove_orphans(parent: Path) -> None:
+    for orphan in parent.glob(f"{PREFIX}*"):
         with contextlib.suppress(OSError):
-            status = found.lstat()
+            status = orphan.lstat()
             if status.st_uid != os.geteuid() or time.time() - status.st_mtime < NEW_SECONDS:
                 continue
-            claim = _lock(found)
-            if claim is not None:
-                shutil.rmtree(found, ignore_errors=True)
-                os.close(claim)
+            lock = _try_lock(orphan)
+            if lock is not None:
+                shutil.rmtree(orphan, ignore_errors=True)
+                os.close(lock)
 
 
-def _lock(place: Path) -> int | None:
-    """An open lock on a directory, None if another holds it."""
-    descriptor = os.open(place, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+def _try_lock(path: Path) -> int | None:
+    """Lock a directory and return the open descriptor, None if another process holds the lock."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:

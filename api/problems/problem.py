@@ -8,30 +8,62 @@ the HTTP response.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from typing import Annotated
 
 from msgspec import UNSET, Struct, UnsetType
 
 from api.problems.catalogue import CATALOGUE
+from engine.published import described
 
 
 class FieldError(Struct, frozen=True, omit_defaults=True):
-    """One member (a JSON pointer into the body) or parameter that is wrong, and why."""
+    """A member or parameter that is wrong."""
 
-    detail: str
-    pointer: str | UnsetType = UNSET
-    parameter: str | UnsetType = UNSET
+    detail: Annotated[str, described("What is wrong with it, for people.")]
+    pointer: Annotated[
+        str | UnsetType,
+        described(
+            "Of a member of the body: a JSON pointer to it, as `#/move/card`; `#` is the body.",
+            pattern="^#",
+        ),
+    ] = UNSET
+    parameter: Annotated[
+        str | UnsetType,
+        described("Of anything else: the name of the query parameter or header."),
+    ] = UNSET
 
 
 class ProblemBody(Struct, frozen=True, omit_defaults=True):
-    """The JSON body of a problem."""
+    """Why a request failed (RFC 9457). Decide by `code`; show `detail` to people."""
 
-    type: str
-    title: str
-    status: int
-    code: str
-    detail: str
-    rule: str | UnsetType = UNSET
-    errors: tuple[FieldError, ...] | UnsetType = UNSET
+    type: Annotated[
+        str,
+        described(
+            "The address of what there is to say about this code.",
+            format="uri-reference",
+        ),
+    ]
+    title: Annotated[
+        str,
+        described("What is wrong, in a few words; the same for all problems of this code."),
+    ]
+    status: Annotated[int, described("The HTTP status of the answer.", minimum=400, maximum=599)]
+    code: Annotated[
+        str,
+        described("What is wrong, for programs. There may be new codes: go by the status then."),
+    ]
+    detail: Annotated[str, described("What is wrong this time, for people.")]
+    rule: Annotated[
+        str | UnsetType,
+        described("Of an illegal move: a code of the rule against it, as `card_not_in_hand`."),
+    ] = UNSET
+    errors: Annotated[
+        tuple[FieldError, ...] | UnsetType,
+        described(
+            "The members or parameters at fault, where any are.",
+            minItems=1,
+        ),
+    ] = UNSET
 
 
 class Problem(Exception):

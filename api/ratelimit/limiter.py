@@ -19,7 +19,7 @@ from api.observability import metrics
 from api.problems.problem import Problem
 from api.storage.client import StoreClient
 from api.storage.counters import SharedCounters, Window, WorkerCounters
-from api.storage.errors import Unreadable
+from api.storage.errors import Unreadable, count_failure
 
 AWAY_SECONDS = 1.0
 """How long `note` does not use a store that has just failed, so that only one request waits."""
@@ -86,7 +86,7 @@ class Limiter:
         except Unreadable:
             return None
         except RedisError as error:
-            metrics.store_failed(error)
+            count_failure(error)
             self._away_until = time.monotonic() + AWAY_SECONDS
             return None
 

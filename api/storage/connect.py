@@ -62,13 +62,9 @@ class SingleNode:
         """See `ChannelNodes`."""
         return _open(self._pool)
 
-    def subscribe_commands(self, channels: Sequence[str]) -> list[tuple[str, ...]]:
+    def commands(self, name: str, channels: Sequence[str]) -> list[tuple[str, ...]]:
         """See `ChannelNodes`."""
-        return _in_chunks("SUBSCRIBE", channels)
-
-    def unsubscribe_commands(self, channels: Sequence[str]) -> list[tuple[str, ...]]:
-        """See `ChannelNodes`."""
-        return _in_chunks("UNSUBSCRIBE", channels)
+        return _in_chunks(name, channels)
 
     def fall_back(self, error: ResponseError) -> bool:
         """Return False: there are no other commands."""
@@ -99,18 +95,12 @@ class ClusterNodes:
         host, _, port = node.rpartition(":")
         return _open(self._pool(host=host, port=int(port)))
 
-    def subscribe_commands(self, channels: Sequence[str]) -> list[tuple[str, ...]]:
+    def commands(self, name: str, channels: Sequence[str]) -> list[tuple[str, ...]]:
         """See `ChannelNodes`."""
         if self._is_sharded:
             # One command for each channel: all channels of a command must be in one slot.
-            return [("SSUBSCRIBE", each) for each in channels]
-        return _in_chunks("SUBSCRIBE", channels)
-
-    def unsubscribe_commands(self, channels: Sequence[str]) -> list[tuple[str, ...]]:
-        """See `ChannelNodes`."""
-        if self._is_sharded:
-            return [("SUNSUBSCRIBE", each) for each in channels]
-        return _in_chunks("UNSUBSCRIBE", channels)
+            return [(f"S{name}", each) for each in channels]
+        return _in_chunks(name, channels)
 
     def fall_back(self, error: ResponseError) -> bool:
         """Return whether the error shows for the first time that the cluster is an old one."""

@@ -1,8 +1,9 @@
-"""Errors of the store, and how to tell them apart."""
+"""Errors of the store, how to tell them apart, and how to count them."""
 
 from __future__ import annotations
 
-import logging
+import contextlib
+from collections.abc import Iterator
 from typing import Any
 
 from redis import RedisError, ResponseError
@@ -10,7 +11,8 @@ from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import OutOfMemoryError
 from redis.exceptions import TimeoutError as RedisTimeoutError
 
-log = logging.getLogger("ludotheque")
+from api.observability import metrics
+from api.observability.logger import log
 
 UNREACHABLE = (RedisConnectionError, RedisTimeoutError, OSError)
 """Errors of a connection, after which it is not known whether the server ran the commands."""
@@ -75,6 +77,33 @@ def readable(reply: Any) -> Any:
     if isinstance(reply, Unreadable):
         raise reply
     return reply
+
+
+def count_failure(error: RedisError | Unreadable) -> None:
+    """Count a failure of the store in the metrics, by its kind."""
+    if isinstance(error, RedisTimeoutError):
+        kind = "timeout"
+    elif isinstance(error, RedisConnectionError):
+        kind = "connection"
+    elif is_full(error):
+        kind = "full"
+    else:
+        kind = "other"
+    metrics.store_failed(kind)
+
+
+@contextlib.contextmanager
+def unless_full() -> Iterator[None]:
+    """Leave the block if a full store refuses its change, and count that.
+
+    Use it for changes that a later request makes as well.
+    """
+    try:
+        yield
+    except RedisError as error:
+        if not is_full(error):
+            raise
+        count_failure(error)
 
 
 def log_unreadable(game_id: str, error: Exception) -> None:

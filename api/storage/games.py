@@ -104,8 +104,8 @@ _deal_decoder = msgspec.json.Decoder(StoredDeal)
 class GameStore:
     """Typed access to stored games. Any call may raise `redis.RedisError`.
 
-    And `Unreadable`, or one of its subclasses; methods about several games report it for each
-    game separately.
+    A method about one game may raise `Unreadable` or a subclass. A method about several games
+    reports it for each game, so that one damaged game does not hide the others.
     """
 
     client: StoreClient
@@ -113,7 +113,7 @@ class GameStore:
     def games(self, ids: Sequence[str]) -> dict[str, Game | None]:
         """Return the documents of some games, None for each that has expired.
 
-        Games that cannot be read are left out, so that they do not hide the others.
+        Games that cannot be read are logged and left out.
         """
         found = self._games(ids, ("game",))
         games = {each: None if game is None else game.game for each, game in found.items()}

@@ -22,20 +22,17 @@ of those in which strangers have only reserved a seat for it.
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Iterator, Sequence
 from itertools import chain
 from typing import Any, NamedTuple
 
 from api.model.game import CANCELLED, ENDED, FINISHED, OPEN, PLAYING, PUBLIC, UNFINISHED, Game
 from api.model.retention import COMMIT_MS, Retention
-from api.observability import metrics
+from api.observability.logger import log
 from api.storage.client import Command, Script, StoreClient
-from api.storage.errors import Unreadable, readable
+from api.storage.errors import Unreadable, count_failure, readable, unless_full
 from api.storage.games import GameStore
 from api.storage.players import renew_command
-
-log = logging.getLogger("ludotheque")
 
 ALL = "all"
 LOBBY = "lobby"
@@ -315,7 +312,7 @@ class Indexes:
         chunks = [
             game_ids[at : at + MAX_SCRIPT_IDS] for at in range(0, len(game_ids), MAX_SCRIPT_IDS)
         ]
-        with metrics.unless_full():
+        with unless_full():
             self._write([REMOVE_ENTRIES.call(*_keys(entry), args=chunk) for chunk in chunks])
 
     def _write(self, commands: list[Command]) -> None:
@@ -376,7 +373,7 @@ def _game_ids(reply: list[bytes] | Unreadable) -> list[str]:
 
 
 def _note_unreadable(key: str, error: Unreadable) -> None:
-    metrics.store_failed(error)
+    count_failure(error)
     log.error("an index or a player cannot be read: %s", key, exc_info=error)
 
 

@@ -20,10 +20,9 @@ from msgspec import Struct
 from redis import RedisError, ResponseError
 
 from api.model.game import Account, Participation, Player
-from api.observability import metrics
 from api.storage.client import Command, Script, StoreClient
 from api.storage.codec import decode, encode
-from api.storage.errors import Unreadable
+from api.storage.errors import Unreadable, count_failure
 
 ADD_PLAYER = Script.load("add_player")
 OFFER_TOKEN = Script.load("offer_token")
@@ -153,7 +152,7 @@ class PlayerStore:
         try:
             self._publish(self.client.publish, channels)
         except RedisError as error:
-            metrics.store_failed(error)
+            count_failure(error)
 
     def _publish(self, command: str, channels: list[str]) -> None:
         try:

@@ -30,7 +30,7 @@ class Reading(NamedTuple):
 
 
 class Store(GameStore, PlayerStore):
-    """Typed access to stored games and players."""
+    """Typed access to stored games and players, and to both in one round trip."""
 
     def __init__(self, client: StoreClient) -> None:
         self.client = client

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import logging
 from importlib.metadata import version
 from typing import Any
 
@@ -15,17 +14,15 @@ from werkzeug.routing import MapAdapter
 from api.config.settings import Settings
 from api.observability import metrics
 from api.observability.addresses import Proxies
-from api.observability.logs import SERVICE
+from api.observability.logger import log
 from api.web.middleware import RequestMiddleware
-from api.web.openapi.blueprint import Api, as_yaml, make_api, make_document
+from api.web.openapi.document import Api, as_yaml, make_api, make_document
 from api.web.problem_responses import register_error_handlers
 from api.web.rate_limits import RateLimits
 from api.web.request import Request
 from api.web.views import BLUEPRINTS, pages
 from api.web.views.service import Document
 from api.web.wiring import make_services
-
-log = logging.getLogger(SERVICE)
 
 
 class NoSessions(SessionInterface):

@@ -14,9 +14,10 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from api.model.game import timestamp
-from api.observability import addresses, context, logs, metrics
+from api.observability import addresses, context, metrics
 from api.observability.addresses import Proxies
 from api.observability.context import RequestContext
+from api.observability.logger import log
 from api.web.headers import (
     CACHING,
     DATA_POLICY,
@@ -30,8 +31,6 @@ from api.web.headers import (
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment
-
-log = logging.getLogger(logs.SERVICE)
 
 PROBES = {"/livez", "/readyz", "/metrics"}
 
@@ -107,7 +106,13 @@ class _Response:
     def note(self) -> None:
         """Count the request in the metrics and log it."""
         seconds = time.perf_counter() - self.begin
-        metrics.request_answered(self.context, self.status, seconds)
+        metrics.request_answered(
+            self.context.known_method,
+            self.context.route,
+            self.status,
+            seconds,
+            has_waited=self.context.has_waited,
+        )
         is_probe = self.context.route in PROBES and self.status < 400
         level = logging.DEBUG if is_probe else logging.INFO
         if log.isEnabledFor(level):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Iterator, Mapping
 from http import HTTPStatus
 from itertools import islice
@@ -14,18 +13,18 @@ from msgspec import UNSET
 from redis import RedisError
 from werkzeug.exceptions import HTTPException
 
-from api.observability import context, metrics
-from api.observability.logs import SERVICE, OnceAMinute, reason
+from api.observability import context
+from api.observability.logger import OnceAMinute, log
+from api.observability.redaction import reason
 from api.problems.problem import FieldError, Problem, pointer
 from api.storage.errors import (
     NewerFormat,
     NotReplicated,
     UnsupportedFormat,
+    count_failure,
     is_full,
     log_unreadable,
 )
-
-log = logging.getLogger(SERVICE)
 
 PROBLEM_TYPE = "application/problem+json"
 
@@ -85,7 +84,7 @@ def store_failed(error: RedisError) -> Response:
     if isinstance(error, NotReplicated):
         log.warning("a change was not replicated in time")
         return problem_response(Problem("not_replicated"))
-    metrics.store_failed(error)
+    count_failure(error)
     if is_full(error):
         if _full_store.is_due():
             log.warning(

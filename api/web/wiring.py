@@ -21,13 +21,14 @@ from api.live.hub import Hub
 from api.live.long_polls import LongPolls
 from api.live.quota import Quota
 from api.model.retention import Retention
-from api.observability.exposition import Exposition
-from api.observability.lifecycle import when_stopping
+from api.observability import metrics
+from api.observability.lifecycle import on_stop
 from api.ratelimit.limiter import Limiter
 from api.storage.connect import connect
 from api.storage.health import StoreHealth
 from api.storage.indexes import Indexes
 from api.storage.store import Store
+from api.web.metrics_page import MetricsPage
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +46,7 @@ class Services:
     long_polls: LongPolls
     event_streams: EventStreams
     limiter: Limiter
-    exposition: Exposition
+    metrics_page: MetricsPage
 
 
 def make_services(settings: Settings) -> Services:
@@ -60,9 +61,10 @@ def make_services(settings: Settings) -> Services:
     queries = Queries(store, indexes, players)
     turns = TurnQueries(transactions, store, indexes, players)
     hub = Hub(store, indexes, transactions, news)
-    when_stopping(hub.stop)
+    on_stop(hub.stop)
     room = Capacity.of(settings, capacity.available())
     quota = Quota(room.waiters, settings.waiters_per_player, room.waiters_per_address)
+    metrics.rate_limits_set(each.name for each in POLICIES)
     policies = POLICIES if settings.rate_limits is None else settings.rate_limits
     limiter = Limiter(client, policies)
     tables = Tables(transactions, SeatLimits(limiter))
@@ -78,7 +80,7 @@ def make_services(settings: Settings) -> Services:
         long_polls=LongPolls(hub, quota, queries, turns),
         event_streams=EventStreams(hub, quota, queries),
         limiter=limiter,
-        exposition=Exposition(indexes.lobby_sizes, health.is_full),
+        metrics_page=MetricsPage(indexes.lobby_sizes, health.is_full),
     )
 
 

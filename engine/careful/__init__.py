@@ -1,5 +1,6 @@
-"""How a careful player of the house plays, one module a game.
+"""The careful players of the house, one module for each game.
 
-Each ends in a function ``careful(table, seat, moves, rng)``, which chooses one of the moves. It
-looks one move ahead, sees no more than its seat does, and takes its chance from ``rng`` alone.
+Each module offers ``careful(table, seat, moves, rng)``, which chooses one of the moves. It looks
+one move ahead, knows the view of its seat alone, and uses no random numbers but those of ``rng``.
+``engine.registry`` lists them.
 """

@@ -1,4 +1,4 @@
-"""Choosing between moves once each has been given a value. Knows no game."""
+"""The choice between moves by their value. Knows no game."""
 
 from __future__ import annotations
 
@@ -10,13 +10,11 @@ Choice = TypeVar("Choice")
 
 
 def best(choices: Sequence[Choice], value: Callable[[Choice], float], rng: Random) -> Choice:
-    """The choice of the highest value; of several one at random.
+    """Return the choice with the highest value; in a tie, one of them at random.
 
     >>> best(("ox", "horse", "cat"), len, Random(1))
     'horse'
     """
     values = [value(choice) for choice in choices]
     highest = max(values)
-    return rng.choice(
-        [choice for choice, of_it in zip(choices, values, strict=True) if of_it == highest]
-    )
+    return rng.choice([c for c, v in zip(choices, values, strict=True) if v == highest])

@@ -1,15 +1,15 @@
 """A careful player of Contrast.
 
-It cannot see what is on a picture, only the symbol cards, and all of those lie open. So it
-plays the hands: a symbol wins if others choose it too, and only a seat that has it in hand can.
+It does not know what a picture shows. It knows all symbol cards, since they lie open. A symbol
+wins if other seats choose it too, and only a seat that holds it can.
 
-- With two seats, who play together, it lays the first symbol, as the cards are listed, that
+- With two seats, who play together, it chooses the first symbol, as the cards are listed, that
   both hands hold. Two careful players always agree, and a person soon learns what to expect.
-- With more seats it lays a symbol that as many others as possible could lay; of these one whose
-  holders have few pictures, since they would win one too. Otherwise it leaves the choice to
-  chance, so that careful players do not all choose the same, which wins nothing.
+- With more seats it chooses a symbol that as many other seats as possible hold; in a tie, one
+  whose holders have few pictures, since they would win one too. In a further tie the choice is
+  random: if all careful players chose the same symbol, it would win nothing.
 
-It never counts anybody out.
+It never counts a seat out.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from engine.ruleset import Seat
 def careful(
     table: ContrastTable, seat: Seat, moves: Sequence[Choose | Count], rng: Random
 ) -> Choose:
-    """The symbol that others are most likely to choose as well."""
+    """Choose the symbol that other seats are most likely to choose too."""
     choices = [move for move in moves if isinstance(move, Choose)]
     if len(table.hands) == COOPERATIVE_SEATS:
         shared = [choice for choice in choices if holders(table, seat, choice)]
@@ -34,13 +34,13 @@ def careful(
 
 
 def holders(table: ContrastTable, seat: Seat, choice: Choose) -> list[Seat]:
-    """The other seats that could choose this symbol."""
+    """List the other seats that hold this symbol."""
     card = CARD_WITH[choice.symbol]
     return [other for other, hand in enumerate(table.hands) if other != seat and card in hand]
 
 
 def promise(table: ContrastTable, seat: Seat, choice: Choose) -> float:
-    """How many could join in a symbol, a little less for each picture that they have."""
+    """Return how many other seats hold a symbol, a little less for each picture they have."""
     others = holders(table, seat, choice)
     pictures = sum([table.scores[other] for other in others])
     return len(others) - pictures / (1 + len(table.hands) * sum(table.scores))

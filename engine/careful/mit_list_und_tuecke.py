@@ -1,14 +1,13 @@
 """A careful player of Mit List und Tücke.
 
-It likes two large piles and hates a third: its points are the product of two, divided by the
-rest. Where piles are closed it guesses their sizes, as everybody must, from how many tricks
-have been played.
+It wants two large piles and no third one: its points are the product of two piles, divided by
+the other cards. Where piles are closed, it estimates their sizes from the number of tricks played.
 
-- Playing a card, it imagines a few times how the trick may end, the others laying any cards
-  that it has not seen, and what it would then get as the high or the low seat.
-- As the high seat it takes the cards that are best for it and worst for the low seat.
-- It keeps its two largest piles; if it cannot tell, the colours that it holds fewest cards of,
-  which the others have to play.
+- To play a card, it simulates the end of the trick a few times with random unseen cards, and
+  averages what it would get as the high or the low seat.
+- As the high seat it takes the cards that are best for itself and worst for the low seat.
+- It keeps its two largest piles; in a tie, the colours that it holds fewest cards of, since the
+  other seats have to play those.
 """
 
 from __future__ import annotations
@@ -41,29 +40,34 @@ from engine.mit_list_und_tuecke import (
 )
 from engine.ruleset import Card, Seat
 
-IMAGINED = 8
-"""How many ends of a trick are imagined for each decision."""
+SIMULATIONS = 8
+"""How many ends of a trick are simulated for each decision."""
 ENVY = 0.25
-"""What the low seat's gain counts against a choice of cards."""
+"""The weight of the low seat's gain against a choice of cards."""
 GROWTH = 3
-"""How many cards each of the two scoring piles may still grow by."""
+"""How many cards each of the two scoring piles is expected to gain."""
 KEPT_SHARE = 0.35
-"""The guessed share of each kept colour in the cards of a seat that has chosen."""
+"""The estimated share of each kept colour in the cards of a seat that has chosen."""
 
 
 class Holding(Struct, frozen=True):
-    """A seat's cards, counted or guessed: of each of `COLORS`, and face down."""
+    """The numbers of cards before a seat, counted or estimated."""
 
     piles: tuple[float, ...]
+    """For each of `COLORS` the number of cards face up."""
+
     face_down: float
+    """How many cards lie face down."""
+
     kept: tuple[Color, ...] | None
+    """The two colours that score; None until the seat has chosen them."""
 
 
 def careful(table: MitListTable, seat: Seat, moves: Sequence[AnyMove], rng: Random) -> AnyMove:
-    """The card, the take or the colours that promise the most points."""
+    """Choose the card, the take or the colours with the most points to expect."""
     holdings = [holding_of(table, other) for other in range(len(table.hand_sizes))]
     if isinstance(moves[0], Play):
-        ends = imagine(table, seat, rng)
+        ends = simulated_ends(table, seat, rng)
         return best(moves, lambda move: value_of_card(table, seat, move, holdings, ends), rng)
     if isinstance(moves[0], Take):
         return best(moves, lambda move: value_of_take(table, seat, move, holdings), rng)
@@ -74,9 +78,9 @@ def careful(table: MitListTable, seat: Seat, moves: Sequence[AnyMove], rng: Rand
 
 
 def holding_of(table: MitListTable, seat: Seat) -> Holding:
-    """A seat's cards: counted where piles are open, else guessed."""
+    """Count the cards before a seat where piles are open, and estimate them elsewhere."""
     piles, face_down = table.piles[seat], table.face_down[seat]
-    cards = guessed_cards(table)
+    cards = estimated_cards(table)
     share = KEPT_SHARE if face_down.any else 1 / max(len(piles), 1)
     sizes = [0.0] * len(COLORS)
     for pile in piles:
@@ -84,19 +88,19 @@ def holding_of(table: MitListTable, seat: Seat) -> Holding:
         sizes[COLORS.index(pile.color)] = size
     down = 0.0
     if face_down.any:
-        guess = max(cards * (1 - COLORS_KEPT * KEPT_SHARE), 2)
-        down = guess if face_down.size is None else face_down.size
+        estimate = max(cards * (1 - COLORS_KEPT * KEPT_SHARE), 2)
+        down = estimate if face_down.size is None else face_down.size
     return Holding(tuple(sizes), down, table.kept[seat])
 
 
-def guessed_cards(table: MitListTable) -> float:
-    """How many cards a seat has that has any: the tricks' cards, shared out evenly."""
+def estimated_cards(table: MitListTable) -> float:
+    """Estimate the cards before a seat: all cards of the tricks, divided among seats with cards."""
     with_cards = sum([1 for piles in table.piles if piles])
     return table.tricks_played * len(table.piles) / max(with_cards, 1)
 
 
 def received(holding: Holding, cards: Sequence[Card]) -> Holding:
-    """A holding once these cards have joined it."""
+    """Return a holding with these cards added."""
     piles, face_down = list(holding.piles), holding.face_down
     for card in cards:
         if holding.kept is None or COLOR_OF[card] in holding.kept:
@@ -107,7 +111,7 @@ def received(holding: Holding, cards: Sequence[Card]) -> Holding:
 
 
 def worth(holding: Holding) -> float:
-    """The points of a holding once its piles have grown: a clean start counts before any points."""
+    """Estimate the points of a holding at the end, when its two largest piles have grown."""
     *others, second, largest = sorted(holding.piles)
     rest = sum(others) + holding.face_down
     return (largest + GROWTH) * (second + GROWTH) / (rest + 1)
@@ -117,7 +121,7 @@ def worth(holding: Holding) -> float:
 
 
 def value_of_take(table: MitListTable, seat: Seat, move: AnyMove, holdings: list[Holding]) -> float:
-    """What a take brings the high seat, less for what the rest brings the low seat."""
+    """Return what a take brings the high seat, less a share of what the low seat gets."""
     assert isinstance(move, Take)
     value = gain(holdings[seat], move.cards)
     if table.low is not None:
@@ -127,12 +131,12 @@ def value_of_take(table: MitListTable, seat: Seat, move: AnyMove, holdings: list
 
 
 def gain(holding: Holding, cards: Sequence[Card]) -> float:
-    """How much better a holding is with these cards."""
+    """Return how much better a holding is with these cards."""
     return worth(received(holding, cards)) - worth(holding)
 
 
 def value_of_colors(table: MitListTable, move: AnyMove, holding: Holding) -> float:
-    """What the piles of two colours score; if that is level, few cards of them left in hand."""
+    """Return the points of two colours; fewer cards of them in hand decide between equals."""
     assert isinstance(move, Keep)
     sizes = dict(zip(COLORS, holding.piles, strict=True))
     one, other = move.colors
@@ -144,26 +148,26 @@ def value_of_colors(table: MitListTable, move: AnyMove, holding: Holding) -> flo
 # --- Playing a card -------------------------------------------------------------------------------
 
 
-def imagine(table: MitListTable, seat: Seat, rng: Random) -> list[list[Card]]:
-    """Several times, unseen cards in the order in which the others may come to play them."""
+def simulated_ends(table: MitListTable, seat: Seat, rng: Random) -> list[list[Card]]:
+    """Draw several random lists of unseen cards, for the other seats to play in this order."""
     tops = [pile.top for piles in table.piles for pile in piles]
     seen = {*(table.hand or ()), *tops, *(played.card for played in table.trick)}
     unseen = [card for card in DECKS[len(table.hand_sizes)] if card not in seen]
     wanted = min(len(unseen), 3 * len(table.hand_sizes))
-    return [rng.sample(unseen, wanted) for _ in range(IMAGINED)]
+    return [rng.sample(unseen, wanted) for _ in range(SIMULATIONS)]
 
 
 def value_of_card(
     table: MitListTable, seat: Seat, move: AnyMove, holdings: list[Holding], ends: list[list[Card]]
 ) -> float:
-    """What a card brings its seat, on average over the imagined ends of the trick."""
+    """Return what a card brings its seat, summed over the simulated ends of the trick."""
     assert isinstance(move, Play)
     trick = (*table.trick, PlayedCard(seat, move.card))
     return sum(gain_from(finished(trick, end, len(holdings)), seat, holdings) for end in ends)
 
 
 def finished(trick: Trick, cards: list[Card], seats: int) -> Trick:
-    """A trick once each seat still to play has laid the first of these cards that it may."""
+    """Complete a trick: each seat still to play plays the first remaining card that is allowed."""
     for card in cards:
         if len(trick) == seats:
             break
@@ -173,7 +177,7 @@ def finished(trick: Trick, cards: list[Card], seats: int) -> Trick:
 
 
 def gain_from(trick: Trick, seat: Seat, holdings: list[Holding]) -> float:
-    """What a complete trick brings a seat, if the high seat takes what is best for itself."""
+    """Return what a complete trick brings a seat, if the high seat takes what is best for it."""
     high, low = high_seat(trick), low_seat(trick)
     if seat not in (high, low):
         return 0

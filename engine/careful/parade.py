@@ -1,12 +1,12 @@
 """A careful player of Parade.
 
-It knows that points are bad, and that a colour costs its owner little with a majority and much
-without: so it weighs every colour by how likely its majority is, more surely the nearer the
-end. Of its cards it plays the one after which it expects the fewest points, and
+Points are bad, and a colour costs few points with a majority and many without. So it weights
+each colour by the probability of a majority, which becomes more certain towards the end. It plays
+the card after which it expects the fewest points.
 
-- counts in the cheapest card that it could play next from what is left of its hand: a hand
-  that must soon drive out half the parade is a danger;
-- in the last round thinks of the two cards that it will keep, and discards the others.
+- It adds a share of what its next turn will cost, given the cards left in its hand and the
+  cheapest of them.
+- In the last round it considers the two cards that it will keep, and discards the others.
 """
 
 from __future__ import annotations
@@ -31,37 +31,38 @@ from engine.parade import (
 from engine.ruleset import Card, Seat, replaced
 
 KEPT = 2
+"""How many hand cards join the collection at the end."""
 DANGER = 0.5
-"""What a point that the next turn will cost counts now."""
+"""The weight of a point that the next turn will cost."""
 FULL_PILE = 40
-"""With so many cards still to be drawn, nothing is sure of any majority."""
+"""With this many cards left to draw, no majority is certain."""
 
 Cards = tuple[Card, ...]
 
 
 class Outlook(NamedTuple):
-    """What a collection will cost depends on this, whichever move is chosen."""
+    """What the cost of a collection depends on, whichever move is chosen."""
 
     most_of_others: Mapping[str, int]
     """By colour, the most cards of it that another seat has collected."""
 
     lead_needed: int
-    """By how many cards a majority must lead: a table of two seats demands two."""
+    """By how many cards a majority must lead; 0 if a tie is enough."""
 
     doubt: float
-    """How likely majorities still change: 1 with a full pile, 0 once the last round is near."""
+    """How uncertain majorities are: 1 with a full pile, 0 in the last round."""
 
 
 def careful(
     table: ParadeTable, seat: Seat, moves: Sequence[Play | Discard], rng: Random
 ) -> Play | Discard:
-    """The move after which this seat expects the fewest points."""
+    """Choose the move after which this seat expects the fewest points."""
     outlook = outlook_of(table, seat)
     return best(moves, lambda move: -expected_cost(table, seat, move, outlook), rng)
 
 
 def outlook_of(table: ParadeTable, seat: Seat) -> Outlook:
-    """What the other seats have, and how sure it is that this decides the majorities."""
+    """Return the outlook of a seat: what the others have, and how uncertain majorities are."""
     others = replaced(table.collections, seat, ())
     counts = [Counter(COLOR_OF[card] for card in collection) for collection in others]
     return Outlook(
@@ -72,7 +73,7 @@ def outlook_of(table: ParadeTable, seat: Seat) -> Outlook:
 
 
 def expected_cost(table: ParadeTable, seat: Seat, move: Play | Discard, outlook: Outlook) -> float:
-    """The points that this seat must expect after a move."""
+    """Return the points that a seat expects after a move."""
     hand = table.hand or ()
     own = table.collections[seat]
     if isinstance(move, Discard):
@@ -89,12 +90,12 @@ def expected_cost(table: ParadeTable, seat: Seat, move: Play | Discard, outlook:
 
 
 def cost_with_hand(own: Cards, hand: list[Card], outlook: Outlook) -> float:
-    """The expected points with the best two cards of the hand kept."""
+    """Return the expected points if the seat keeps the best two cards of its hand."""
     return min(cost((*own, *kept), outlook) for kept in combinations(hand, KEPT))
 
 
 def cost_of_next_turn(own: Cards, parade: Cards, hand: list[Card], outlook: Outlook) -> float:
-    """The expected points after the cheapest card that this hand could play to this parade."""
+    """Return the expected points after the cheapest card that this hand can play."""
     return min(cost((*own, *cards_leaving(parade, card)), outlook) for card in hand)
 
 
@@ -102,7 +103,7 @@ def cost_of_next_turn(own: Cards, parade: Cards, hand: list[Card], outlook: Outl
 
 
 def cost(own: Cards, outlook: Outlook) -> float:
-    """The points to expect of a collection, majorities being what they are by chance."""
+    """Return the expected points of a collection, each majority weighted by its probability."""
     values: dict[str, list[int]] = {}
     for card in own:
         values.setdefault(COLOR_OF[card], []).append(VALUE_OF[card])
@@ -115,7 +116,7 @@ def cost(own: Cards, outlook: Outlook) -> float:
 
 
 def chance_of_majority(lead: int, doubt: float) -> float:
-    """How likely a lead in cards of a colour is a majority at the end; ahead or level is 0."""
+    """Return the probability that a lead becomes a majority; with a lead of 0 it is one now."""
     now = 1 if lead >= 0 else 0
     later = min(max(0.4 + 0.2 * lead, 0), 0.9)
     return (1 - doubt) * now + doubt * later

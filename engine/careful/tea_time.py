@@ -1,9 +1,8 @@
 """A careful player of Tea Time.
 
-It knows what the cards of a character will be worth, not only what they are: one card of a
-character is worse than none, but early in the game it is a beginning. It takes the line that
-brings it most, counting what cancels and what Alice is worth, and leaves little to the next
-seat.
+It values the cards of a character by what they may become: one card scores less than none, but
+early in the game it is a start. It takes the line with the largest gain, cancelled cards and Alice
+included, minus a share of the best gain that it leaves to the next seat.
 """
 
 from __future__ import annotations
@@ -29,19 +28,19 @@ from engine.tea_time import (
     row_and_column,
 )
 
-HOPES = (5, 4, 6, 9, 12, 15, 15.5, 16)
-"""What so many cards of a character are worth while there are many more to take; the cards past
-the fifth are a shield against opposite faces."""
+EARLY_WORTH = (5, 4, 6, 9, 12, 15, 15.5, 16)
+"""The worth of 0, 1, 2, … cards of a character early in the game. Cards after the fifth protect
+against opposite faces."""
 REPLY = 0.5
-"""What a point that the next seat could make counts against a move."""
+"""The weight of a point that a move leaves to the next seat."""
 MANY_CARDS = 40
-"""With so many cards still to be taken, hopes are worth all and points nothing."""
+"""With this many cards still to be taken, `EARLY_WORTH` counts alone; with none, the points."""
 EARLY_ALICE = -1.0
-"""What Alice is worth before the last round: no points, and one card to start the next with."""
+"""The worth of Alice before the last round: no points, and only one card in the next turn."""
 
 
 def careful(table: TeaTimeTable, seat: Seat, moves: Sequence[Pick], rng: Random) -> Pick:
-    """The line with the best gain, what it leaves to the next seat set against it."""
+    """Choose the line with the largest gain, minus a share of what it leaves to the next seat."""
     replies = gains_of_next(table, (seat + 1) % len(table.collections))
 
     def value(move: Pick) -> float:
@@ -53,7 +52,7 @@ def careful(table: TeaTimeTable, seat: Seat, moves: Sequence[Pick], rng: Random)
 
 
 def gains_of_next(table: TeaTimeTable, seat: Seat) -> list[tuple[float, tuple[Cell, ...]]]:
-    """What each line of the grid would bring the next seat in its turn, the best first."""
+    """List what each line of the grid would bring the next seat, the largest gain first."""
     longest = min(table.turn_in_round + 1, MAX_CARDS)
     lines = [
         pick.cells
@@ -64,12 +63,12 @@ def gains_of_next(table: TeaTimeTable, seat: Seat) -> list[tuple[float, tuple[Ce
 
 
 def cards_in(table: TeaTimeTable, cells: tuple[Cell, ...]) -> list[Card | None]:
-    """What lies in these cells."""
+    """Return the cards in these cells; None for an empty one."""
     return [table.grid[row][column] for row, column in map(row_and_column, cells)]
 
 
 def gain_of(table: TeaTimeTable, seat: Seat, cells: tuple[Cell, ...]) -> float:
-    """How much better off a seat is with the cards of these cells."""
+    """Return how much the cards of these cells are worth to a seat."""
     taken = tuple([card for card in cards_in(table, cells) if card])
     owned = table.collections[seat]
     after, _ = collect(owned, taken)
@@ -80,13 +79,13 @@ def gain_of(table: TeaTimeTable, seat: Seat, cells: tuple[Cell, ...]) -> float:
 
 
 def worth(table: TeaTimeTable, collection: tuple[Card, ...]) -> float:
-    """A collection's points, and in the measure that cards are left its hopes."""
+    """Return the worth of a collection: early worth and points, weighted by the cards left."""
     left = table.pile_size + sum([card is not None for row in table.grid for card in row])
-    hope = min(left / MANY_CARDS, 1)
+    early = min(left / MANY_CARDS, 1)
     count = Counter([CHARACTER_OF[card] for card in collection])
     total = 0.0
     for character in CHARACTERS:
         cards = count[character]
         points = POINTS[min(cards, len(POINTS) - 1)]
-        total += (1 - hope) * points + hope * HOPES[min(cards, len(HOPES) - 1)]
+        total += (1 - early) * points + early * EARLY_WORTH[min(cards, len(EARLY_WORTH) - 1)]
     return total

@@ -1,7 +1,7 @@
-"""The rules of each game as text for people, one Markdown file a game and language.
+"""The rules of each game as text for players: one Markdown file for each game and language.
 
-The words are our own; the facts are those of the sheets and of the rulings that the engine's
-modules list.
+The wording is our own. The facts are those of the rule sheets, and of the rulings at the head of
+each game's module.
 """
 
 from __future__ import annotations
@@ -14,5 +14,5 @@ LANGUAGES = ("en", "fr")
 
 @cache
 def rules_text(ruleset: str, language: str) -> str:
-    """The rules of a game, as Markdown, in one of `LANGUAGES`."""
+    """Return the rules of a game as Markdown, in one of `LANGUAGES`."""
     return (files(__name__) / f"{ruleset}.{language}.md").read_text(encoding="utf-8")

@@ -5,9 +5,12 @@ from collections.abc import Iterator
 from typing import Any
 
 from api import openapi_document
+from api.games.answers import EVENTS, PREVIEWS, TABLES
 from api.problems.catalogue import CATALOGUE
-from api.web.schemas.unions import EVENTS, MOVES, PREVIEWS, TABLES
+from api.web.schemas.unions import MOVES
+from engine.published import MAX_SEATS, MIN_SEATS
 from engine.registry import MOVE_TYPES, RULESETS
+from engine.ruleset import Event, Preview, Table, TimedEvent
 from tests.support.api_client import Client
 from tests.support.document import METHODS, document, operations, parameters, resolved
 from tests.support.paths import ROOT
@@ -232,11 +235,20 @@ def test_nothing_is_published_inline_or_unused() -> None:
         assert used >= {f"#/components/{kind}/{name}" for name in document()["components"][kind]}
 
 
-def test_every_move_table_and_preview_of_the_engine_has_its_schema() -> None:
+def test_every_move_event_table_and_preview_of_the_engine_has_its_schema() -> None:
     assert set(MOVES) == set(MOVE_TYPES)
-    assert set(TABLES) == set(RULESETS)
-    assert set(PREVIEWS) <= set(RULESETS)
-    assert len(EVENTS) == len(document()["components"]["schemas"]["GameEvent"]["oneOf"])
+    assert TABLES.tags == list(RULESETS)
+    assert set(TABLES.variants) == set(Table.__subclasses__())
+    assert set(PREVIEWS.variants) == set(Preview.__subclasses__())
+    assert set(EVENTS.variants) == {*Event.__subclasses__(), *TimedEvent.__subclasses__()} - {
+        TimedEvent
+    }
+    assert len(set(EVENTS.tags)) == len(EVENTS.tags)
+
+
+def test_the_bounds_of_seats_are_those_of_the_rulesets() -> None:
+    assert min(ruleset.min_seats for ruleset in RULESETS.values()) == MIN_SEATS
+    assert max(ruleset.max_seats for ruleset in RULESETS.values()) == MAX_SEATS
 
 
 def test_every_status_is_documented_with_its_problem_codes() -> None:

@@ -8,9 +8,9 @@ from urllib.parse import urljoin
 
 import pytest
 
-from api.games.representations import ProblemAnswer
 from api.problems.catalogue import CATALOGUE
 from api.web.pages import assets, rendering
+from api.web.schemas.service import ProblemKindAnswer
 from tests.support.api_client import Client, seated
 from tests.support.http_client import Response
 
@@ -161,7 +161,7 @@ def test_no_page_has_inline_scripts_or_styles(stranger: Client, path: str) -> No
 
 
 def test_what_is_put_into_a_page_stays_text() -> None:
-    hostile = ProblemAnswer("a", 409, "<b>&\"'", "<script>alert(1)</script>", "<i>")
+    hostile = ProblemKindAnswer("a", 409, "<b>&\"'", "<script>alert(1)</script>", "<i>")
     template = rendering._templates.get_template("problem.html")
     page = template.render(root="../", problem=hostile, phrases={409: "Conflict"})
     assert "&lt;b&gt;&amp;" in page

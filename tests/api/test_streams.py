@@ -11,7 +11,6 @@ import pytest
 from tests.support.api_client import Client, NewPlayers, new_player, play_out, seated
 from tests.support.event_stream import Event, Stream
 from tests.support.service import Service, serving
-from tests.support.waiting import wait_until
 
 SOON = 2.0
 
@@ -230,6 +229,8 @@ def test_streams_beyond_the_cap_are_refused_and_a_stop_ends_them_all(small: Serv
     assert problem["status"] == 429
     assert int(ada.log[-1].headers["Retry-After"]) >= 1
     assert "Retry-After" in ada.request("GET", f"{path[:-6]}events?since=1&wait=5").headers
+    cursor = ada.get("/v1/me/turns")["cursor"]
+    assert "Retry-After" in ada.request("GET", f"/v1/me/turns?since={cursor}&wait=5").headers
     held += [Stream(stranger, game["id"]).until(lambda s: s.events) for _ in range(2)]
     stranger.refused("too_many_waiting", "GET", path)
     begin = time.monotonic()
@@ -238,13 +239,6 @@ def test_streams_beyond_the_cap_are_refused_and_a_stop_ends_them_all(small: Serv
         stream.until(lambda s: s.is_closed)
     assert small.exit_code() == 0
     assert time.monotonic() - begin < SOON + 2
-
-
-@pytest.mark.slow
-def test_a_silent_stream_is_pinged(ada: Client) -> None:
-    stream = Stream(ada, ada.create()["id"]).until(lambda s: s.events)
-    wait_until(lambda: "\n\n: ping" in stream.text, "it is pinged", 17)
-    stream.close()
 
 
 def test_a_stream_survives_the_store(fresh_service: Service) -> None:

@@ -1,4 +1,7 @@
-"""Long polls: an answer as soon as there is news, at once if there is some already."""
+"""Long polls over HTTP, between two workers and on a real store.
+
+What a poll waits for and when it is answered is tested in tests/unit/test_long_polls.py.
+"""
 
 import os
 import random
@@ -16,7 +19,6 @@ from tests.support.api_client import (
     Client,
     NewPlayers,
     new_player,
-    play_out,
     seated,
     start_countdown,
 )
@@ -95,22 +97,6 @@ def test_who_waits_is_told_of_a_move_whichever_worker_it_came_through(
         assert answer.body == at_rest
 
 
-def test_a_wait_without_news_is_an_empty_page_when_its_time_is_up(
-    ada: Client, bob: Client, send: Send
-) -> None:
-    game = seated([ada, bob])
-    answer = send(ada, events_path(game, wait=1)).result()
-    assert 0.9 < answer.seconds < 1 + SOON
-    assert answer.body == {
-        "items": [],
-        "version": game["version"],
-        "more": False,
-        "status": "playing",
-        "reset": False,
-    }
-    assert answer.response.headers["Server-Time"] > game["updated_at"]
-
-
 def test_a_version_that_never_was_is_answered_at_once(ada: Client, send: Send) -> None:
     game = ada.create()
     answer = send(ada, events_path(game, since=99)).result()
@@ -128,29 +114,6 @@ def test_in_a_game_that_has_ended_nobody_waits(ada: Client, send: Send) -> None:
     assert answer.body["status"] == "cancelled"
 
 
-def test_who_waits_in_an_open_game_is_told_who_comes_and_that_it_starts(
-    ada: Client, bob: Client, send: Send
-) -> None:
-    game = ada.create()
-    wait = send(ada, events_path(game))
-    time.sleep(SETTLED)
-    bob.join(game["id"])
-    answer = wait.result()
-    types = [event["type"] for item in answer.body["items"] for event in item["events"]]
-    assert types[:2] == ["seat_taken", "game_started"]
-
-
-def test_who_loses_a_private_game_while_waiting_is_not_told_of_it(
-    ada: Client, bob: Client, send: Send
-) -> None:
-    game = ada.create(3, visibility="private")
-    bob.join(game["id"], invite=game["invite"])
-    wait = send(bob, events_path(bob.game(game["id"])))
-    time.sleep(SETTLED)
-    bob.delete(f"/v1/games/{game['id']}/seats/me")
-    assert wait.result().response.status_code == 404
-
-
 @pytest.mark.parametrize("wait", ["26", "-1", "soon", "1.5", ""])
 def test_a_wait_has_bounds(ada: Client, wait: str) -> None:
     game = ada.create()
@@ -159,46 +122,11 @@ def test_a_wait_has_bounds(ada: Client, wait: str) -> None:
         assert problem["errors"][0]["parameter"] == "wait"
 
 
-def test_a_countdown_that_runs_out_wakes_all_who_wait_and_happens_once(
-    new_players: NewPlayers, send: Send
-) -> None:
-    players = new_players(3)
-    game = seated(players, ruleset="contrast")
-    counted = start_countdown(players, game["id"])
-    assert counted["deadline"]
-    turns = players[2].get("/v1/me/turns")
-    waits = [send(player, events_path(counted)) for player in players * 8]
-    waits.append(send(players[2], f"/v1/me/turns?since={turns['cursor']}&wait=25"))
-    for wait in waits:
-        answer = wait.result()
-        assert answer.response.status_code == 200
-        assert answer.response.headers["Server-Time"] >= counted["deadline"]
-    items = players[0].get(f"/v1/games/{game['id']}/events?since={counted['version']}")["items"]
-    assert [item["by"] for item in items].count("clock") == 1
-
-
 # --- Turns -------------------------------------------------------------------------------
 
 
 def turns_path(turns: Any, wait: int = 20) -> str:
     return f"/v1/me/turns?since={turns['cursor']}&wait={wait}"
-
-
-def test_a_bot_is_told_when_it_is_its_turn(ada: Client, bob: Client, send: Send) -> None:
-    game = seated([ada, bob])
-    mover, other = (ada, bob) if game["to_move"] == [0] else (bob, ada)
-    own = send(mover, "/v1/me/turns?wait=20").result()
-    assert own.seconds < SOON, "what waits for a caller without a cursor is news"
-    assert send(mover, turns_path(own.body, wait=1)).result().seconds > 0.9
-    wait = send(other, turns_path(other.get("/v1/me/turns")))
-    time.sleep(SETTLED)
-    move([ada, bob], game["id"])
-    answer = wait.result()
-    assert answer.seconds < SETTLED + SOON
-    assert [each["id"] for each in answer.body["items"]] == [game["id"]]
-    assert answer.body["items"][0] == other.game(game["id"])
-    # The mover's own move is no news to it.
-    assert send(mover, turns_path(own.body, wait=1)).result().seconds > 0.9
 
 
 def test_a_bot_is_told_of_a_game_that_it_is_not_in_yet(
@@ -215,89 +143,6 @@ def test_a_bot_is_told_of_a_game_that_it_is_not_in_yet(
     assert not waits[1 - first].done()
     move([ada, bob], game["id"])
     assert waits[1 - first].result().seconds < SETTLED + SOON
-
-
-def test_a_wait_that_ends_without_news_tells_what_is_then(
-    ada: Client, bob: Client, send: Send
-) -> None:
-    game = seated([ada, bob])
-    mover = ada if game["to_move"] == [0] else bob
-    known = mover.get("/v1/me/turns")
-    assert [each["id"] for each in known["items"]] == [game["id"]]
-    wait = send(mover, turns_path(known, wait=2))
-    time.sleep(SETTLED)
-    move([ada, bob], game["id"])
-    # Its own move is no news, but the game waits for it no more.
-    answer = wait.result()
-    assert answer.seconds > 1.9
-    assert answer.body["items"] == []
-
-
-def test_an_end_is_told_of_though_the_clock_was_set_back(ada: Client, bob: Client) -> None:
-    game = ada.create(3)
-    bob.join(game["id"])
-    in_an_hour = int(time.time() * 1000) + 3600 * 1000
-    ada.delete(f"/v1/games/{game['id']}")
-    told = bob.get(f"/v1/me/turns?since={in_an_hour}.")
-    assert told["ended"] == [{"id": game["id"], "result": None}]
-    assert bob.get(f"/v1/me/turns?since={told['cursor']}")["ended"] == []
-
-
-def test_a_bot_is_told_of_an_end(ada: Client, bob: Client, send: Send) -> None:
-    game = ada.create(3)
-    bob.join(game["id"])
-    wait = send(bob, turns_path(bob.get("/v1/me/turns")))
-    time.sleep(SETTLED)
-    ada.delete(f"/v1/games/{game['id']}")
-    answer = wait.result()
-    assert answer.seconds < SETTLED + SOON
-    assert answer.body["ended"] == [{"id": game["id"], "result": None}]
-
-
-def test_nobody_is_told_of_the_end_of_a_game_that_it_only_was_asked_to(
-    ada: Client, bob: Client, eve: Client, send: Send
-) -> None:
-    """Anybody can reserve seats for anybody, and call the game off again."""
-    reserved = ada.create(3, players=[None, bob.id, eve.id])
-    eve.join(reserved["id"])
-    answered = send(eve, turns_path(eve.get("/v1/me/turns")))
-    waits = send(bob, turns_path(bob.get("/v1/me/turns"), wait=3))
-    time.sleep(SETTLED)
-    ada.delete(f"/v1/games/{reserved['id']}")
-    assert answered.result().body["ended"] == [{"id": reserved["id"], "result": None}]
-    answer = waits.result()
-    assert answer.seconds > SOON
-    assert answer.body["ended"] == []
-    assert bob.get("/v1/me/turns")["ended"] == []
-
-
-def test_seats_that_strangers_reserve_hide_no_game_of_ones_own(
-    new_players: NewPlayers, send: Send
-) -> None:
-    ada, bob, *strangers = new_players(7)
-    for each in strangers:
-        each.checked = False
-    asked_to = bob.create(2, players=[None, ada.id])
-    own = ada.create(2)
-    for number in range(310):
-        strangers[number % 5].create(2, players=[None, ada.id])
-    # Its own game starts, and it is its turn at last.
-    waits = send(ada, turns_path(ada.get("/v1/me/turns")))
-    time.sleep(SETTLED)
-    if bob.join(own["id"])["to_move"] == [1]:
-        move([ada, bob], own["id"])
-    began = time.monotonic()
-    assert [each["id"] for each in waits.result().body["items"]] == [own["id"]]
-    assert time.monotonic() - began < SOON
-    # It joins a game that it was asked to, while it waits on another connection.
-    move([ada, bob], own["id"])
-    waits = send(ada, turns_path(ada.get("/v1/me/turns")))
-    time.sleep(SETTLED)
-    if ada.join(asked_to["id"])["to_move"] == [0]:
-        move([bob, ada], asked_to["id"])
-    began = time.monotonic()
-    assert [each["id"] for each in waits.result().body["items"]] == [asked_to["id"]]
-    assert time.monotonic() - began < SOON
 
 
 def test_whole_games_are_played_by_waiting_alone(
@@ -356,19 +201,6 @@ def test_a_reader_who_has_a_game_can_wait_for_another_one(
 
 
 # --- Faults -------------------------------------------------------------------------------
-
-
-def test_a_lost_notification_is_noticed_within_seconds(
-    ada: Client, bob: Client, service: Service, send: Send
-) -> None:
-    game = ada.create(3)
-    waits = [send(ada, events_path(game)) for _ in range(4)]
-    time.sleep(SETTLED)
-    commit_unheard(service, game["id"])
-    for wait in waits:
-        answer = wait.result()
-        assert answer.body["version"] == 2
-        assert answer.seconds < SETTLED + 5
 
 
 def test_a_cut_subscription_is_made_again_and_nothing_is_missed(
@@ -529,74 +361,7 @@ def test_a_service_that_stops_answers_all_who_wait_at_once(tmp_path: Path) -> No
             assert running.exit_code() == 0
 
 
-def test_who_cannot_be_notified_is_told_within_seconds_all_the_same(
-    fresh_service: Service, send: Send
-) -> None:
-    ada, bob = new_player(fresh_service.url), new_player(fresh_service.url)
-    with fresh_service.store.client() as redis:
-        redis.execute_command("ACL", "SETUSER", "default", "-subscribe", "-ssubscribe")
-        try:
-            wait = send(bob, turns_path(bob.get("/v1/me/turns")))
-            time.sleep(SETTLED)
-            game = ada.create(2, take_seat=False)
-            ada.join(game["id"])
-            first = bob.join(game["id"])["to_move"][0]
-            if first == 0:
-                move([ada, bob], game["id"])
-            answer = wait.result()
-        finally:
-            redis.execute_command("ACL", "SETUSER", "default", "+@all")
-    assert [each["id"] for each in answer.body["items"]] == [game["id"]]
-    assert answer.seconds < SETTLED + 2 * 3 + 2
-
-
-# --- Caps ---------------------------------------------------------------------------------
-
-
-def test_beyond_the_cap_a_poll_is_answered_at_once(tmp_path: Path) -> None:
-    with serving(
-        tmp_path,
-        APPEND_FSYNC="everysec",
-        WEB_CONCURRENCY="1",
-        WAITERS="6",
-        WAITERS_PER_PLAYER="4",
-    ) as running:
-        ada, bob, stranger = new_player(running.url), new_player(running.url), Client(running.url)
-        game = ada.create(3)
-        path = events_path(game, wait=3)
-
-        with ThreadPoolExecutor(40) as threads:
-
-            def ask(client: Client, at: str) -> "Future[Timed]":
-                own = Client(client.url, client.token)
-                return threads.submit(Timed, lambda: own.request("GET", at))
-
-            held = [ask(ada, path) for _ in range(4)]
-            wait_until(lambda: running.waiters() == 4, "they wait")
-            turns = turns_path(ada.get("/v1/me/turns"))
-            for at in (path, turns):
-                refused = ask(ada, at).result()
-                assert refused.seconds < SOON
-                assert int(refused.response.headers["Retry-After"]) >= 1
-            held += [ask(stranger, path) for _ in range(2)]
-            wait_until(lambda: running.waiters() == 6, "they wait too")
-            assert not any(each.done() for each in held)
-            assert "Retry-After" in ask(bob, path).result().response.headers
-            for each in held:
-                assert "Retry-After" not in each.result().response.headers
-            # What was held is free again.
-            assert ask(ada, path).result().seconds > 2
-
-
-def test_a_game_played_to_its_end_wakes_every_wait_of_it(
-    ada: Client, bob: Client, send: Send, rng: random.Random
-) -> None:
-    game = seated([ada, bob])
-    wait = send(ada, events_path(game))
-    time.sleep(SETTLED)
-    ended = play_out([ada, bob], game["id"], rng)
-    assert ended["status"] == "finished"
-    assert wait.result().body["items"][0]["version"] == game["version"] + 1
+# --- Deadlines ------------------------------------------------------------------------------
 
 
 def test_two_hundred_who_touch_a_game_at_its_deadline_see_one_event(

@@ -379,7 +379,7 @@ def a_crowded_service(service: Service, stranger: Caller) -> None:
         store.config_set("maxmemory-policy", "allkeys-lru")
         stranger.refused("store_evicts", "GET", "/readyz")
         store.config_set("maxmemory-policy", "noeviction")
-        # What the keeper of the embedded server does when its disk is full.
+        # What the supervisor of the embedded server does when its disk is full.
         store.config_set("maxmemory", 1)
         ada.refused("store_full", "POST", "/v1/games", {"ruleset": "parade", "seat_count": 2})
         stranger.send(

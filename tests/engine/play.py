@@ -1,32 +1,35 @@
-"""Every game to try, and random play of any of them.
+"""All games to try, and random play of each of them.
 
-Knows no game: the option sets come from a ruleset's catalogue, the moves from its lists.
+Knows no game: the options come from a ruleset's catalogue, the moves from its lists.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache, lru_cache
 from random import Random
 from typing import Any
 
 import msgspec
-from msgspec import Struct
 
 from engine.registry import RULESETS
-from engine.ruleset import Event, Move, Option, Ruleset, Seat, Table, Told
+from engine.ruleset import AnyRuleset, Event, Move, Option, Seat, Table, Told
 
 encode = msgspec.json.encode
 
 MOVES_AT_MOST = 3000
-"""No random game of any ruleset takes this many moves."""
+"""No random game has this many moves."""
+
+GAMES_AT_MOST = 1000
 
 EXPIRY = 0.3
-"""How often a running countdown runs out before the next move."""
+"""The probability that a running countdown ends before the next move."""
 
 
 def plain(value: Any) -> Any:
-    """A value as whoever reads its JSON gets it."""
+    """The value as a client decodes it from JSON."""
     return msgspec.json.decode(encode(value))
 
 
@@ -43,7 +46,7 @@ class Case:
         return "-".join([self.ruleset_id, str(self.seats), *given])
 
     @property
-    def ruleset(self) -> Ruleset[Any, Any, Any, Any, Any]:
+    def ruleset(self) -> AnyRuleset:
         return RULESETS[self.ruleset_id]
 
     @property
@@ -67,41 +70,48 @@ def short(value: Any) -> Any:
     return len(value) if isinstance(value, tuple) else value
 
 
-def other_values(option: Option) -> list[Any]:
-    """The values of an option worth a game of their own, besides its default."""
-    if option.choices is not None:
-        values: list[Any] = list(option.choices)
-    elif isinstance(option.default, bool):
-        values = [True, False]
-    elif isinstance(option.default, int):
-        values = [bound for bound in (option.minimum, option.maximum) if bound is not None]
-    elif option.type == "strings":
-        values = [tuple(f"{option.name}-{n}" for n in range(option.maximum or 0))]
-    else:
-        raise NotImplementedError(f"values for an option of type {option.type}")
-    return [value for value in values if value != option.default]
+def closed_values(option: Option) -> list[Any]:
+    """All values of an option that has few; else none."""
+    if isinstance(option.default, bool):
+        return [True, False]
+    return list(option.choices or ())
+
+
+def extreme_values(option: Option) -> list[Any]:
+    """The bounds of an option with many values: of an integer, or of the number of strings."""
+    if closed_values(option):
+        return []
+    if option.type == "integer":
+        return [bound for bound in (option.minimum, option.maximum) if bound is not None]
+    if option.type == "strings":
+        return [tuple(f"{option.name}-{n}" for n in range(option.maximum or 0))]
+    raise NotImplementedError(f"values for an option of type {option.type}")
+
+
+def cases_of(ruleset: AnyRuleset) -> Iterator[Case]:
+    """Every seat count with the default options and with each closed value of one option.
+
+    The extreme values are tried with the fewest and the most seats.
+    """
+    for seats in range(ruleset.min_seats, ruleset.max_seats + 1):
+        yield Case(ruleset.id, seats)
+        for option in ruleset.options:
+            values = closed_values(option)
+            if seats in (ruleset.min_seats, ruleset.max_seats):
+                values += extreme_values(option)
+            for value in values:
+                if value != option.default:
+                    yield Case(ruleset.id, seats, ((option.name, value),))
 
 
 def all_cases() -> list[Case]:
-    """Every ruleset and seat count, with the default options and with each other value of each."""
-    return [
-        Case(ruleset.id, seats, given)
-        for ruleset in RULESETS.values()
-        for seats in range(ruleset.min_seats, ruleset.max_seats + 1)
-        for given in [
-            (),
-            *(
-                ((option.name, value),)
-                for option in ruleset.options
-                for value in other_values(option)
-            ),
-        ]
-    ]
+    """The cases of every ruleset."""
+    return [case for ruleset in RULESETS.values() for case in cases_of(ruleset)]
 
 
 @dataclass(frozen=True)
 class Step:
-    """What happened in a position: a seat's move, or (``seat`` None) the countdown ran out."""
+    """A move in a position, or (``seat`` None) the end of its countdown."""
 
     before: Any
     seat: Seat | None
@@ -138,17 +148,43 @@ def play(case: Case, state: Any, rng: Random) -> Iterator[Step]:
     raise AssertionError(f"no end after {MOVES_AT_MOST} moves")
 
 
-def random_game(case: Case, seed: int) -> list[Step]:
-    """A whole random game, the same for the same seed."""
+@lru_cache(maxsize=256)
+def random_game(case: Case, seed: int) -> tuple[Step, ...]:
+    """A whole random game, the same for the same seed. Tests share the games that are kept."""
     rng = Random(seed)
     state, _ = case.start(case.deal(rng))
-    return list(play(case, state, rng))
+    return tuple(play(case, state, rng))
 
 
 def positions(case: Case, seed: int) -> list[Any]:
-    """All the positions of a random game, from the first to the last."""
+    """All positions of a random game, from the first to the last."""
     steps = random_game(case, seed)
     return [steps[0].before, *(step.after for step in steps)]
+
+
+def several_games(case: Case, enough: int) -> Iterator[tuple[Step, ...]]:
+    """Random games until they have enough moves together, but a thousand at most."""
+    moves = 0
+    for seed in range(GAMES_AT_MOST):
+        if moves >= enough:
+            return
+        game = random_game(case, seed)
+        moves += len(game)
+        yield game
+
+
+def several_steps(case: Case, enough: int) -> Iterator[Step]:
+    """The moves of several games."""
+    for game in several_games(case, enough):
+        yield from game
+
+
+def several_positions(case: Case, enough: int) -> Iterator[Any]:
+    """The positions of several games, the first and the last ones included."""
+    for game in several_games(case, enough):
+        yield game[0].before
+        for step in game:
+            yield step.after
 
 
 def views(case: Case, state: Any) -> dict[Seat | None, Table]:
@@ -162,28 +198,29 @@ def legal(case: Case, state: Any) -> tuple[tuple[Move, ...], ...]:
 
 
 def strings(value: Any) -> Iterator[str]:
-    """All strings in a value's JSON, member names left out."""
+    """All strings in a JSON value, without the names of members."""
     match value:
-        case Struct():
-            yield from strings(msgspec.to_builtins(value))
         case str():
             yield value
         case dict():
             for member in value.values():
                 yield from strings(member)
-        case list() | tuple():
+        case list():
             for member in value:
                 yield from strings(member)
 
 
+@cache
 def component_names(case: Case) -> frozenset[str]:
-    """The names of everything in the box, and of what its things are made of."""
+    """The names of the things in the box, and of their sides and ends."""
     return frozenset(
         name for component in case.ruleset.components for name in (component.name, *component.parts)
     )
 
 
-def named(case: Case, *values: Any) -> set[str]:
+QUOTED = re.compile(r'"([^"]*)"')
+
+
+def named(case: Case, *values: Any) -> frozenset[str]:
     """The things from the box that these values name."""
-    names = component_names(case)
-    return {string for value in values for string in strings(value) if string in names}
+    return component_names(case).intersection(QUOTED.findall(encode(values).decode()))

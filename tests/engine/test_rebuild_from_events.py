@@ -1,14 +1,15 @@
-"""Whatever changes on the table can be drawn from the events alone."""
+"""A front end can redraw every change of the table from the events alone."""
 
 from __future__ import annotations
 
 import pytest
 
 from engine.registry import RULESETS
-from tests.engine.play import Case, all_cases, plain, random_game, views
+from tests.engine.play import Case, Step, all_cases, plain, several_games, views
 from tests.engine.rebuild.rebuilders import REBUILDERS
 
-GAMES = 20
+MOVES = 300
+"""So many moves are redrawn for each case, and the rest of the last game."""
 
 
 @pytest.mark.parametrize("ruleset_id", RULESETS)
@@ -18,18 +19,17 @@ def test_every_ruleset_can_be_redrawn(ruleset_id: str) -> None:
 
 @pytest.mark.parametrize("case", all_cases(), ids=str)
 def test_the_first_view_and_the_events_give_every_later_view(case: Case) -> None:
-    for seed in range(GAMES):
-        redraw_game(case, seed)
+    for number, steps in enumerate(several_games(case, MOVES)):
+        redraw_game(case, steps, f"game {number}")
 
 
-def redraw_game(case: Case, seed: int) -> None:
-    """Redraw a random game for each reader, and compare with its view after every move."""
+def redraw_game(case: Case, steps: tuple[Step, ...], game: str) -> None:
+    """Redraw a game for each reader, and compare with its view after every move."""
     redraw = REBUILDERS[case.ruleset_id]
-    steps = random_game(case, seed)
     tables = {reader: plain(table) for reader, table in views(case, steps[0].before).items()}
     for number, step in enumerate(steps):
         for reader, table in tables.items():
             for event in step.events(reader):
                 redraw(table, reader, plain(event))
-            where = f"game {seed}, move {number}, reader {reader}"
-            assert table == plain(case.ruleset.view(step.after, reader)), where
+            seen = plain(case.ruleset.view(step.after, reader))
+            assert table == seen, f"{game}, move {number}, reader {reader}"

@@ -84,6 +84,12 @@ def test_the_wheel_holds_the_two_packages_and_the_licence_alone(wheel: Path) -> 
     assert any(name.endswith("/licenses/LICENSE") for name in names)
 
 
+def test_the_wheel_has_the_scripts_of_the_store(wheel: Path) -> None:
+    scripts = {str(path.relative_to(ROOT)) for path in ROOT.glob("api/storage/scripts/*.lua")}
+    assert scripts
+    assert scripts <= set(ZipFile(wheel).namelist())
+
+
 def test_the_code_that_runs_is_the_installed_one(python: Path, tmp_path: Path) -> None:
     code = "import api, engine; print(api.__file__); print(engine.__file__)"
     for path in run(python, "-c", code, cwd=tmp_path).splitlines():

@@ -26,7 +26,7 @@ def test_what_was_stored_outlives_the_service(start: Start, end: str) -> None:
         case "SIGTERM":
             first.signal(signal.SIGTERM)
         case _:
-            # At once: its workers and its keeper still live when the next one comes.
+            # At once: its workers and its supervisor still live when the next one comes.
             first.signal(signal.SIGKILL)
     if end != "SIGKILL":
         assert first.exit_code() == 0
@@ -43,7 +43,7 @@ def test_a_killed_service_can_be_started_again_on_its_port_at_once(start: Start)
 
 def test_workers_and_valkey_follow_a_killed_service(start: Start) -> None:
     service = start()
-    followers = {*service.workers(), service.store.keeper, service.store.pid}
+    followers = {*service.workers(), service.store.supervisor, service.store.pid}
     service.signal(signal.SIGKILL)
     wait_until(lambda: not any(is_alive(pid) for pid in followers if pid), "all are gone")
 
@@ -85,7 +85,7 @@ def test_an_orphaned_valkey_is_replaced_without_loss(start: Start) -> None:
     assert first.get("/increment", **KEY) == "1"
     orphan = first.store.pid
     assert orphan
-    os.kill(first.store.keeper, signal.SIGKILL)
+    os.kill(first.store.supervisor, signal.SIGKILL)
     first.end()
     assert is_alive(orphan)
     second = start()
@@ -103,12 +103,12 @@ def test_a_killed_valkey_is_started_again_without_loss(start: Start) -> None:
     assert service.store.pid != killed
 
 
-def test_a_killed_keeper_is_started_again_without_loss(start: Start) -> None:
+def test_a_killed_supervisor_is_started_again_without_loss(start: Start) -> None:
     service = start()
     assert service.get("/increment", **KEY) == "1"
-    killed = service.store.keeper
+    killed = service.store.supervisor
     os.kill(killed, signal.SIGKILL)
-    wait_until(lambda: service.store.keeper != killed and service.store.pid, "there is another")
+    wait_until(lambda: service.store.supervisor != killed and service.store.pid, "there is another")
     assert service.get("/increment", **KEY) == "2"
     service.press_ctrl_c()
     assert service.exit_code() == 0
@@ -162,7 +162,7 @@ def test_any_path_will_do(start: Start, tmp_path: Path, name: str) -> None:
 
 def test_the_place_for_short_addresses_is_private() -> None:
     address = Path(valkey._socket_address(Path("/", "x" * 120)))
-    assert len(bytes(address)) < valkey.LONGEST_ADDRESS
+    assert len(bytes(address)) < valkey.MAX_ADDRESS_BYTES
     assert stat.S_IMODE(address.parent.stat().st_mode) == 0o700
 
 

@@ -312,7 +312,7 @@ def test_a_service_without_data_does_not_start_on_a_full_disk_and_says_why(
 def test_a_valkey_that_ends_at_a_failed_write_is_started_again_to_be_read(
     disk: SmallDisk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As where the file system reserves nothing, and another program is faster than the keeper."""
+    """The file system reserves nothing, and another program is faster than the supervisor."""
     program = PROGRAMS / "blind_supervisor.py"
     monkeypatch.setattr(valkey_supervisor, "__file__", str(program))
     with EmbeddedValkey(disk.path / "data", "always") as valkey:
@@ -335,10 +335,10 @@ def test_a_valkey_that_ends_at_a_failed_write_is_started_again_to_be_read(
         assert store.dbsize() == acknowledged
         with pytest.raises(redis.exceptions.OutOfMemoryError):
             store.set("key", "value")
-        told = wait_until(valkey.news, "it is told")
+        told = wait_until(valkey.messages, "it is told")
         assert [REFUSED in line for line in told] == [True]
         disk.make_room()
-        assert ACCEPTED in wait_until(valkey.news, "it is told")[0]
+        assert ACCEPTED in wait_until(valkey.messages, "it is told")[0]
         assert store.set("key", "value")
         assert store.config_get("appendfsync") == {"appendfsync": "always"}
         assert store.dbsize() == acknowledged + 1
@@ -422,11 +422,11 @@ def test_a_change_of_settings_that_valkey_answered_in_part_is_completed_by_the_n
         return answers.pop(0)
 
     monkeypatch.setattr(valkey_supervisor, "_ask", ask)
-    server.heed_disk()
+    server.check_disk()
     assert sent == ["maxmemory 1", "appendfsync everysec"]
     # There is room again before the refusal was complete.
     is_full[0] = False
-    server.heed_disk()
+    server.check_disk()
     assert sent[2:] == ["appendfsync always", "maxmemory 0"]
-    server.heed_disk()
+    server.check_disk()
     assert len(sent) == 4

@@ -22,7 +22,7 @@ import pytest
 from flask import Response
 
 from api.config.settings import Settings
-from api.observability.logs import JsonFormatter, TextFormatter
+from api.server.log_format import JsonFormatter, TextFormatter
 from api.web.app import create_app
 from tests.support.api_client import Client, new_player
 from tests.support.http_client import BROKEN, HttpClient

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from api.config.settings import SettingsError
-from api.observability.logs import JsonFormatter, TextFormatter, describe, reason
+from api.observability.redaction import describe, reason
+from api.server.log_format import JsonFormatter, TextFormatter
 from tests.support.api_client import seat_two
 from tests.support.http_client import HttpClient, authorized
 from tests.support.service import Service, Start, serving
@@ -254,7 +255,7 @@ def test_no_request_lends_its_id_to_what_goes_on_in_the_background(start: Start)
     service.kill_valkey()
 
     def background() -> list[dict[str, Any]]:
-        told = ("notifications are interrupted", "games that are waited for failed")
+        told = ("notifications are interrupted", "games with waiters failed")
         return [line for line in lines(service) if any(part in line["message"] for part in told)]
 
     for line in wait_until(background, "the background tells of the store's end"):

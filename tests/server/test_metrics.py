@@ -14,9 +14,9 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from api.config.settings import Settings
 from api.observability import metrics, multiprocess
-from api.observability.exposition import SECONDS_KEPT
 from api.storage.connect import connect
 from api.storage.store import Store
+from api.web.metrics_page import MAX_AGE_SECONDS
 from tests.support import raw_http
 from tests.support.api_client import Client, new_player, seat_two
 from tests.support.http_client import BROKEN, HttpClient, Response, authorized
@@ -34,7 +34,7 @@ TOKEN = "a-token-of-the-host"
 def scrape(service: Service, *, now: bool = False) -> Samples:
     """What the service tells; unless `now`, not what a worker has kept from before."""
     if not now:
-        time.sleep(SECONDS_KEPT)
+        time.sleep(MAX_AGE_SECONDS)
     answer = service.request("GET", "/metrics")
     assert answer.status_code == 200, answer.text
     assert answer.headers["Content-Type"] == "text/plain; version=0.0.4; charset=utf-8"

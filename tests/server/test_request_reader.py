@@ -10,8 +10,8 @@ import pytest
 from gunicorn.http.errors import LimitRequestHeaders
 
 from api.server import request_reader
-from api.server.request_reader import END, MOST_BYTES, RequestReader
-from api.server.worker import DISCARDED_BYTES
+from api.server.request_reader import END, MAX_HEAD_BYTES, RequestReader
+from api.server.unread_bodies import DISCARDED_BYTES
 from tests.support.raw_http import connect
 from tests.support.service import Service, Start
 
@@ -94,21 +94,21 @@ def test_a_client_that_stops_in_the_middle_of_a_head_is_seen_to_stop() -> None:
     assert reader.recv(8192) == b""
 
 
-@pytest.mark.parametrize("size", [10, 1000, 8192, MOST_BYTES + 1])
+@pytest.mark.parametrize("size", [10, 1000, 8192, MAX_HEAD_BYTES + 1])
 def test_a_head_is_refused_as_soon_as_it_is_too_large(size: int) -> None:
-    source = Pieces(*in_pieces(b"a" * 10 * MOST_BYTES, size))
+    source = Pieces(*in_pieces(b"a" * 10 * MAX_HEAD_BYTES, size))
     reader = RequestReader(source)
     reader.begin_head()
     with pytest.raises(LimitRequestHeaders):
         read_all(reader)
-    assert sum(map(len, source.left)) >= 9 * MOST_BYTES - size
+    assert sum(map(len, source.left)) >= 9 * MAX_HEAD_BYTES - size
 
 
 def test_the_body_does_not_count_and_the_next_head_counts_anew() -> None:
-    head = HEAD[:-4] + b"b" * (MOST_BYTES - len(HEAD)) + b"\r\n\r\n"
-    assert len(head) == MOST_BYTES
+    head = HEAD[:-4] + b"b" * (MAX_HEAD_BYTES - len(HEAD)) + b"\r\n\r\n"
+    assert len(head) == MAX_HEAD_BYTES
     for _ in range(2):
-        reader = reader_of(head + b"c" * MOST_BYTES)
+        reader = reader_of(head + b"c" * MAX_HEAD_BYTES)
         assert reader.recv(8192).startswith(head)
         reader.end_head()
     with pytest.raises(LimitRequestHeaders):
@@ -160,15 +160,15 @@ def head_of(size: int) -> bytes:
 
 
 def test_a_head_of_32_kilobytes_is_read_and_a_larger_one_is_431(service: Service) -> None:
-    assert len(head_of(MOST_BYTES)) == MOST_BYTES
-    assert answer_to(service, head_of(MOST_BYTES))[0] == 200
-    status, body = answer_to(service, head_of(MOST_BYTES + 1))
+    assert len(head_of(MAX_HEAD_BYTES)) == MAX_HEAD_BYTES
+    assert answer_to(service, head_of(MAX_HEAD_BYTES))[0] == 200
+    status, body = answer_to(service, head_of(MAX_HEAD_BYTES + 1))
     assert status == 431
     assert json.loads(body)["code"] == "headers_too_large"
 
 
 def test_a_head_that_never_ends_is_431_as_soon_as_it_is_too_large(service: Service) -> None:
-    endless = head_of(MOST_BYTES + 1000)[:-2]
+    endless = head_of(MAX_HEAD_BYTES + 1000)[:-2]
     assert answer_to(service, *in_pieces(endless, 500), pause=0.001)[0] == 431
 
 

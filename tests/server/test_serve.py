@@ -95,7 +95,7 @@ def test_stopping_finishes_requests_in_flight_and_leaves_nothing_behind(
     start: Start, stop: str
 ) -> None:
     service = start()
-    processes = {*service.workers(), service.store.keeper, service.store.pid}
+    processes = {*service.workers(), service.store.supervisor, service.store.pid}
     request = in_flight(service, seconds=1.0)
     STOPS[stop](service)
     answer = request.wait()

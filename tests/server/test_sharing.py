@@ -104,6 +104,19 @@ def test_after_a_shared_batch_that_fails_the_next_one_is_executed() -> None:
     assert batcher.submit(["c"]) == ["C"]
 
 
+def test_a_shared_batch_that_fails_fails_the_requests_that_wait_for_it() -> None:
+    store = Store()
+    store.failing = {2}
+    batcher = Batcher(store.execute)
+    submit(batcher, "first")
+    second, third = submit(batcher, *"x" * MAX_BATCH), submit(batcher, "third")
+    store.open.set()
+    for each in (second, third):
+        with pytest.raises(ConnectionError, match="away"):
+            each.get(timeout=5)
+    assert len(store.batches) == 2
+
+
 def test_a_request_that_is_killed_does_not_stop_others() -> None:
     store = Store()
     batcher = Batcher(store.execute)

@@ -9,5 +9,7 @@
   `certificates` is the authority for TLS, `stored_games` changes what is stored.
 - `recordings`: whole games that another program played; `worlds`: twin services that differ in
   hidden state only.
+- `memory_store`: the store in memory; `memory_worker`: a worker's services on it; `fake_clock`:
+  a clock that only the test advances.
 - `programs/`: programs that tests run in processes of their own.
 """

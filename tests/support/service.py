@@ -16,8 +16,8 @@ import redis
 
 from api.config.rate_policies import POLICIES
 from api.config.settings import describe
-from api.observability.exposition import SECONDS_KEPT
 from api.server import valkey, valkey_supervisor
+from api.web.metrics_page import MAX_AGE_SECONDS
 from tests.support.http_client import BROKEN, HttpClient, Response
 from tests.support.paths import ROOT
 from tests.support.processes import worker_pids
@@ -46,10 +46,10 @@ class Store:
             return None
 
     @property
-    def keeper(self) -> int:
-        lock = self.directory / valkey_supervisor.KEEPER_LOCK
-        # Empty for a moment, while a new keeper writes its own.
-        return int(wait_until(lock.read_text, "the keeper has written its pid"))
+    def supervisor(self) -> int:
+        lock = self.directory / valkey_supervisor.SUPERVISOR_LOCK
+        # Empty for a moment, while a new supervisor writes its own.
+        return int(wait_until(lock.read_text, "the supervisor has written its pid"))
 
     def end(self) -> None:
         """Stop the Valkey if it still runs."""
@@ -211,7 +211,7 @@ def serving(directory: str | Path, **settings: str) -> Iterator[Service]:
 
 def fresh_metrics(service: Service) -> str:
     """Return the metrics, after the text that a worker has cached has expired."""
-    time.sleep(SECONDS_KEPT)
+    time.sleep(MAX_AGE_SECONDS)
     return service.get("/metrics")
 
 

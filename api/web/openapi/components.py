@@ -1,7 +1,7 @@
-"""What operations have in common in the document: headers, parameters, refusals.
+"""Headers, parameters and problem responses that several operations share.
 
-Operations are described with these as they stand; `publish_once` then moves what is here into
-`components`, under its name, and leaves references.
+Operations are declared with these values. `publish_once` then moves them into `components` under
+their names and leaves references.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ Part = dict[str, Any]
 
 
 def header(description: str, *, required: bool = True, **schema: Any) -> Part:
-    """A header of an answer; it is always there unless it is not `required`."""
+    """Return a header of a response; a header that is not `required` may be missing."""
     return {
         "description": description,
         "required": required,
@@ -28,7 +28,7 @@ def header(description: str, *, required: bool = True, **schema: Any) -> Part:
 def parameter(
     name: str, location: str, description: str, *, required: bool = False, **schema: Any
 ) -> Part:
-    """A parameter that is no member of a query's schema."""
+    """Return a parameter that is not declared in a query's schema."""
     return {
         "name": name,
         "in": location,
@@ -156,11 +156,11 @@ EVERYWHERE_ALIKE = frozenset(
         "unsupported_media_type",
     }
 )
-"""Problems that say the same whichever operation answers with them."""
+"""The codes whose problems mean the same in every operation."""
 
 
 def codes_of(response: Part) -> list[str]:
-    r"""The problem codes that a response is described with.
+    r"""Return the problem codes in the description of a response.
 
     >>> codes_of({"description": "- `busy`: Too much.\n- `newer_format`: Too new."})
     ['busy', 'newer_format']
@@ -169,7 +169,7 @@ def codes_of(response: Part) -> list[str]:
 
 
 def publish_once(document: Part) -> None:
-    """Move what operations share into `components`, and refer to it."""
+    """Move what several operations share into `components`, and refer to it there."""
     shared = Shared()
     for path in document["paths"].values():
         operations = [each for each in path.values() if isinstance(each, dict)]
@@ -185,7 +185,7 @@ def publish_once(document: Part) -> None:
 
 
 class Shared:
-    """What has been moved into `components`, by kind and name."""
+    """The parts that were moved into `components`, by kind and name."""
 
     def __init__(self) -> None:
         self.components: dict[str, dict[str, Part]] = {
@@ -195,15 +195,15 @@ class Shared:
         }
 
     def parameter(self, part: Part) -> Part:
-        """A reference to a parameter if it has a name, else the parameter."""
+        """Return a reference to a named parameter, or any other parameter itself."""
         return self._named("parameters", PARAMETERS, part)
 
     def header(self, part: Part) -> Part:
-        """A reference to a header if it has a name, else the header."""
+        """Return a reference to a named header, or any other header itself."""
         return self._named("headers", HEADERS, part)
 
     def response(self, part: Part) -> Part:
-        """A reference to a response if other operations give it too, else the response."""
+        """Return a reference to a shared problem response, or any other response itself."""
         if "headers" in part:
             headers = {name: self.header(each) for name, each in part["headers"].items()}
             part = {**part, "headers": headers}
@@ -212,7 +212,7 @@ class Shared:
             return part
         name = "Or".join(code.title().replace("_", "") for code in codes)
         if "RateLimit" not in part.get("headers", {}):
-            # What is limited says so in its refusals too.
+            # The same problems without rate-limit headers.
             name = f"Unlimited{name}"
         named = self.components["responses"]
         variants = chain((name,), (f"{name}{number}" for number in count(2)))

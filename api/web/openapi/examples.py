@@ -1,7 +1,7 @@
-"""The examples in the document: requests and answers of a real server.
+"""Adds the recorded examples to the document: requests and responses of a real server.
 
-They are in `examples.json`, which `make examples` records; nothing in it is written by hand. It
-is read anew for each document, as there is one a process.
+`make examples` records them in `examples.json`; nothing in it is written by hand. The file is read
+once a process, when the document is built.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from api.web.openapi.components import codes_of
 RECORDED = Path(__file__).with_name("examples.json")
 
 Examples = dict[str, dict[str, Any]]
-"""Examples by name, each with its `summary` and `value`."""
+"""Examples by name, each with a `summary` and a `value`."""
 
 
 def add_examples(document: dict[str, Any]) -> None:
-    """Give each request and answer of the document the examples that there are of it."""
+    """Add the recorded examples to the requests and responses of the document."""
     recorded = json.loads(RECORDED.read_text(encoding="utf-8"))
     operations = [
         operation
@@ -33,7 +33,7 @@ def add_examples(document: dict[str, Any]) -> None:
 
 
 def _kind(operation: dict[str, Any]) -> str:
-    """What kind of refusals an operation has: about a body, about a query, or about the service."""
+    """Return whose problems an operation's problems resemble: `body`, `query` or `service`."""
     if operation["tags"] == ["service"]:
         return "service"
     return "body" if "requestBody" in operation else "query"
@@ -42,13 +42,13 @@ def _kind(operation: dict[str, Any]) -> str:
 def _by_code(
     recorded: dict[str, dict[str, Examples]], operations: list[dict[str, Any]], kind: str
 ) -> Examples:
-    """A problem of each code as an operation of this kind has it: best of one of its own kind.
+    """Return an example problem for each code, if possible from an operation of this kind.
 
-    Of the service itself only where there is no other: its tokens are no player's.
+    Examples of the service come last for other kinds: their tokens are not those of players.
     """
     order = [kind, *(each for each in ("body", "query", "service") if each != kind)]
     problems: Examples = {}
-    # What analyse refuses is too large for others long before.
+    # The bodies of analyse may be larger, so its examples do not fit other operations.
     lenders = [each for each in operations if each["operationId"] != "analyse"]
     for operation in sorted(lenders, key=lambda each: order.index(_kind(each))):
         for part, examples in recorded.get(operation["operationId"], {}).items():
@@ -71,7 +71,7 @@ def _add_to_operation(
 
 
 def _add(part: dict[str, Any], examples: Examples) -> None:
-    """Put examples into the one media type of a request or an answer."""
+    """Add examples to the only media type of a request or a response."""
     if examples:
         (media,) = part["content"].values()
         media["examples"] = examples

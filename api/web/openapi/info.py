@@ -1,4 +1,4 @@
-"""What the document says of the service as a whole, for those who read nothing else of it."""
+"""The introduction of the document: summary, description, contact and tags."""
 
 from __future__ import annotations
 

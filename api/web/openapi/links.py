@@ -1,7 +1,7 @@
-"""What an answer is good for next: the document's links, by operation.
+"""The links of the document: which request can follow a response.
 
-A link says which part of an answer, or of its request, goes where in another request. Links are
-for readers and for tools that try sequences of requests; the service itself asks nothing here.
+A link says which part of a response, or of its request, goes where in the next request. Links are
+for readers and for tools that try sequences of requests; the service does not use them.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 BODY = "x-request-body"
-"""What the body of the next request is made of, where that is more than one expression."""
+"""The key for the body of the next request if it is more than one expression."""
 
 THE_GAME = {"game_id": "$response.body#/id"}
 SAME_GAME = {"game_id": "$request.path.game_id"}
@@ -28,13 +28,13 @@ def _link(
     if isinstance(body, str):
         link["requestBody"] = body
     elif body is not None:
-        # OpenAPI allows it in `requestBody`, but the parser of openapi-generator takes only texts.
+        # OpenAPI allows this in `requestBody`, but openapi-generator parses only strings there.
         link[BODY] = body
     return link
 
 
 LINKS: dict[str, dict[str, Any]] = {
-    # From an answer that is a game.
+    # From a response that is a game.
     "GetGame": _link("getGame", "Read the game again.", THE_GAME),
     "JoinGame": _link("joinGame", "Others sit down with its id.", THE_GAME),
     "StartGame": _link("startGame", "The host need not wait for more players.", THE_GAME),
@@ -58,7 +58,7 @@ LINKS: dict[str, dict[str, Any]] = {
     ),
     "GetRecord": _link("getRecord", "After the end: the deal and every move.", THE_GAME),
     "RematchGame": _link("rematchGame", "After the end: the same table again.", THE_GAME),
-    # From other answers.
+    # From other responses.
     "PlayNextMove": _link(
         "playMove",
         "If it is my turn again: the first of my legal moves.",
@@ -139,7 +139,7 @@ _BY_OPERATION: dict[str, dict[int, tuple[str, ...]]] = {
 
 
 def responses_with_links(operation_id: str) -> dict[int, dict[str, Any]]:
-    """The links of an operation's responses, by status, as references."""
+    """Return references to the links of an operation's responses, by status."""
     return {
         status: {
             "links": {

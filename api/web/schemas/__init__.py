@@ -1,5 +1,6 @@
-"""The published schemas: of request bodies, which they check, and of answers, which they describe.
+"""Request bodies and queries: what is read, checked and published of them.
 
-Answers are encoded straight from typed values (`api.games.representations`); the tests hold every
-answer against its schema here. A game's own shapes have a module each.
+marshmallow reports all mistakes of a request at once. Each game has a module with its moves and
+options, which `unions` joins. The answers of the service itself (`service`) are msgspec structs,
+like all other answers (`api.games.answers`).
 """

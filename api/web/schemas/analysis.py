@@ -1,4 +1,4 @@
-"""Analysis on the wire."""
+"""The request body of an analysis."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from marshmallow import EXCLUDE, Schema, ValidationError, fields, validate
 
 from api.concurrency.time_slices import long_work
 from api.web.schemas import unions
-from api.web.schemas.cards import MAX_SEATS, MIN_SEATS, by_seat, seat
+from api.web.schemas.cards import seat
 from api.web.schemas.fields import (
     BodySchema,
     Boolean,
@@ -17,14 +17,13 @@ from api.web.schemas.fields import (
     Text,
     described,
     listed,
-    number,
-    part,
 )
 from api.web.schemas.games import DealSchema
-from api.web.schemas.unions import OptionsSchema, ResultSchema
+from api.web.schemas.unions import OptionsSchema
+from engine.published import MAX_SEATS, MIN_SEATS
 
 MAX_MOVES = 2000
-"""More than any game here can have."""
+"""More moves than a game can have."""
 
 
 class SeatMoveSchema(Schema):
@@ -33,7 +32,7 @@ class SeatMoveSchema(Schema):
     class Meta:
         unknown = EXCLUDE
 
-    seat = seat("Who moves.")
+    seat = seat("Who moves.", required=True)
     move = unions.move("What it plays.", required=True)
 
 
@@ -51,7 +50,7 @@ class CountdownEndSchema(Schema):
 
 
 class AnalysedMove(Either):
-    """A seat's move or the end of a countdown, as a record has them or without the rest."""
+    """A seat's move or the end of a countdown; the other members of a record are ignored."""
 
     def __init__(self) -> None:
         super().__init__(
@@ -77,10 +76,10 @@ class AnalysisBodySchema(BodySchema):
     class Meta:
         unknown = EXCLUDE
 
-    max_bytes = 256 * 1024  # a record of a whole game is to be analysed as it is
+    max_bytes = 256 * 1024  # the record of a whole game fits
 
     def load(self, data: Any, **how: Any) -> Any:
-        """Read a body, which may hold a whole game, in slices of time."""
+        """Read the body in time slices, as it may hold a whole game."""
         with long_work():
             return super().load(data, **how)
 
@@ -111,32 +110,4 @@ class AnalysisBodySchema(BodySchema):
         metadata=described(
             "Whether to tell of every position on the way, in `steps`; absent means false."
         )
-    )
-
-
-class StepSchema(Schema):
-    """A position before a move."""
-
-    to_move = listed(
-        number(maximum=MAX_SEATS - 1),
-        "The seats that the game waits for, ascending; empty when it is over.",
-        most=MAX_SEATS,
-    )
-    legal_moves = by_seat(
-        listed(unions.move(), "A seat's legal moves."), "By seat: its legal moves."
-    )
-
-
-class AnalysisSchema(StepSchema):
-    """What follows from the deal and the moves."""
-
-    views = by_seat(unions.table(), "By seat: what it sees.")
-    spectator = unions.table("What a spectator sees.", required=True)
-    events = listed(
-        unions.event(), "All that happened, in order, with what only the seat itself is told."
-    )
-    result = part(ResultSchema, "How the game ended; null if it has not.", allow_none=True)
-    steps = fields.List(
-        fields.Nested(StepSchema),
-        metadata=described("The position before each move; only with `trace`."),
     )

@@ -1,4 +1,4 @@
-"""Fields that the schemas share: stricter scalars, names from strangers, tagged unions."""
+"""Fields of request schemas: strict scalars, player names, choices, lists and unions."""
 
 from __future__ import annotations
 
@@ -13,6 +13,9 @@ import msgspec
 from marshmallow import RAISE, Schema, ValidationError, fields, validate
 
 from api.concurrency.time_slices import pause
+from api.model.game import MAX_NAME_LENGTH
+from api.web.openapi.structs import choice_of
+from engine.published import NamedChoice
 from engine.registry import read_move
 from engine.ruleset import Move
 
@@ -21,17 +24,17 @@ MAX_INTEGER = 2**53 - 1
 
 
 class BodySchema(Schema):
-    """A request body: members that it does not know are refused."""
+    """A request body; unknown members are refused."""
 
     class Meta:
         unknown = RAISE
 
     max_bytes = 64 * 1024
-    """How large a body may be."""
+    """The largest size of the body in bytes."""
 
 
 class Integer(fields.Integer):
-    """A JSON integer; no text, no truth value, no fraction."""
+    """A JSON integer: not a string, boolean or fraction."""
 
     def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> int:
         if isinstance(value, bool) or not isinstance(value, int):
@@ -40,7 +43,7 @@ class Integer(fields.Integer):
 
 
 class QueryInteger(fields.Integer):
-    """An integer in a query, in plain digits."""
+    """An integer in a query, in ASCII digits."""
 
     def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> int:
         text = str(value)
@@ -50,14 +53,14 @@ class QueryInteger(fields.Integer):
 
 
 class QueryBoolean(fields.Boolean):
-    """A truth value in a query: `true` or `false`."""
+    """A boolean in a query: `true` or `false`."""
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(truthy={"true"}, falsy={"false"}, **kwargs)
 
 
 class Boolean(fields.Boolean):
-    """A JSON truth value; no text, no number."""
+    """A JSON boolean: not a string or number."""
 
     def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> bool:
         if not isinstance(value, bool):
@@ -66,7 +69,7 @@ class Boolean(fields.Boolean):
 
 
 class Text(fields.String):
-    """Well-formed Unicode text."""
+    """Text that can be encoded as UTF-8."""
 
     def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> str:
         text: str = super()._deserialize(value, attr, data, **kwargs)
@@ -76,19 +79,19 @@ class Text(fields.String):
 
 
 class Name(Text):
-    """A name that people will see: normalised (NFC), without what could disguise it."""
+    """A displayed name, normalised (NFC), without control, format or only invisible characters."""
 
-    MAX_LENGTH = 40
+    MAX_LENGTH = MAX_NAME_LENGTH
     MOST_GIVEN = 4 * MAX_LENGTH
-    """In code points, before normalisation, whose time grows with the square of the length."""
+    """The largest length in code points before normalisation, which takes quadratic time."""
 
     REFUSED = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
     JOINERS = frozenset("\u200c\u200d")
-    """Format characters that some scripts, and emoji, are spelt with; the others only hide."""
+    """Format characters that some scripts and emoji need; all others are refused."""
 
     INVISIBLE = frozenset({"Cf", "Mn", "Me", "Zs"})
     BLANK_LETTERS = frozenset("\u115f\u1160\u2800\u3164\uffa0")
-    """Letters by their category that show nothing all the same."""
+    """Characters of a letter or symbol category that are blank."""
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(validate=validate.Length(1, self.MAX_LENGTH), **kwargs)
@@ -113,17 +116,17 @@ class Name(Text):
 
 
 class Pattern(validate.Regexp):
-    """A pattern that the whole text matches; `$` alone would let a line break follow."""
+    """A pattern that must match the whole text; `$` alone would allow a trailing line break."""
 
     def __call__(self, value: Any) -> Any:
-        """The text itself, if it matches."""
+        """Return the text if it matches."""
         if self.regex.fullmatch(value) is None:
             raise ValidationError(self._format_error(value))
         return value
 
 
 class Constant(fields.String):
-    """The tag of a variant: always this one text."""
+    """The tag of a variant, a constant text."""
 
     def __init__(self, value: str) -> None:
         super().__init__(
@@ -133,21 +136,21 @@ class Constant(fields.String):
         )
 
 
-class Choice(fields.Enum[Any]):
-    """One of a closed set of texts, published as a schema of its own name."""
+class Choice(fields.Field[Any]):
+    """One of a closed set of texts, published as a component."""
 
-    def __init__(self, enum: type[Enum], **kwargs: Any) -> None:
-        super().__init__(enum, by_value=True, **kwargs)
+    def __init__(self, choice: NamedChoice | type[Enum], **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.choice = choice if isinstance(choice, NamedChoice) else choice_of(choice)
 
     def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> Any:
-        # An unhashable value would be an error of ours, and the set's own values are texts.
-        if not isinstance(value, str):
-            raise self.make_error("unknown", choices=self.choices_text)
-        return super()._deserialize(value, attr, data, **kwargs).value
+        if not isinstance(value, str) or value not in self.choice.values:
+            raise ValidationError(f"Must be one of: {', '.join(self.choice.values)}.")
+        return value
 
 
 class Union(fields.Field[Any]):
-    """One of several schemas, told apart by the text under a tag; published under a name."""
+    """One of several schemas with a discriminating tag, published as a component."""
 
     def __init__(
         self,
@@ -177,7 +180,10 @@ class Union(fields.Field[Any]):
 
 
 class List(fields.List[Any]):
-    """A list that is not gone through if it is too long, nor any further after some mistakes."""
+    """A list that is refused before its items are read if it is too long.
+
+    Reading stops after `MOST_MISTAKES` wrong items.
+    """
 
     MOST_MISTAKES = 20
 
@@ -203,7 +209,7 @@ class List(fields.List[Any]):
 
 
 class Either(fields.Field[Any]):
-    """One of several schemas that no tag tells apart; published under a name."""
+    """One of several schemas without a tag, published as a component."""
 
     def __init__(
         self,
@@ -218,75 +224,19 @@ class Either(fields.Field[Any]):
         self.variants = tuple(schema() for schema in variants)
 
 
-# --- Members of answers: always there, each with its meaning ----------------------------------
-
 ID = "^[0-9a-f]{32}$"
-HASH = "^[0-9a-f]{64}$"
 
 
-def text(description: str, *, allow_none: bool = False, **bounds: Any) -> fields.String:
-    """A text."""
-    return fields.String(
-        required=True, allow_none=allow_none, metadata=described(description, **bounds)
-    )
+def listed(inner: fields.Field[Any], description: str, **kwargs: Any) -> List:
+    """Return a required list.
 
-
-def identifier(description: str, *, allow_none: bool = False) -> fields.String:
-    """The id of a game or a player."""
-    return text(description, allow_none=allow_none, pattern=ID)
-
-
-def time(description: str, *, allow_none: bool = False) -> fields.String:
-    """A moment, in UTC."""
-    return text(description, allow_none=allow_none, format="date-time")
-
-
-def number(
-    description: str | None = None,
-    minimum: int = 0,
-    maximum: int | None = None,
-    *,
-    allow_none: bool = False,
-) -> Integer:
-    """An integer, which counts things unless it says otherwise."""
-    bounds = {"minimum": minimum, "maximum": maximum, "description": description}
-    metadata = {name: value for name, value in bounds.items() if value is not None}
-    return Integer(required=True, allow_none=allow_none, metadata=metadata)
-
-
-def flag(description: str | None = None) -> Boolean:
-    """A truth value."""
-    return Boolean(required=True, metadata={} if description is None else described(description))
-
-
-def part(schema: type[Schema], description: str, *, allow_none: bool = False) -> fields.Nested:
-    """An object of its own schema."""
-    return fields.Nested(
-        schema, required=True, allow_none=allow_none, metadata=described(description)
-    )
-
-
-def listed(
-    inner: fields.Field[Any],
-    description: str | None = None,
-    *,
-    least: int | None = None,
-    most: int | None = None,
-    **kwargs: Any,
-) -> List:
-    """A list that is always there.
-
-    Lists of different things are not published as such (`uniqueItems`): generators make sets of
-    them, which have no order.
+    `uniqueItems` is not published: generators make sets of such lists, which have no order.
     """
-    bounds = {"description": description, "minItems": least, "maxItems": most}
-    metadata = {name: value for name, value in bounds.items() if value is not None}
-    kwargs.setdefault("required", True)
-    return List(inner, metadata=metadata, **kwargs)
+    return List(inner, required=True, metadata=described(description), **kwargs)
 
 
 def described(description: str, **metadata: Any) -> dict[str, Any]:
-    """The metadata that publishes a description."""
+    """Return the metadata that publishes a description."""
     return {"description": description, **metadata}
 
 
@@ -301,13 +251,13 @@ def _is_well_formed(text: str) -> bool:
 class MoveField(Union):
     """A move of any game, read into the engine's type.
 
-    What was read before is not gone through again: there are few moves, and each is written in
-    the same way again and again.
+    Reading is cached by the encoded move: there are few different moves, and clients write each
+    in the same form.
     """
 
     MOST_KNOWN = 4096
     LONGEST_KNOWN = 300
-    """In bytes; so all that a field knows takes some two megabytes at most."""
+    """In bytes: the cache of a field takes at most about two megabytes."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)

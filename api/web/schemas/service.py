@@ -1,21 +1,26 @@
-"""The service itself on the wire."""
+"""The answers about the service itself: home, health and the catalogue of problems."""
 
 from __future__ import annotations
 
-from marshmallow import INCLUDE, Schema, fields
+from typing import Annotated
 
-from api.web.schemas.fields import listed, number, text
+from marshmallow import INCLUDE, Schema
+from msgspec import Struct
+
+from engine.published import described
 
 
-class HealthSchema(Schema):
+class HealthAnswer(Struct, frozen=True):
     """The service is well."""
 
-    status = text("In what way, in one word.")
-    detail = text(
-        "What limits the service now, as a sentence for its operator: for example, that the store "
-        "refuses changes because its disk is full. Null if nothing does.",
-        allow_none=True,
-    )
+    status: Annotated[str, described("In what way, in one word.")]
+    detail: Annotated[
+        str | None,
+        described(
+            "What limits the service now, as a sentence for its operator: for example, that "
+            "the store refuses changes because its disk is full. Null if nothing does."
+        ),
+    ]
 
 
 class ApiDocumentSchema(Schema):
@@ -25,29 +30,34 @@ class ApiDocumentSchema(Schema):
         unknown = INCLUDE
 
 
-class ProblemKindSchema(Schema):
+class ProblemKindAnswer(Struct, frozen=True):
     """A kind of problem."""
 
-    code = text("The code, as problems have it.")
-    status = number("The HTTP status that it comes with.", 400, 599)
-    title = text("What is wrong, in a few words; the same for all problems of this code.")
-    meaning = text("When this is answered.")
-    advice = text("What a client should do.")
+    code: Annotated[str, described("The code, as problems have it.")]
+    status: Annotated[
+        int, described("The HTTP status that it comes with.", minimum=400, maximum=599)
+    ]
+    title: Annotated[
+        str,
+        described("What is wrong, in a few words; the same for all problems of this code."),
+    ]
+    meaning: Annotated[str, described("When this is answered.")]
+    advice: Annotated[str, described("What a client should do.")]
 
 
-class ProblemKindPageSchema(Schema):
+class ProblemKindPage(Struct, frozen=True):
     """All kinds of problems."""
 
-    items = listed(fields.Nested(ProblemKindSchema), "The kinds, by their status.")
+    items: Annotated[tuple[ProblemKindAnswer, ...], described("The kinds, by their status.")]
 
 
-class HomeSchema(Schema):
+class HomeAnswer(Struct, frozen=True):
     """The service, and where its parts are."""
 
-    name = text("What the service is called.")
-    version = text("The release that runs here.")
-    docs = text("The path of the interactive reference.")
-    openapi_yaml = text("The path of this document as YAML.")
-    openapi_json = text("The path of this document as JSON.")
-    rulesets = text("The path of the games that there are.")
-    problems = text("The path of the reasons why requests fail.")
+    name: Annotated[str, described("What the service is called.")]
+    version: Annotated[str, described("The release that runs here.")]
+    docs: Annotated[str, described("The path of the interactive reference.")]
+    openapi_yaml: Annotated[str, described("The path of this document as YAML.")]
+    openapi_json: Annotated[str, described("The path of this document as JSON.")]
+    rulesets: Annotated[str, described("The path of the games that there are.")]
+    problems: Annotated[str, described("The path of the reasons why requests fail.")]

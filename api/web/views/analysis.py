@@ -8,9 +8,10 @@ from flask import Response
 
 from api.config.rate_policies import ANALYSES
 from api.games.analysis import analyse as replay
+from api.games.answers import AnalysisAnswer
 from api.web.openapi.blueprint import NO_TOKEN, Blueprint
 from api.web.responses import answer
-from api.web.schemas.analysis import AnalysisBodySchema, AnalysisSchema
+from api.web.schemas.analysis import AnalysisBodySchema
 
 blueprint = Blueprint("analysis", __name__, url_prefix="/v1/analysis")
 
@@ -26,7 +27,7 @@ blueprint = Blueprint("analysis", __name__, url_prefix="/v1/analysis")
     limits=(ANALYSES,),
 )
 @blueprint.arguments(AnalysisBodySchema)
-@blueprint.response(200, AnalysisSchema)
+@blueprint.response(200, AnalysisAnswer)
 def analyse(body: dict[str, Any]) -> Response:
     """Replay a deal and moves
 

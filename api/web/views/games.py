@@ -8,6 +8,7 @@ from typing import Any
 from flask import Response, request, url_for
 
 from api.config.rate_policies import GAMES, GAMES_DAILY, GAMES_HERE, SEATS, SEATS_DAILY
+from api.games.answers import GameAnswer, GamePage, GameRecord, PresenceAnswer
 from api.games.creation import NewGame
 from api.games.queries import require_record
 from api.games.transactions import LoadedGame
@@ -37,15 +38,7 @@ from api.web.responses import (
     shown,
     unless_known,
 )
-from api.web.schemas.games import (
-    GamePageSchema,
-    GameRecordSchema,
-    GameSchema,
-    JoinBodySchema,
-    LobbyQuerySchema,
-    NewGameBodySchema,
-    PresenceSchema,
-)
+from api.web.schemas.games import JoinBodySchema, LobbyQuerySchema, NewGameBodySchema
 
 blueprint = Blueprint("games", __name__, url_prefix="/v1/games")
 
@@ -84,10 +77,10 @@ AWAITED = {
     limits=(GAMES_DAILY, GAMES_HERE, GAMES),
 )
 @blueprint.arguments(NewGameBodySchema)
-@blueprint.response(201, GameSchema, description="The new game.", headers=LOCATION)
+@blueprint.response(201, GameAnswer, description="The new game.", headers=LOCATION)
 @blueprint.alt_response(
     200,
-    schema=GameSchema,
+    schema=GameAnswer,
     description="The game that this Idempotency-Key created before.",
     headers=LOCATION,
 )
@@ -105,7 +98,7 @@ def create_game(body: NewGame) -> Response:
 @blueprint.get("")
 @blueprint.operation("listGames", "invalid_request", security=TOKEN_OPTIONAL)
 @blueprint.arguments(LobbyQuerySchema, location="query")
-@blueprint.response(200, GamePageSchema)
+@blueprint.response(200, GamePage)
 def list_games(query: dict[str, Any]) -> Response:
     """List the public games, newest first
 
@@ -127,7 +120,7 @@ def list_games(query: dict[str, Any]) -> Response:
 @blueprint.operation(
     "getGame", "game_not_found", security=TOKEN_OPTIONAL, parameters=[IF_NONE_MATCH, PREFER]
 )
-@blueprint.response(200, GameSchema, headers=AWAITED)
+@blueprint.response(200, GameAnswer, headers=AWAITED)
 @blueprint.alt_response(304, description="You have it already.", headers=AWAITED)
 def get_game(game_id: str) -> Response:
     """Get a game as I see it
@@ -154,7 +147,7 @@ def get_game(game_id: str) -> Response:
     if_match=True,
     limits=(SEATS,),
 )
-@blueprint.response(200, GameSchema, headers=SERVER_TIME)
+@blueprint.response(200, GameAnswer, headers=SERVER_TIME)
 def cancel_game(game_id: str) -> Response:
     """Cancel a game before its start; for its host
 
@@ -179,7 +172,7 @@ def cancel_game(game_id: str) -> Response:
     limits=(SEATS_DAILY, SEATS),
 )
 @blueprint.arguments(JoinBodySchema, required=False)
-@blueprint.response(200, GameSchema, headers=SERVER_TIME)
+@blueprint.response(200, GameAnswer, headers=SERVER_TIME)
 def join_game(body: dict[str, Any], game_id: str) -> Response:
     """Take a seat
 
@@ -195,7 +188,7 @@ def join_game(body: dict[str, Any], game_id: str) -> Response:
 @blueprint.operation(
     "leaveGame", "game_not_found", "busy", if_match=True, limits=(SEATS_DAILY, SEATS)
 )
-@blueprint.response(200, GameSchema, headers=SERVER_TIME)
+@blueprint.response(200, GameAnswer, headers=SERVER_TIME)
 def leave_game(game_id: str) -> Response:
     """Leave a game
 
@@ -217,7 +210,7 @@ def leave_game(game_id: str) -> Response:
     if_match=True,
     limits=(SEATS,),
 )
-@blueprint.response(200, GameSchema, headers=SERVER_TIME)
+@blueprint.response(200, GameAnswer, headers=SERVER_TIME)
 def start_game(game_id: str) -> Response:
     """Start a game; for its host
 
@@ -236,7 +229,7 @@ def start_game(game_id: str) -> Response:
     security=TOKEN_OPTIONAL,
     parameters=[IF_NONE_MATCH],
 )
-@blueprint.response(200, GameRecordSchema, headers=CONDITIONAL)
+@blueprint.response(200, GameRecord, headers=CONDITIONAL)
 @blueprint.alt_response(304, description="You have it already.", headers=CONDITIONAL)
 def get_record(game_id: str) -> Response:
     """Get the record of a game that has ended
@@ -260,9 +253,9 @@ def get_record(game_id: str) -> Response:
     "busy",
     limits=(GAMES_DAILY, GAMES_HERE, GAMES),
 )
-@blueprint.response(201, GameSchema, description="The new game.", headers=LOCATION)
+@blueprint.response(201, GameAnswer, description="The new game.", headers=LOCATION)
 @blueprint.alt_response(
-    200, schema=GameSchema, description="The rematch that exists already.", headers=LOCATION
+    200, schema=GameAnswer, description="The rematch that exists already.", headers=LOCATION
 )
 def rematch_game(game_id: str) -> Response:
     """Play again with the same players
@@ -278,7 +271,7 @@ def rematch_game(game_id: str) -> Response:
 
 @blueprint.get("/<game_id>/presence", parameters=[GAME_ID])
 @blueprint.operation("getPresence", "game_not_found", security=TOKEN_OPTIONAL)
-@blueprint.response(200, PresenceSchema, headers=SERVER_TIME)
+@blueprint.response(200, PresenceAnswer, headers=SERVER_TIME)
 def get_presence(game_id: str) -> Response:
     """See which players are online
 
@@ -294,7 +287,7 @@ def _wait_for_change(found: LoadedGame, seconds: int) -> Response:
     note_time(polled.loaded.now)
     response = unless_known(polled.loaded, GAME, lambda: shown(polled.loaded))
     response.headers["Preference-Applied"] = f"wait={seconds}"
-    return retry_later(response) if polled.is_over_cap else response
+    return retry_later(response) if polled.is_over_quota else response
 
 
 def _idempotency_key() -> str | None:

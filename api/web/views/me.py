@@ -7,19 +7,20 @@ from typing import Any
 from flask import Response
 
 from api.config.rate_policies import POLLS, TOKENS
+from api.games.answers import GamePage, TokenAnswer, TurnsAnswer
+from api.model.game import Player
 from api.observability.context import note_time
 from api.web.openapi.blueprint import Blueprint
 from api.web.openapi.components import MAY_BE_CROWDED
 from api.web.responses import answer, credentials, retry_later, services
-from api.web.schemas.games import GamePageSchema, PageQuerySchema, TurnsQuerySchema, TurnsSchema
-from api.web.schemas.players import PlayerSchema, TokenSchema
+from api.web.schemas.games import PageQuerySchema, TurnsQuerySchema
 
 blueprint = Blueprint("me", __name__, url_prefix="/v1/me")
 
 
 @blueprint.get("")
 @blueprint.operation("getMe")
-@blueprint.response(200, PlayerSchema)
+@blueprint.response(200, Player)
 def get_me() -> Response:
     """Get my player
 
@@ -30,7 +31,7 @@ def get_me() -> Response:
 
 @blueprint.post("/token")
 @blueprint.operation("rotateToken", limits=(TOKENS,))
-@blueprint.response(200, TokenSchema)
+@blueprint.response(200, TokenAnswer)
 def rotate_token() -> Response:
     """Get a new token
 
@@ -44,7 +45,7 @@ def rotate_token() -> Response:
 @blueprint.get("/games")
 @blueprint.operation("listMyGames", "invalid_request")
 @blueprint.arguments(PageQuerySchema, location="query")
-@blueprint.response(200, GamePageSchema)
+@blueprint.response(200, GamePage)
 def list_my_games(query: dict[str, Any]) -> Response:
     """List my games
 
@@ -60,7 +61,7 @@ def list_my_games(query: dict[str, Any]) -> Response:
 @blueprint.get("/turns")
 @blueprint.operation("listTurns", "invalid_request", limits=(POLLS,))
 @blueprint.arguments(TurnsQuerySchema, location="query")
-@blueprint.response(200, TurnsSchema, headers=MAY_BE_CROWDED)
+@blueprint.response(200, TurnsAnswer, headers=MAY_BE_CROWDED)
 def list_turns(query: dict[str, Any]) -> Response:
     """List the games that wait for me
 
@@ -72,4 +73,4 @@ def list_turns(query: dict[str, Any]) -> Response:
     polled = services().long_polls.turns(credentials(), query.get("since"), query["wait"])
     note_time(polled.now)
     response = answer(polled.answer)
-    return retry_later(response) if polled.is_over_cap else response
+    return retry_later(response) if polled.is_over_quota else response

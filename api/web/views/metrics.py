@@ -39,7 +39,7 @@ def get_metrics() -> Response:
     if not current_app.config["METRICS"]:
         raise Problem("not_found", "The metrics are switched off.")
     _admit(current_app.config["METRICS_TOKEN"], request.headers.get("Authorization"))
-    return Response(services().exposition.get(), content_type=metrics.CONTENT_TYPE)
+    return Response(services().metrics_page.get(), content_type=metrics.CONTENT_TYPE)
 
 
 def _admit(token: str | None, header: str | None) -> None:

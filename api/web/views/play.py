@@ -7,6 +7,7 @@ from typing import Any
 from flask import Response, request
 
 from api.config.rate_policies import MOVES, POLLS, TICKETS, TICKETS_HERE
+from api.games.answers import CheckAnswer, EventPage, LegalMovesAnswer, PlayedAnswer, TicketAnswer
 from api.games.moves import require_seat
 from api.observability.context import note_time
 from api.storage.games import items_command
@@ -30,15 +31,10 @@ from api.web.responses import (
     unless_known,
 )
 from api.web.schemas.games import (
-    CheckSchema,
-    EventPageSchema,
     EventsQuerySchema,
     LegalMovesQuerySchema,
-    LegalMovesSchema,
     MoveBodySchema,
-    PlayedSchema,
     StreamQuerySchema,
-    TicketSchema,
 )
 
 blueprint = Blueprint("play", __name__, url_prefix="/v1/games/<game_id>")
@@ -61,7 +57,7 @@ STREAM_HEADERS = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
     parameters=[IF_NONE_MATCH],
 )
 @blueprint.arguments(LegalMovesQuerySchema, location="query")
-@blueprint.response(200, LegalMovesSchema, headers=CONDITIONAL)
+@blueprint.response(200, LegalMovesAnswer, headers=CONDITIONAL)
 @blueprint.alt_response(304, description="You have it already.", headers=CONDITIONAL)
 def list_legal_moves(query: dict[str, Any], game_id: str) -> Response:
     """List my legal moves
@@ -78,7 +74,7 @@ def list_legal_moves(query: dict[str, Any], game_id: str) -> Response:
 @blueprint.post("/moves/check", parameters=[GAME_ID])
 @blueprint.operation("checkMove", "game_not_found", "not_seated", body=True)
 @blueprint.arguments(MoveBodySchema)
-@blueprint.response(200, CheckSchema)
+@blueprint.response(200, CheckAnswer)
 def check_move(body: dict[str, Any], game_id: str) -> Response:
     """Ask whether a move would be legal
 
@@ -106,7 +102,7 @@ def check_move(body: dict[str, Any], game_id: str) -> Response:
     limits=(MOVES,),
 )
 @blueprint.arguments(MoveBodySchema)
-@blueprint.response(200, PlayedSchema, headers=SERVER_TIME)
+@blueprint.response(200, PlayedAnswer, headers=SERVER_TIME)
 def play_move(body: dict[str, Any], game_id: str) -> Response:
     """Play a move
 
@@ -120,7 +116,7 @@ def play_move(body: dict[str, Any], game_id: str) -> Response:
 
 @blueprint.post("/stream-tickets", parameters=[GAME_ID])
 @blueprint.operation("createStreamTicket", "game_not_found", limits=(TICKETS_HERE, TICKETS))
-@blueprint.response(201, TicketSchema, headers=SERVER_TIME)
+@blueprint.response(201, TicketAnswer, headers=SERVER_TIME)
 def create_stream_ticket(game_id: str) -> Response:
     """Get a ticket for a game's stream
 
@@ -176,7 +172,7 @@ def stream_events(query: dict[str, Any], game_id: str) -> Response:
 @blueprint.get("/events", parameters=[GAME_ID])
 @blueprint.operation("listEvents", "game_not_found", "invalid_request", security=TOKEN_OPTIONAL)
 @blueprint.arguments(EventsQuerySchema, location="query")
-@blueprint.response(200, EventPageSchema, headers=MAY_BE_CROWDED)
+@blueprint.response(200, EventPage, headers=MAY_BE_CROWDED)
 def list_events(query: dict[str, Any], game_id: str) -> Response:
     """List the events of a game
 
@@ -189,4 +185,4 @@ def list_events(query: dict[str, Any], game_id: str) -> Response:
     polled = services().long_polls.events(found, since, limit, query["wait"])
     note_time(polled.now)
     response = answer(polled.page)
-    return retry_later(response) if polled.is_over_cap else response
+    return retry_later(response) if polled.is_over_quota else response

@@ -7,9 +7,10 @@ from typing import Any
 from flask import Response
 
 from api.config.rate_policies import PLAYERS
+from api.games.answers import PlayerWithToken
 from api.web.openapi.blueprint import NO_TOKEN, Blueprint
 from api.web.responses import answer, services
-from api.web.schemas.players import NewPlayerBodySchema, PlayerWithTokenSchema
+from api.web.schemas.players import NewPlayerBodySchema
 
 blueprint = Blueprint("players", __name__, url_prefix="/v1/players")
 
@@ -17,7 +18,7 @@ blueprint = Blueprint("players", __name__, url_prefix="/v1/players")
 @blueprint.post("")
 @blueprint.operation("createPlayer", security=NO_TOKEN, body=True, limits=(PLAYERS,))
 @blueprint.arguments(NewPlayerBodySchema)
-@blueprint.response(201, PlayerWithTokenSchema)
+@blueprint.response(201, PlayerWithToken)
 def create_player(body: dict[str, Any]) -> Response:
     """Create a player
 

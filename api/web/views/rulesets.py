@@ -8,14 +8,13 @@ from flask import Response, request
 from msgspec import Raw
 
 from api.config.rate_policies import READS
-from api.games.representations import RulesetAnswer, RulesetPage, SeatCounts
+from api.games.answers import RulesetAnswer, RulesetPage, SeatCounts
 from api.games.rulesets import find_ruleset, no_such_ruleset
 from api.model.game import raw
 from api.problems.problem import Problem
 from api.web.openapi.blueprint import NO_TOKEN, Blueprint
 from api.web.openapi.components import ACCEPT_LANGUAGE, IN_A_LANGUAGE, parameter
 from api.web.responses import answer
-from api.web.schemas.rulesets import RulesetPageSchema, RulesetSchema
 from engine.house import HOUSE_LEVELS
 from engine.registry import RULESETS
 from engine.texts import LANGUAGES, rules_text
@@ -32,7 +31,7 @@ RULESET = parameter(
 @blueprint.operation(
     "listRulesets", security=NO_TOKEN, store=False, parameters=[ACCEPT_LANGUAGE], limits=(READS,)
 )
-@blueprint.response(200, RulesetPageSchema, headers=IN_A_LANGUAGE)
+@blueprint.response(200, RulesetPage, headers=IN_A_LANGUAGE)
 def list_rulesets() -> Response:
     """List the rulesets
 
@@ -51,7 +50,7 @@ def list_rulesets() -> Response:
     parameters=[ACCEPT_LANGUAGE],
     limits=(READS,),
 )
-@blueprint.response(200, RulesetSchema, headers=IN_A_LANGUAGE)
+@blueprint.response(200, RulesetAnswer, headers=IN_A_LANGUAGE)
 def get_ruleset(ruleset: str) -> Response:
     """Get a game's rules, cards and options
 

@@ -12,7 +12,6 @@ from typing import NamedTuple
 
 from flask import Response, current_app, request
 
-from api.games.representations import HealthAnswer, HomeAnswer, ProblemAnswer, ProblemPage
 from api.model.game import raw
 from api.observability import lifecycle
 from api.problems.catalogue import CATALOGUE
@@ -23,10 +22,10 @@ from api.web.pages.rendering import BY_ACCEPT, page, wants_page
 from api.web.responses import answer, services, unless_had
 from api.web.schemas.service import (
     ApiDocumentSchema,
-    HealthSchema,
-    HomeSchema,
-    ProblemKindPageSchema,
-    ProblemKindSchema,
+    HealthAnswer,
+    HomeAnswer,
+    ProblemKindAnswer,
+    ProblemKindPage,
 )
 from engine.registry import RULESETS
 
@@ -46,8 +45,8 @@ KEPT = {
     "Cache-Control": header("How long the response may be cached."),
     "Vary": header("`Accept`: a browser gets a page."),
 }
-PROBLEMS = tuple(ProblemAnswer(code, *kind) for code, kind in CATALOGUE.items())
-PROBLEM_PAGE = raw(ProblemPage(PROBLEMS))
+PROBLEMS = tuple(ProblemKindAnswer(code, *kind) for code, kind in CATALOGUE.items())
+PROBLEM_PAGE = raw(ProblemKindPage(PROBLEMS))
 PHRASES = {status.value: status.phrase for status in HTTPStatus}
 
 
@@ -66,7 +65,7 @@ class Document(NamedTuple):
 
 @blueprint.get("/")
 @blueprint.operation("getHome", security=NO_TOKEN, store=False)
-@blueprint.response(200, HomeSchema, headers=KEPT)
+@blueprint.response(200, HomeAnswer, headers=KEPT)
 def home() -> Response:
     """Get the service's name, version and links
 
@@ -83,7 +82,7 @@ def home() -> Response:
 
 @blueprint.get("/livez")
 @blueprint.operation("getLiveness", security=NO_TOKEN, store=False)
-@blueprint.response(200, HealthSchema)
+@blueprint.response(200, HealthAnswer)
 def livez() -> Response:
     """Check that the process is alive
 
@@ -96,7 +95,7 @@ def livez() -> Response:
 @blueprint.operation(
     "getReadiness", "store_evicts", "store_read_only", "stopping", security=NO_TOKEN, limits=()
 )
-@blueprint.response(200, HealthSchema)
+@blueprint.response(200, HealthAnswer)
 def readyz() -> Response:
     """Check that the service is ready
 
@@ -104,7 +103,7 @@ def readyz() -> Response:
     and once the service is stopping. While the memory or the disk of the store is full, the answer
     is 200 and `detail` says so: games can be read, changes are 503.
     """
-    if lifecycle.is_announced():
+    if lifecycle.is_stopping():
         raise Problem("stopping")
     refusal = None
     for condition in services().health.conditions():
@@ -119,7 +118,7 @@ def readyz() -> Response:
 
 @blueprint.get("/problems")
 @blueprint.operation("listProblems", security=NO_TOKEN, store=False)
-@blueprint.response(200, ProblemKindPageSchema, headers=KEPT)
+@blueprint.response(200, ProblemKindPage, headers=KEPT)
 def list_problems() -> Response:
     """List all problems, their meaning and what to do
 
@@ -132,7 +131,7 @@ def list_problems() -> Response:
 
 @blueprint.get("/problems/<code>", parameters=[CODE])
 @blueprint.operation("getProblem", "problem_not_found", security=NO_TOKEN, store=False)
-@blueprint.response(200, ProblemKindSchema, headers=KEPT)
+@blueprint.response(200, ProblemKindAnswer, headers=KEPT)
 def get_problem(code: str) -> Response:
     """Get the meaning of a problem code and what to do
 
@@ -140,7 +139,7 @@ def get_problem(code: str) -> Response:
     """
     if code not in CATALOGUE:
         raise Problem("problem_not_found")
-    problem = ProblemAnswer(code, *CATALOGUE[code])
+    problem = ProblemKindAnswer(code, *CATALOGUE[code])
     if wants_page():
         return page("problem.html", about=code, problem=problem, phrases=PHRASES)
     return answer(problem, headers=BY_ACCEPT)

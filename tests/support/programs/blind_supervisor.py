@@ -11,10 +11,10 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[3] / "api" / "server"))
 
 import valkey_supervisor
 
-valkey_supervisor.DISTRUST_SECONDS = 1.0
+valkey_supervisor.ASSUMED_FULL_SECONDS = 1.0
 valkey_supervisor._allocate_behind = lambda file, size: None
-heed_disk = valkey_supervisor.Server.heed_disk
-valkey_supervisor.Server.heed_disk = lambda self: self.refuses_changes and heed_disk(self)
+check_disk = valkey_supervisor.Server.check_disk
+valkey_supervisor.Server.check_disk = lambda self: self.refuses_changes and check_disk(self)
 
 if __name__ == "__main__":
     sys.exit(valkey_supervisor.main(sys.argv[1:]))

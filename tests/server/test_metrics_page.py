@@ -7,15 +7,16 @@ import gevent
 import pytest
 from redis.exceptions import ConnectionError as RedisConnectionError
 
-from api.observability import exposition, metrics
-from api.observability.exposition import SECONDS_KEPT, Exposition
+from api.observability import metrics
+from api.web import metrics_page
+from api.web.metrics_page import MAX_AGE_SECONDS, MetricsPage
 
 
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     """The monotonic time, as this module sees it."""
     now = [1000.0]
-    monkeypatch.setattr(exposition.time, "monotonic", lambda: now[0])
+    monkeypatch.setattr(metrics_page.time, "monotonic", lambda: now[0])
     return now
 
 
@@ -37,11 +38,11 @@ def rendered(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, int] | None]:
 def test_all_who_ask_within_a_second_get_the_same_text(
     clock: list[float], rendered: list[dict[str, int] | None]
 ) -> None:
-    told = Exposition(lambda: {"open": 3}, lambda: False)
+    told = MetricsPage(lambda: {"open": 3}, lambda: False)
     asked = [gevent.spawn(told.get) for _ in range(20)]
     gevent.joinall(asked, raise_error=True)
     assert {each.value for each in asked} == {b"text 1"}
-    clock[0] += SECONDS_KEPT - 0.001
+    clock[0] += MAX_AGE_SECONDS - 0.001
     assert told.get() == b"text 1"
     clock[0] += 0.002
     assert told.get() == b"text 2"
@@ -54,7 +55,7 @@ def test_without_a_store_the_other_figures_are_told(
     def fail() -> Any:
         raise RedisConnectionError
 
-    assert Exposition(fail, fail).get() == b"text 1"
+    assert MetricsPage(fail, fail).get() == b"text 1"
     assert rendered == [None]
 
 
@@ -64,7 +65,7 @@ def test_a_rendering_that_fails_is_tried_again(
     def fail(*_: object) -> bytes:
         raise ZeroDivisionError
 
-    told = Exposition(dict, bool)
+    told = MetricsPage(dict, bool)
     with monkeypatch.context() as patched:
         patched.setattr(metrics, "exposition", fail)
         with pytest.raises(ZeroDivisionError):

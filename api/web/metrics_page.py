@@ -1,4 +1,4 @@
-"""The text of `/metrics`: rendered at most once a second in each worker, for all who ask.
+"""The text of `/metrics`, rendered at most once a second in each worker.
 
 Rendering takes tens of milliseconds of computing, so a thread of its own does it: the interpreter
 switches back to the worker's own thread every few milliseconds.
@@ -15,15 +15,15 @@ from redis import RedisError
 
 from api.concurrency.single_flight import SingleFlight
 from api.observability import metrics
-from api.storage.errors import Unreadable
+from api.storage.errors import Unreadable, count_failure
 
-SECONDS_KEPT = 1.0
+MAX_AGE_SECONDS = 1.0
 
 Answer = TypeVar("Answer")
 
 
-class Exposition:
-    """The metrics as text, which may be as old as `SECONDS_KEPT`."""
+class MetricsPage:
+    """The metrics as text, at most `MAX_AGE_SECONDS` old."""
 
     def __init__(
         self, lobby_sizes: Callable[[], dict[str, int]], is_full: Callable[[], bool]
@@ -31,30 +31,30 @@ class Exposition:
         self._lobby_sizes = lobby_sizes
         self._is_full = is_full
         self._text = b""
-        self._kept_until = 0.0
+        self._stale_at = 0.0
         self._rendering = SingleFlight[bytes]()
 
     def get(self) -> bytes:
-        """Return the text."""
+        """Return the text. Concurrent requests share one rendering."""
         return self._text if self._is_fresh() else self._rendering.run_fresh("text", self._render)
 
     def _is_fresh(self) -> bool:
-        return time.monotonic() < self._kept_until
+        return time.monotonic() < self._stale_at
 
     def _render(self) -> bytes:
-        # Requests that came while the text was rendered come here after it.
+        # A rendering that has just ended is fresh enough for the requests that arrived meanwhile.
         if not self._is_fresh():
             threads = gevent.get_hub().threadpool
             of_store = _ask(self._lobby_sizes), _ask(self._is_full)
             self._text = threads.apply(metrics.exposition, of_store)
-            self._kept_until = time.monotonic() + SECONDS_KEPT
+            self._stale_at = time.monotonic() + MAX_AGE_SECONDS
         return self._text
 
 
 def _ask(store: Callable[[], Answer]) -> Answer | None:
+    """Return the store's answer, or None if it fails: then the other metrics matter most."""
     try:
         return store()
     except (RedisError, Unreadable) as error:
-        # The other figures matter most when the store is away.
-        metrics.store_failed(error)
+        count_failure(error)
         return None

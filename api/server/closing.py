@@ -1,0 +1,74 @@
+"""Ways to end a client's connection without losing a request or an answer."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import socket
+from collections.abc import Iterator
+
+import gevent
+from gevent import monkey
+
+from api.server.request_reader import RequestReader
+
+# Closing a connection with unread bytes resets it, and the client would not see the answer. So
+# the worker reads on for a while, up to these bounds.
+LINGER_SECONDS = 2.0
+LINGER_BYTES = 1 << 20
+
+_system_socket: type[socket.socket] = monkey.get_original("socket", "socket")
+
+
+def send_and_close(client: socket.socket, answer: bytes) -> None:
+    """Send the last answer of a connection, then close it.
+
+    Raises:
+        OSError, gevent.Timeout: the client does not take the answer.
+    """
+    with gevent.Timeout(LINGER_SECONDS):
+        client.sendall(answer)
+    linger(client)
+
+
+def linger(client: socket.socket) -> None:
+    """Stop sending, and discard what still arrives until the client closes or a bound is hit."""
+    with contextlib.suppress(OSError), gevent.Timeout(LINGER_SECONDS, False):
+        client.shutdown(socket.SHUT_WR)
+        unread = LINGER_BYTES
+        while unread > 0 and (chunk := client.recv(65536)):
+            unread -= len(chunk)
+
+
+def stop_reading(reader: RequestReader) -> None:
+    """Let a connection end after the request that may have arrived already."""
+    with contextlib.suppress(OSError), _system_view(reader) as client:
+        client.shutdown(socket.SHUT_RD)
+
+
+def close_if_silent(reader: RequestReader) -> bool:
+    """Close a connection unless bytes have arrived that are not read yet. Return whether it did."""
+    with contextlib.suppress(OSError), _system_view(reader) as client:
+        if _has_unread_bytes(client):
+            return False
+        # In both directions: a request that arrives from now on must not be served.
+        client.shutdown(socket.SHUT_RDWR)
+    return True
+
+
+@contextlib.contextmanager
+def _system_view(reader: RequestReader) -> Iterator[socket.socket]:
+    """Open the connection a second time as a socket without gevent and TLS.
+
+    gevent's socket fails if it is shut down while another greenlet reads from it, and a TLS
+    socket does not tell whether bytes have arrived.
+    """
+    with _system_socket(fileno=os.dup(reader.fileno())) as client:
+        yield client
+
+
+def _has_unread_bytes(client: socket.socket) -> bool:
+    try:
+        return bool(client.recv(1, socket.MSG_PEEK | socket.MSG_DONTWAIT))
+    except BlockingIOError:
+        return False

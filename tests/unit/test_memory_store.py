@@ -1,0 +1,378 @@
+"""The store in memory answers as a real server does: the same cases, once against each."""
+
+import time
+from collections.abc import Iterator
+from itertools import count
+from typing import Any
+
+import pytest
+import redis
+from msgspec.structs import replace
+
+from api.config.settings import Settings
+from api.model.events import BY_TABLE, GameCancelled
+from api.model.game import CANCELLED, OPEN, PUBLIC, Game, Player, SeatRecord, public_item, raw
+from api.storage.client import Command, StoreClient
+from api.storage.connect import connect
+from api.storage.errors import Unreadable
+from api.storage.games import Change, Fingerprint, game_channel
+from api.storage.indexes import Entry, Indexes, Page, ended_command, lobby, occupied, read_entries
+from api.storage.players import Creation, Ticket, TokenOffer
+from api.storage.store import Store
+from api.web.wiring import make_retention
+from tests.support.memory_store import MemoryClient, MemoryNodes
+from tests.support.ports import free_port
+from tests.support.stores import Server, binary
+
+LONG_MS = 60_000
+RETENTION = make_retention(Settings())
+
+_ids = count(1)
+
+
+def new_id() -> str:
+    return f"{next(_ids):032x}"
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    server = Server(binary("valkey"), tmp_path_factory.mktemp("store"), free_port())
+    yield server
+    server.end()
+
+
+@pytest.fixture(params=["memory", "server"])
+def client(request: pytest.FixtureRequest) -> StoreClient:
+    if request.param == "memory":
+        return MemoryClient(time.monotonic)
+    server = request.getfixturevalue("server")
+    return connect(Settings(redis_url=f"redis://127.0.0.1:{server.port}"))[0]
+
+
+@pytest.fixture
+def store(client: StoreClient) -> Store:
+    return Store(client)
+
+
+@pytest.fixture
+def indexes(client: StoreClient, store: Store) -> Indexes:
+    return Indexes(client, store, RETENTION)
+
+
+def send(client: StoreClient, *words: Any) -> Any:
+    (answer,) = client.execute([Command(str(words[1]), words)])
+    return answer
+
+
+def player(store: Store, token: str = "token") -> Player:
+    player = Player(new_id(), "Ada", "bot")
+    store.add_player(player, token, LONG_MS)
+    return player
+
+
+def new_game(host: Player, created_at: int = 1, **members: Any) -> Game:
+    return Game(
+        id=new_id(),
+        ruleset="parade",
+        seat_count=2,
+        options=raw({}),
+        visibility=PUBLIC,
+        invite=None,
+        host=host,
+        seats=(SeatRecord(player=host), SeatRecord()),
+        commit="first",
+        created_at=created_at,
+        updated_at=created_at,
+        **members,
+    )
+
+
+def change(before: Game, commit: str, *, items: int = 1, **members: Any) -> Change:
+    """A change that adds so many items and gives the game these members."""
+    told = tuple(
+        public_item(before.version + number, 1, BY_TABLE, None, GameCancelled())
+        for number in range(1, items + 1)
+    )
+    game = replace(before, version=before.version + items, commit=commit, **members)
+    return Change(game=game, items=told)
+
+
+def stored(store: Store, host: Player, **members: Any) -> Game:
+    """A new game, of which nothing has happened yet."""
+    game = new_game(host, **members)
+    assert store.commit(None, Change(game=game), LONG_MS)
+    return game
+
+
+# --- Players -----------------------------------------------------------------------------
+
+
+def test_a_player_is_read_with_the_time(store: Store) -> None:
+    ada = player(store)
+    reading = store.read(ada.id)
+    assert reading.now > 0
+    assert reading.account is not None
+    assert reading.account.player == ada
+    assert (reading.account.kept_at, reading.account.seen_at) == (0, 0)
+    assert store.read(new_id()).account is None
+    assert store.players([ada.id, new_id()]) == [ada, None]
+    assert store.players([]) == []
+
+
+def test_a_player_is_kept_and_seen(store: Store, client: StoreClient) -> None:
+    ada, unknown = player(store), new_id()
+    assert store.last_seen([ada.id]) == [None]
+    for each in (ada.id, unknown):
+        store.renew_player(each, 5, 2 * LONG_MS)
+        store.see_player(each, 7)
+    account = store.read(ada.id).account
+    assert account is not None
+    assert (account.kept_at, account.seen_at) == (5, 7)
+    assert store.last_seen([ada.id, unknown]) == [7, None]
+    assert store.read(unknown).account is None
+    life = send(client, "PTTL", f"player:{{{ada.id}}}")
+    assert LONG_MS < life <= 2 * LONG_MS
+    store.renew_player(ada.id, 6, 1000)
+    assert send(client, "PTTL", f"player:{{{ada.id}}}") > LONG_MS
+
+
+def test_a_new_token_is_offered_once_and_replaces_the_old_one_when_used(store: Store) -> None:
+    ada = player(store, "old")
+    assert store.offer_token(ada.id, "wrong", TokenOffer("a", "new", 1)) is None
+    assert store.offer_token(ada.id, "old", TokenOffer("a", "new", 1)) == "a"
+    assert store.offer_token(ada.id, "old", TokenOffer("b", "newer", 2)) == "a"
+    account = store.read(ada.id).account
+    assert account is not None
+    assert (account.token, account.next_token, account.next_token_at) == ("old", "new", 1)
+    for token in ("newer", "new", "new"):
+        store.promote_token(ada.id, token)
+    account = store.read(ada.id).account
+    assert account is not None
+    assert (account.token, account.next_token) == ("new", None)
+
+
+def test_a_creation_is_remembered_by_its_first_request(store: Store) -> None:
+    ada = new_id()
+    first, second = Creation(new_id(), "a"), Creation(new_id(), "b")
+    assert store.creation(ada, "key") is None
+    assert store.remember_creation(ada, "key", first, LONG_MS) == first
+    assert store.remember_creation(ada, "key", second, LONG_MS) == first
+    assert store.creation(ada, "key") == first
+
+
+def test_a_ticket_is_kept_until_it_expires(store: Store) -> None:
+    holder = Ticket(
+        new_id(), new_id(), "hash", new_game(Player("a", "A", "bot")).participation_of("a")
+    )
+    long, short = new_id(), new_id()
+    store.add_ticket(long, holder, LONG_MS)
+    store.add_ticket(short, holder, 20)
+    assert store.ticket(long) == holder
+    time.sleep(0.03)
+    assert store.ticket(short) is None
+
+
+# --- Games -------------------------------------------------------------------------------
+
+
+def test_a_commit_writes_the_game_its_items_and_the_move(store: Store) -> None:
+    game = stored(store, player(store))
+    next_one = replace(change(game, "second", items=3), played=("a:1:move", "[1,3]"))
+    assert store.commit(game, next_one, LONG_MS)
+    reading = store.read(None, game.id, "a:1:move")
+    assert reading.found is not None
+    assert reading.found.game == next_one.game
+    assert reading.played == b"[1,3]"
+    assert store.read(None, game.id, "a:2:move").played is None
+    assert store.items(game.id, 1, 10) == list(next_one.items)
+    assert store.items(game.id, 2, 2) == [next_one.items[1]]
+    assert store.items(game.id, 4, 9) == []
+    unknown = new_id()
+    assert store.games([game.id, unknown]) == {game.id: next_one.game, unknown: None}
+    assert store.fingerprints([game.id, unknown]) == [
+        Fingerprint(3, "second"),
+        Fingerprint(None, None),
+    ]
+    first, second = store.snapshots([game.id, unknown])
+    assert not isinstance(first, Unreadable)
+    assert not isinstance(second, Unreadable)
+    assert first.found is not None
+    assert first.found.game == next_one.game
+    assert second.found is None
+
+
+def test_a_commit_to_another_state_changes_nothing(store: Store) -> None:
+    game = stored(store, player(store))
+    assert not store.commit(None, change(game, "second"), LONG_MS)
+    assert not store.commit(replace(game, commit="other"), change(game, "second"), LONG_MS)
+    assert not store.commit(replace(game, version=7), change(game, "second"), LONG_MS)
+    assert store.fingerprints([game.id]) == [Fingerprint(0, "first")]
+    assert store.items(game.id, 1, 10) == []
+
+
+def test_a_commit_that_is_sent_twice_is_made_once(store: Store) -> None:
+    game = stored(store, player(store))
+    next_one = change(game, "second")
+    assert store.commit(game, next_one, LONG_MS)
+    assert store.commit(game, next_one, LONG_MS)
+    assert store.items(game.id, 1, 10) == list(next_one.items)
+
+
+def test_a_commit_that_lacks_items_is_refused(store: Store) -> None:
+    game = stored(store, player(store))
+    lacking = change(game, "second", items=2)
+    with pytest.raises(Unreadable):
+        store.commit(game, replace(lacking, items=lacking.items[:1]), LONG_MS)
+    assert store.fingerprints([game.id]) == [Fingerprint(0, "first")]
+    assert store.items(game.id, 1, 10) == []
+
+
+def test_a_game_expires(store: Store) -> None:
+    game = new_game(player(store))
+    assert store.commit(None, Change(game=game), 20)
+    time.sleep(0.03)
+    assert store.read(None, game.id).found is None
+    assert store.fingerprints([game.id]) == [Fingerprint(None, None)]
+
+
+def test_a_value_of_the_wrong_type_hides_no_other(store: Store, client: StoreClient) -> None:
+    good, bad = (stored(store, player(store)) for _ in range(2))
+    send(client, "SET", game_channel(bad.id), "text", "PX", LONG_MS)
+    assert store.fingerprints([bad.id, good.id]) == [None, Fingerprint(0, "first")]
+    assert isinstance(store.snapshots([bad.id])[0], Unreadable)
+    assert store.games([bad.id, good.id]).keys() == {good.id}
+    with pytest.raises(Unreadable):
+        store.read(None, bad.id)
+    with pytest.raises(Unreadable):
+        store.commit(bad, change(bad, "second"), LONG_MS)
+
+
+# --- Indexes -----------------------------------------------------------------------------
+
+
+def ids(page: tuple[list[Game], Any]) -> list[str]:
+    return [game.id for game in page[0]]
+
+
+def listed(store: Store, indexes: Indexes, host: Player, now: int, created_at: int) -> Game:
+    game = new_game(host, created_at)
+    indexes.before_commit(None, game, now)
+    assert store.commit(None, Change(game=game), LONG_MS)
+    indexes.after_commit(None, game, now)
+    return game
+
+
+def test_an_index_lists_the_newest_games_first_and_page_by_page(
+    store: Store, indexes: Indexes
+) -> None:
+    host = player(store)
+    now = store.read(None).now
+    games = [listed(store, indexes, host, now, now - age) for age in (5, 4, 3, 3, 1)]
+    newest = sorted(games, key=lambda game: (game.created_at, game.id), reverse=True)
+    entry, found, after = Entry(host.id, OPEN), [], None
+    for _ in range(3):
+        page = indexes.page(Page(entry, after, 2), now)
+        found += ids(page)
+        after = page[1]
+    assert after is None
+    assert found == [game.id for game in newest]
+    assert indexes.unfinished([host.id, new_id()], 3) == [
+        frozenset(game.id for game in newest[:3]),
+        frozenset(),
+    ]
+    assert indexes.occupies(host.id, 5, now)
+    assert not indexes.occupies(host.id, 6, now)
+
+
+def test_a_game_that_ends_leaves_the_index_of_open_games_for_that_of_ended_ones(
+    store: Store, indexes: Indexes, client: StoreClient
+) -> None:
+    host = player(store)
+    now = store.read(None).now
+    game = listed(store, indexes, host, now, now)
+    end = change(game, "second", status=CANCELLED)
+    indexes.before_commit(game, end.game, now)
+    assert store.commit(game, end, LONG_MS)
+    indexes.after_commit(game, end.game, now)
+    for owner in (host.id, occupied(host.id), lobby()):
+        assert game.id not in ids(indexes.page(Page(Entry(owner, OPEN), None, 10), now))
+    assert game.id in ids(indexes.page(Page(Entry(host.id, CANCELLED), None, 10), now))
+    for since, limit, expected in (
+        (now, 10, [(game.id, now)]),
+        (now, 0, []),
+        (now + 1, 10, []),
+    ):
+        (answer,) = client.execute([ended_command(host.id, since, limit)])
+        assert read_entries(answer) == expected
+
+
+def test_entries_whose_life_is_over_are_removed_by_the_next_one(
+    store: Store, indexes: Indexes, client: StoreClient
+) -> None:
+    host = player(store)
+    now = store.read(None).now
+    listed(store, indexes, host, now - 400 * 24 * LONG_MS * 60, now)
+    game = listed(store, indexes, host, now, now)
+    key = f"index:{{{host.id}}}:{OPEN}"
+    assert send(client, "ZRANGE", key, 0, -1) == [game.id.encode()]
+    assert send(client, "PTTL", key) > LONG_MS
+
+
+# --- Published messages ------------------------------------------------------------------
+
+
+class Listener:
+    """Hears what is published on some channels, in memory or from the server."""
+
+    def __init__(self, client: StoreClient, server: Server | None, channels: list[str]) -> None:
+        self._memory = self._server = None
+        if isinstance(client, MemoryClient):
+            self._memory = MemoryNodes(client).connect("")
+            self._memory.send_packed_command([("SUBSCRIBE", *channels)])
+        else:
+            assert server is not None
+            self._server = redis.Redis(port=server.port).pubsub()
+            self._server.subscribe(*channels)
+        assert self.heard(len(channels)) == [(channel, "subscribe") for channel in channels]
+
+    def heard(self, number: int) -> list[tuple[str, str]]:
+        """The channel and the kind of so many answers."""
+        heard = []
+        for _ in range(number):
+            if self._memory is not None:
+                kind, channel, _ = self._memory.read_response()
+            else:
+                assert self._server is not None
+                answer = self._server.get_message(timeout=5)
+                kind, channel = answer["type"].encode(), answer["channel"]
+            heard.append((channel.decode(), kind.decode()))
+        return heard
+
+    def unsubscribe(self, channel: str) -> None:
+        if self._memory is not None:
+            self._memory.send_packed_command([("UNSUBSCRIBE", channel)])
+        else:
+            assert self._server is not None
+            self._server.unsubscribe(channel)
+        assert self.heard(1) == [(channel, "unsubscribe")]
+
+
+def test_a_commit_an_announcement_and_a_new_token_are_published(
+    store: Store, client: StoreClient, request: pytest.FixtureRequest
+) -> None:
+    ada = player(store, "old")
+    game, other = stored(store, ada), stored(store, ada)
+    own, of_game, of_other = (
+        f"player:{{{ada.id}}}",
+        game_channel(game.id),
+        game_channel(other.id),
+    )
+    server = None if isinstance(client, MemoryClient) else request.getfixturevalue("server")
+    listener = Listener(client, server, [own, of_game, of_other])
+    listener.unsubscribe(of_other)
+    assert store.commit(other, change(other, "second"), LONG_MS)
+    assert store.commit(game, change(game, "second"), LONG_MS)
+    store.announce([ada.id, new_id()])
+    store.offer_token(ada.id, "old", TokenOffer("a", "new", 1))
+    store.promote_token(ada.id, "new")
+    assert listener.heard(3) == [(of_game, "message"), (own, "message"), (own, "message")]

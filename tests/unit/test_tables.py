@@ -1,0 +1,50 @@
+"""Creating a game and leaving it: refusals and repeats that need another's doing in between."""
+
+from typing import Any
+
+from api.games.players import Credentials
+from tests.support.memory_worker import MemoryWorker, refused
+
+
+def test_a_host_for_whom_no_seat_is_left_is_told_so_at_the_seats(
+    worker: MemoryWorker, ada: Credentials, bob: Credentials, eve: Credentials
+) -> None:
+    players = [bob.player_id, eve.player_id]
+    with refused("invalid_request") as caught:
+        worker.create(ada, 2, players=players)
+    (error,) = caught.value.errors
+    assert error.pointer == "#/players"
+    assert caught.value.status == 422
+    worker.create(ada, 2, players=players, take_seat=False)
+    worker.create(ada, 2, players=[bob.player_id, ada.player_id])
+
+
+def test_every_player_who_left_an_open_private_game_may_repeat_the_request(
+    worker: MemoryWorker, ada: Credentials, bob: Credentials, eve: Credentials
+) -> None:
+    game_id = worker.create(ada, 4, visibility="private")
+    invite = worker.game(game_id).invite
+    for player in (bob, eve):
+        worker.join(player, game_id, invite)
+    for player in (bob, eve):
+        worker.leave(player, game_id)
+    for player in (bob, eve):
+        assert worker.leave(player, game_id).seat is None
+    with refused("game_not_found"):
+        worker.leave(worker.player(), game_id)
+
+
+def test_a_repeated_creation_answers_its_game_though_it_would_be_refused_now(
+    worker: MemoryWorker, ada: Credentials, bob: Credentials
+) -> None:
+    body: Any = {"ruleset": "parade", "seat_count": 2, "players": [None, bob.player_id]}
+    first, is_new = worker.creation.create(ada, body, "key")
+    assert is_new
+    worker.client.delete(f"player:{{{bob.player_id}}}")
+    with refused("invalid_request"):
+        worker.creation.create(ada, body, "another key")
+    again, is_new = worker.creation.create(ada, body, "key")
+    assert not is_new
+    assert again.game == first.game
+    with refused("idempotency_key_reused"):
+        worker.creation.create(ada, {**body, "seat_count": 3}, "key")
