@@ -168,7 +168,7 @@ class Result(Struct, frozen=True):
 
 
 class Option(Struct, frozen=True):
-    """A choice that whoever creates a game may make."""
+    """A choice that the creator of a game may make."""
 
     name: Annotated[str, described("The member of `options` that sets it.")]
     type: Annotated[str, published_as(OPTION_TYPE, "The type of its value.")]
