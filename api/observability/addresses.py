@@ -1,8 +1,7 @@
-"""Where a request comes from, as far as the network tells.
+"""The addresses of callers.
 
-What a proxy says of whom it speaks for is believed if the proxy is one of those that were named;
-what anybody else says of it is not. It imports nothing of the service, so that the worker can
-load it early.
+X-Forwarded-For is trusted from configured proxies only. This module imports nothing of the
+service, so that the worker can load it before the application.
 """
 
 from __future__ import annotations
@@ -16,38 +15,40 @@ Address = IPv4Address | IPv6Address
 Network = IPv4Network | IPv6Network
 
 LOCAL = "local"
-"""Who is connected by other means than the Internet protocol."""
+"""The address of callers that are not connected by the Internet protocol."""
 
 HOST_BITS = 72
-"""Of an IPv6 address. Providers hand out networks of /56 (some of /48) to one household, where
-each may choose among 256 networks of /64: so all of a /56 counts as one caller.
+"""The bits of an IPv6 address that do not distinguish callers.
+
+Providers assign a network of /56 (some of /48) to one household, which may use 256 networks of /64:
+so all addresses of a /56 count as one caller.
 """
 
-LONGEST_ADDRESS = 64
-"""In characters. Of an IPv6 address in brackets with zone and port it takes about as many."""
+MAX_ADDRESS_LENGTH = 64
+"""In characters: about the length of an IPv6 address in brackets with zone and port."""
 
-MOST_PROXIES = 32
-"""How many addresses of X-Forwarded-For are read. The last ones come first."""
+MAX_PROXIES = 32
+"""The most addresses of X-Forwarded-For that are read, beginning with the last."""
 
 _WITH_PORT = re.compile(r"\[([0-9a-fA-F:.]+)\](?::[0-9]+)?|([0-9.]+):[0-9]+")
 
 
 class Proxies:
-    """The proxies whose word is taken."""
+    """The trusted proxies."""
 
     def __init__(self, networks: Sequence[Network] = ()) -> None:
         self._networks = tuple(networks)
 
     def trust(self, peer: str) -> bool:
-        """Whether this is the address of one of them."""
+        """Tell whether an address belongs to a trusted proxy."""
         address = _read(peer)
         return address is not None and self._has(address)
 
     def caller(self, peer: str, forwarded_for: str | None) -> str:
-        """Who is calling, given who is connected and what was said in X-Forwarded-For.
+        """Return the caller's address, from the connection's peer and X-Forwarded-For.
 
-        Each proxy adds to the end whom it heard, so it is read from there on, as long as those
-        who said it are trusted.
+        Each proxy appends the address of its client, so the list is read from its end, while the
+        proxy that appended an address is trusted.
 
         >>> from ipaddress import ip_network
         >>> Proxies([ip_network("10.0.0.0/8")]).caller("10.1.1.1", "6.6.6.6, 192.0.2.1, 10.2.2.2")
@@ -58,9 +59,9 @@ class Proxies:
         if not self._networks or not forwarded_for:
             return group(peer)
         nearest = _read(peer)
-        heard = forwarded_for.rsplit(",", MOST_PROXIES)
-        while nearest is not None and heard and self._has(nearest):
-            farther = _read(heard.pop())
+        clients = forwarded_for.rsplit(",", MAX_PROXIES)
+        while nearest is not None and clients and self._has(nearest):
+            farther = _read(clients.pop())
             if farther is None:
                 break
             nearest = farther
@@ -71,7 +72,7 @@ class Proxies:
 
 
 def group(address: str) -> str:
-    """Who counts as one caller: an IPv4 address, an IPv6 network.
+    """Return what counts as one caller: an IPv4 address, or an IPv6 network.
 
     >>> group("2001:db8:0:1::2") == group("2001:db8:0:ff:ffff::3") != group("2001:db8:0:100::2")
     True
@@ -92,9 +93,9 @@ def _group(address: Address) -> str:
 
 
 def _read(text: str) -> Address | None:
-    """An address as proxies write it, perhaps with a port."""
+    """Read an address as proxies write it, with or without a port."""
     text = text.strip()
-    return _read_short(text) if len(text) <= LONGEST_ADDRESS else None
+    return _read_short(text) if len(text) <= MAX_ADDRESS_LENGTH else None
 
 
 @lru_cache(maxsize=4096)

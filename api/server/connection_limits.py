@@ -22,7 +22,7 @@ from api.server.closing import close_if_silent
 from api.server.request_reader import RequestReader
 
 # A new connection looks at so many idle ones, so that it costs the same however many there are.
-MOST_CANDIDATES = 8
+MAX_CANDIDATES = 8
 
 
 class AddressConnections:
@@ -99,7 +99,7 @@ class ConnectionLimits:
 
 def _close_longest_idle(own: AddressConnections) -> bool:
     """Close one idle connection of an address. Return whether there was one."""
-    for greenlet, reader in list(islice(own.idle.items(), MOST_CANDIDATES)):
+    for greenlet, reader in list(islice(own.idle.items(), MAX_CANDIDATES)):
         if close_if_silent(reader):
             del own.idle[greenlet]
             own.greenlets.discard(greenlet)

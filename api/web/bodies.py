@@ -17,11 +17,11 @@ from api.web.schemas.fields import BodySchema
 BODY_SECONDS = 10.0
 """How long a client may take to send a body; gunicorn has no limit."""
 
-MOST_MEMBERS = 100
+MAX_MEMBERS = 100
 """In one JSON object. Each unknown member becomes an error with a pointer of its own."""
 
-MOST_OBJECTS = 5000
-MOST_COMMAS = 25_000
+MAX_OBJECTS = 5000
+MAX_COMMAS = 25_000
 """In one body. An analysis of 2000 moves, more than in any game, needs fewer of both."""
 
 
@@ -76,10 +76,10 @@ def read_json(body: bytes) -> Any:
     """
     # Counting bytes is a thousand times faster than decoding the values.
     objects, commas = body.count(b"{"), body.count(b",")
-    if objects > MOST_OBJECTS or commas > MOST_COMMAS:
+    if objects > MAX_OBJECTS or commas > MAX_COMMAS:
         raise invalid(
             f"The body has {objects} objects and {commas} commas, those within texts included; at "
-            f"most {MOST_OBJECTS} and {MOST_COMMAS} are allowed. Send shorter lists."
+            f"most {MAX_OBJECTS} and {MAX_COMMAS} are allowed. Send shorter lists."
         )
     try:
         return json.loads(
@@ -94,9 +94,9 @@ def read_json(body: bytes) -> Any:
 
 
 def _read_object(members: list[tuple[str, Any]]) -> dict[str, Any]:
-    if len(members) > MOST_MEMBERS:
+    if len(members) > MAX_MEMBERS:
         raise invalid(
-            f"An object in the body has {len(members)} members; at most {MOST_MEMBERS} are "
+            f"An object in the body has {len(members)} members; at most {MAX_MEMBERS} are "
             "allowed. Remove those that the document does not name."
         )
     return dict(members)

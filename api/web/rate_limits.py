@@ -60,7 +60,7 @@ REFUSED_MOVES = frozenset(
 )
 """Problems of moves that changed nothing: they count for the limit of moves."""
 
-LONGEST_HEADER = 1024
+MAX_HEADER_LENGTH = 1024
 """The most characters of a header that the service reads: parsing a long one may be slow."""
 
 READ_HEADERS = (
@@ -219,13 +219,13 @@ def _is_over(standing: Standing | None) -> bool:
 
 
 def _check_headers(request: Request) -> None:
-    """Raise `Problem` if a header that the service reads is longer than `LONGEST_HEADER`."""
+    """Raise `Problem` if a header that the service reads is longer than `MAX_HEADER_LENGTH`."""
     environ = request.environ
     for name, variable in READ_HEADERS:
-        if len(environ.get(variable, "")) > LONGEST_HEADER:
+        if len(environ.get(variable, "")) > MAX_HEADER_LENGTH:
             detail = (
                 f"The header {name} has {len(environ[variable])} characters; at most "
-                f"{LONGEST_HEADER} are allowed. Send a shorter one."
+                f"{MAX_HEADER_LENGTH} are allowed. Send a shorter one."
             )
             at = FieldError(detail, parameter=name)
             raise Problem("headers_too_large", detail, errors=(at,))

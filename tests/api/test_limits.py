@@ -17,8 +17,8 @@ from api.config.settings import Settings
 from api.ratelimit.limiter import Limiter
 from api.storage.connect import connect
 from api.storage.counters import MAX_KEYS, MIN_KEYS, WorkerCounters
-from api.web.bodies import MOST_COMMAS, MOST_MEMBERS, MOST_OBJECTS
-from api.web.rate_limits import LONGEST_HEADER, READ_HEADERS
+from api.web.bodies import MAX_COMMAS, MAX_MEMBERS, MAX_OBJECTS
+from api.web.rate_limits import MAX_HEADER_LENGTH, READ_HEADERS
 from tests.support.api_client import Client, new_player, seated
 from tests.support.document import METHODS, document, resolved
 from tests.support.http_client import Response
@@ -621,14 +621,14 @@ def test_a_list_far_too_long_is_refused_before_it_is_gone_through(
 def test_a_request_with_very_many_mistakes_is_told_some_of_them(ada: Client) -> None:
     few = {"ruleset": "parade", "seat_count": 2, "deal": {}, "moves": [0] * 2000}
     assert len(ada.refused("invalid_request", "POST", "/v1/analysis", few)["errors"]) == 20
-    unknown = {str(number): 0 for number in range(MOST_MEMBERS - 1)}
+    unknown = {str(number): 0 for number in range(MAX_MEMBERS - 1)}
     many = {**few, "moves": [{"seat": 0, "move": {"type": "play", **unknown}}] * 4}
     assert len(ada.refused("invalid_request", "POST", "/v1/analysis", many)["errors"]) == 100
 
 
 @pytest.mark.parametrize("path", ["/v1/games", "/v1/players", "/v1/analysis"])
 def test_an_object_with_too_many_members_is_refused_as_a_whole(ada: Client, path: str) -> None:
-    unknown = {str(number): 0 for number in range(MOST_MEMBERS + 1)}
+    unknown = {str(number): 0 for number in range(MAX_MEMBERS + 1)}
     for body in (unknown, {"ruleset": "parade", "options": unknown}):
         problem = ada.refused("invalid_request", "POST", path, body)
         (error,) = problem["errors"]
@@ -639,8 +639,8 @@ def test_an_object_with_too_many_members_is_refused_as_a_whole(ada: Client, path
 @pytest.mark.parametrize(
     ("path", "body"),
     [
-        ("/v1/games", "[" + ",".join(["{}"] * (MOST_OBJECTS + 1)) + "]"),
-        ("/v1/analysis", "[" + ",".join(["1e9"] * (MOST_COMMAS + 2)) + "]"),
+        ("/v1/games", "[" + ",".join(["{}"] * (MAX_OBJECTS + 1)) + "]"),
+        ("/v1/analysis", "[" + ",".join(["1e9"] * (MAX_COMMAS + 2)) + "]"),
     ],
     ids=["objects", "commas"],
 )
@@ -669,7 +669,7 @@ def test_a_name_is_refused_by_its_length_before_it_is_normalised(stranger: Clien
 @pytest.mark.parametrize("header", [name for name, _ in READ_HEADERS])
 def test_a_header_that_is_read_has_a_bound(ada: Client, header: str) -> None:
     with ada.unchecked():
-        for length, is_refused in ((LONGEST_HEADER, False), (LONGEST_HEADER + 1, True)):
+        for length, is_refused in ((MAX_HEADER_LENGTH, False), (MAX_HEADER_LENGTH + 1, True)):
             headers = {header: "x" * length}
             answer = ada.request("GET", "/v1/rulesets", headers=headers)
             assert (answer.status_code == 431) == is_refused, length

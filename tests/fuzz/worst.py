@@ -26,8 +26,8 @@ from urllib.parse import quote
 
 import msgspec
 
-from api.web.bodies import MOST_COMMAS, MOST_MEMBERS, MOST_OBJECTS
-from api.web.rate_limits import LONGEST_HEADER
+from api.web.bodies import MAX_COMMAS, MAX_MEMBERS, MAX_OBJECTS
+from api.web.rate_limits import MAX_HEADER_LENGTH
 from api.web.schemas.fields import Name
 from engine.registry import RULESETS
 from tests.fuzz.cost import HEAD_RATIO, RATIO_PER_KIB, RATIO_PER_PIECE, Cost, Meter
@@ -126,7 +126,7 @@ def texts(size: int, few: bool) -> Iterator[tuple[str, Raw]]:
     """Yield JSON texts of at most this many bytes, with their recipes."""
     first, second = (repeated(mark, size // 2 - 1) for mark in MARKS)
     yield f"{first[0]} + {second[0]}", Raw(f'"{first[1]}{second[1]}"')
-    half = Name.MOST_GIVEN // 2
+    half = Name.MAX_INPUT_LENGTH // 2
     longest_name = MARKS[0] * half + MARKS[1] * half
     yield f"{MARKS[0]!a} * {half} + {MARKS[1]!a} * {half}", Raw(f'"{longest_name}"')
     for unit in UNITS[:FEW_UNITS] if few else UNITS:
@@ -141,9 +141,9 @@ def texts(size: int, few: bool) -> Iterator[tuple[str, Raw]]:
 def listed(item: str, size: int) -> tuple[str, Raw]:
     """Return as many items as a body may have besides the rest of it."""
     number = (size - 1) // (len(item.encode()) + 1)
-    number = min(number, (MOST_COMMAS - SPARE) // (item.count(",") + 1))
+    number = min(number, (MAX_COMMAS - SPARE) // (item.count(",") + 1))
     if "{" in item:
-        number = min(number, (MOST_OBJECTS - SPARE) // item.count("{"))
+        number = min(number, (MAX_OBJECTS - SPARE) // item.count("{"))
     return f"a list of {number} {item[:20]}", Raw(f"[{','.join([item] * number)}]")
 
 
@@ -259,8 +259,8 @@ def values_for(old: Any, size: int, few: bool) -> Iterator[tuple[str, Raw]]:
         for value in ("0", '"a"'):
             more = members(size - len(kept) - 3, value)
             yield f'more members "0", "1", … with {value}', Raw("{" + kept + "," + more + "}")
-        allowed = members((len(value) + 9) * (MOST_MEMBERS - len(old)), value)
-        yield f"{MOST_MEMBERS} members", Raw("{" + kept + "," + allowed + "}")
+        allowed = members((len(value) + 9) * (MAX_MEMBERS - len(old)), value)
+        yield f"{MAX_MEMBERS} members", Raw("{" + kept + "," + allowed + "}")
     if isinstance(old, list) and old:
         yield listed(encode(old[0]), size)
         yield listed(encode(old[0]), min(size, 2000 * (len(encode(old[0])) + 1)))
@@ -297,7 +297,7 @@ def of_header(send: Callable[..., bytes], place: str, name: str, few: bool) -> I
     """A header with texts of one field's length, of nearly a head's, and of many fields."""
     for number, unit in enumerate(HEADER_UNITS):
         recipe, value = repeated(unit, FIELD)
-        allowed, longest = repeated(unit, LONGEST_HEADER)
+        allowed, longest = repeated(unit, MAX_HEADER_LENGTH)
         # A Content-Length of so many digits is that of a body which is too large.
         is_admitted = name != "Content-Length"
         yield Case(place, allowed, send((name, longest)), HEAD_RATIO, is_admitted)

@@ -82,7 +82,7 @@ class Name(Text):
     """A displayed name, normalised (NFC), without control, format or only invisible characters."""
 
     MAX_LENGTH = MAX_NAME_LENGTH
-    MOST_GIVEN = 4 * MAX_LENGTH
+    MAX_INPUT_LENGTH = 4 * MAX_LENGTH
     """The largest length in code points before normalisation, which takes quadratic time."""
 
     REFUSED = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
@@ -98,7 +98,7 @@ class Name(Text):
 
     def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> str:
         text = super()._deserialize(value, attr, data, **kwargs)
-        if len(text) > self.MOST_GIVEN:
+        if len(text) > self.MAX_INPUT_LENGTH:
             raise ValidationError(
                 f"The name has {len(text)} characters; at most {self.MAX_LENGTH} are allowed."
             )
@@ -182,10 +182,10 @@ class Union(fields.Field[Any]):
 class List(fields.List[Any]):
     """A list that is refused before its items are read if it is too long.
 
-    Reading stops after `MOST_MISTAKES` wrong items.
+    Reading stops after `MAX_MISTAKES` wrong items.
     """
 
-    MOST_MISTAKES = 20
+    MAX_MISTAKES = 20
 
     def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> list[Any]:
         if not isinstance(value, list):
@@ -201,7 +201,7 @@ class List(fields.List[Any]):
                 items.append(self.inner.deserialize(each, **kwargs))
             except ValidationError as error:
                 mistakes[index] = error.messages
-                if len(mistakes) == self.MOST_MISTAKES:
+                if len(mistakes) == self.MAX_MISTAKES:
                     break
         if mistakes:
             raise ValidationError(mistakes)
@@ -255,18 +255,18 @@ class MoveField(Union):
     in the same form.
     """
 
-    MOST_KNOWN = 4096
-    LONGEST_KNOWN = 300
+    CACHE_SIZE = 4096
+    MAX_CACHED_LENGTH = 300
     """In bytes: the cache of a field takes at most about two megabytes."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self._known = lru_cache(self.MOST_KNOWN)(self._read)
+        self._known = lru_cache(self.CACHE_SIZE)(self._read)
 
     def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> Move:
         with contextlib.suppress(ValueError, OverflowError, RecursionError):
             text = msgspec.json.encode(value)
-            if len(text) <= self.LONGEST_KNOWN:
+            if len(text) <= self.MAX_CACHED_LENGTH:
                 return self._known(text)
         return read_move(super()._deserialize(value, attr, data, **kwargs))
 

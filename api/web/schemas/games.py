@@ -158,7 +158,7 @@ class EventsQuerySchema(Schema):
 
 
 class StreamQuerySchema(Schema):
-    """Who opens a stream without a header."""
+    """The query of a stream that is opened without an Authorization header."""
 
     ticket = Text(
         validate=validate.Length(max=100),
