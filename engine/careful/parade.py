@@ -67,7 +67,7 @@ def outlook_of(table: ParadeTable, seat: Seat) -> Outlook:
     counts = [Counter(COLOR_OF[card] for card in collection) for collection in others]
     return Outlook(
         most_of_others={color: max(count[color] for count in counts) for color in COLORS},
-        lead_needed=1 if len(table.collections) == 2 else 0,
+        lead_needed=2 if len(table.collections) == 2 else 0,
         doubt=min(table.pile_size / FULL_PILE, 1) if table.last_turns_left is None else 0,
     )
 
