@@ -139,6 +139,12 @@ def test_the_id_of_an_end_is_no_end_of_a_game_that_goes_on(
     game_id = worker.seated(ada, bob)
     version = worker.game(game_id).version
     assert not worker.event_streams.open(ada, None, game_id, f"{version}-end").is_done
+    for player in (ada, bob):
+        worker.leave(player, game_id)
+    # An end of another version was lost by a failover of the store.
+    assert not worker.event_streams.open(ada, None, game_id, f"{version}-end").is_done
+    end = worker.game(game_id).version
+    assert worker.event_streams.open(ada, None, game_id, f"{end}-end").is_done
 
 
 @pytest.mark.parametrize("last_id", ["9999", "soon", "-1", ""])
