@@ -418,6 +418,17 @@ def test_a_token_is_checked_once_for_each_doubt(
     assert not stream.is_closed
 
 
+def test_a_stream_without_a_token_needs_no_check(
+    worker: MemoryWorker, ada: Credentials, bob: Credentials
+) -> None:
+    game_id = worker.seated(ada, bob)
+    stream = Stream(worker, None, game_id)
+    worker.clock.advance(2 * CHECK_SECONDS + 1)
+    worker.move((ada, bob), game_id)
+    assert not stream.is_closed
+    assert stream.names == ["snapshot", "update"]
+
+
 def test_a_ticket_opens_one_game_as_often_as_need_be(
     worker: MemoryWorker, ada: Credentials
 ) -> None:
