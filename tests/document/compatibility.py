@@ -20,9 +20,10 @@ from typing import Any
 import yaml
 
 from tests.document.schemas import Comparison, Schema, resolve
+from tests.support.paths import ROOT
 
 METHODS = ("get", "put", "post", "delete", "patch", "options", "head")
-CURRENT = Path(__file__).resolve().parents[2] / "openapi.yaml"
+CURRENT = ROOT / "openapi.yaml"
 RELEASED = Path(__file__).with_name("released.yaml")
 
 

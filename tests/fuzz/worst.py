@@ -89,7 +89,7 @@ class Case:
     message: bytes
     bound: float
     is_admitted: bool = False
-    """Whether its size is allowed, so that the service looks at the value."""
+    """Whether the size is allowed, so that the service reads the value."""
 
     def __str__(self) -> str:
         return f"{self.place}: {self.recipe} ({len(self.message) / KIB:.0f} KiB)"
@@ -117,13 +117,13 @@ class Target(NamedTuple):
 
 
 def repeated(unit: str, size: int) -> tuple[str, str]:
-    """The recipe and the text of a unit repeated, of so many bytes in UTF-8 at most."""
+    """Return the recipe and the text of a repeated unit, with at most this many bytes in UTF-8."""
     number = max(size // len(unit.encode("utf-8", "surrogatepass")), 1)
     return f"{unit!a} * {number}", unit * number
 
 
 def texts(size: int, few: bool) -> Iterator[tuple[str, Raw]]:
-    """Texts as they stand in JSON, of so many bytes at most, with their recipes."""
+    """Yield JSON texts of at most this many bytes, with their recipes."""
     first, second = (repeated(mark, size // 2 - 1) for mark in MARKS)
     yield f"{first[0]} + {second[0]}", Raw(f'"{first[1]}{second[1]}"')
     half = Name.MOST_GIVEN // 2
@@ -139,7 +139,7 @@ def texts(size: int, few: bool) -> Iterator[tuple[str, Raw]]:
 
 
 def listed(item: str, size: int) -> tuple[str, Raw]:
-    """As many items as a body may have, but for some that the rest of the body has."""
+    """Return as many items as a body may have besides the rest of it."""
     number = (size - 1) // (len(item.encode()) + 1)
     number = min(number, (MOST_COMMAS - SPARE) // (item.count(",") + 1))
     if "{" in item:
@@ -148,13 +148,13 @@ def listed(item: str, size: int) -> tuple[str, Raw]:
 
 
 def members(size: int, value: str = "0") -> str:
-    """Different members of an object, without its brackets."""
+    """Return different members of an object, without its brackets."""
     number = size // (len(value) + 9)
     return ",".join(f'"{place:x}":{value}' for place in range(number))
 
 
 def others(size: int) -> Iterator[tuple[str, Raw]]:
-    """Values of JSON that are no texts, of so many bytes at most, with their recipes."""
+    """Yield other JSON values of at most this many bytes, with their recipes."""
     for item in ("{}", "0"):
         number = (size - 1) // (len(item) + 1)
         yield f"a list of {number} {item}", Raw(f"[{','.join([item] * number)}]")
@@ -330,7 +330,7 @@ def cases(target: Target, few: bool) -> Iterator[Case]:
     tried: set[str] = set()
 
     def is_new(what: str) -> bool:
-        """Whether to try this: a short run tries it at one operation, a long one at each."""
+        """Whether to try this: a short run tries it on one operation, a long run on each."""
         if few and what in tried:
             return False
         tried.add(what)
@@ -457,7 +457,7 @@ def measure(target: Target, few: bool) -> Findings:
 
 @contextmanager
 def service_to_measure(directory: Path) -> Iterator[Target]:
-    """A service with one worker, without limits, behind a proxy that it trusts."""
+    """A service with one worker and without limits, which trusts this machine as a proxy."""
     settings = {"WEB_CONCURRENCY": "1", "RATE_LIMITS": "off", "APPEND_FSYNC": "everysec"}
     trusted = {"TRUSTED_PROXIES": "127.0.0.0/8,10.0.0.0/8,::/0"}
     with serving(directory, **settings, **trusted) as service:

@@ -1,4 +1,4 @@
-"""Strangers with scripts: what they keep other clients waiting for.
+"""Abuse: how much expensive requests of some clients delay the requests of others.
 
 Each scenario is one kind of expensive request at a rate that the limits allow, against a service
 of one worker. Ordinary clients measure their latencies without the attack, then during it: their
@@ -28,18 +28,18 @@ from tests.support.recordings import recordings
 from tests.support.service import Service, serving
 
 MOST = 5.0
-"""So many times its value without an attack the p99 of other clients may be during one."""
+"""The p99 of other clients during an attack may be this many times its value without one."""
 
 QUIET_MS = 4.0
-"""A p99 below this is taken for this: on an idle machine it is a matter of chance."""
+"""A lower p99 counts as this value, as it is a matter of chance on an idle machine."""
 
 AGAIN = 2
-"""How often a ratio above `MOST` is measured again, during the same attack. The lowest one counts,
-as other programs of the machine easily disturb a p99.
+"""How often a ratio above `MOST` is measured again during the same attack. The lowest counts, as
+other programs on the machine easily disturb a p99.
 """
 
 ADDRESSES = [f"127.0.1.{number}" for number in range(1, 13)]
-"""Where attackers come from whose limit is by address."""
+"""The addresses of attackers whose limit is by address."""
 
 OK, REFUSED = 200, 422
 
@@ -51,11 +51,11 @@ LARGE_GAME = {
     "house": ["random"],
     "options": {"pictures": [f"{number:02}{'x' * 195}" for number in range(74)]},
 }
-"""A game whose document is as large as one can be, and that waits for its player."""
+"""A game with the largest document that is possible, in which its host is to move."""
 
 
 def _named(marks: int) -> bytes:
-    """The body of a new player with a name whose normalisation takes long."""
+    """Return the body of a new player with a name that is slow to normalise."""
     name = "\u0344" * marks + "\u0334" * marks
     return json.dumps({"name": name, "kind": "bot"}, ensure_ascii=False).encode()
 
@@ -64,7 +64,7 @@ START_OF_HEAD = b"GET /v1/games HTTP/1.1\r\nHost: x\r\n"
 
 
 class Attackers:
-    """Threads that each do something again and again until the attack is over."""
+    """Threads that each repeat a request until the attack is over."""
 
     def __init__(self) -> None:
         self._is_over = threading.Event()
@@ -81,7 +81,7 @@ class Attackers:
             each.join()
 
     def add(self, act: Callable[[], bool], each_second: float) -> None:
-        """One more thread, which does this so often. Only what it is true of counts as done."""
+        """Start a thread that calls `act` at this rate; `done` counts those that return true."""
         thread = threading.Thread(target=self._repeat, args=(act, 1 / each_second), daemon=True)
         self._threads.append(thread)
         thread.start()
@@ -95,7 +95,7 @@ class Attackers:
                     self.done += act()
                 finally:
                     self.under_way -= 1
-            # What an answer kept it from doing is not made up for.
+            # Calls that were missed during a slow response are not made up for.
             due = max(due + pause, time.monotonic())
 
 
@@ -128,7 +128,7 @@ def _times(busy: Latencies, quiet: Latencies) -> float:
 
 Begin = Callable[[Attackers], None]
 Attack = Callable[[Service], Begin]
-"""Prepares an attack on a service, and returns what begins it."""
+"""Prepares an attack on a service, and returns a function that begins it."""
 
 
 def _against_one_worker(attack: Attack) -> Scenario:
@@ -152,7 +152,7 @@ def _send(
     address: str = "127.0.0.1",
     status: int = OK,
 ) -> bool:
-    """Send a request over a connection of its own; whether it is answered with this status."""
+    """Send a request over its own connection; return whether the response has this status."""
     client = HttpClient(service.url, source_address=address, keep_alive=False)
     return client.request(method, path, data=body, headers=headers).status_code == status
 
@@ -165,7 +165,7 @@ def _player(service: Service) -> Caller:
 
 
 def _names(service: Service) -> Begin:
-    """Names that take seconds to normalise, and the longest that are looked at."""
+    """Names that take seconds to normalise, and the longest that the service normalises."""
     create = partial(_send, service, "POST", "/v1/players")
 
     def begin(attackers: Attackers) -> None:
@@ -177,7 +177,7 @@ def _names(service: Service) -> Begin:
 
 
 def _heads(service: Service) -> Begin:
-    """Sixty connections: a large head, then ten bytes at a time, and again when it is closed."""
+    """Sixty connections: a large head, then ten bytes at a time, and again after the close."""
 
     def drip(size: int) -> bool:
         fields = b"".join(b"X-%d: %s\r\n" % (n, b"a" * 3900) for n in range(size // 3910))
@@ -227,7 +227,7 @@ def _metrics(service: Service) -> Begin:
 
 
 def _documents(service: Service) -> Begin:
-    """The pages and documents that are the same for all."""
+    """The pages and documents that are the same for all callers."""
     page = {"Accept": "text/html"}
 
     def begin(attackers: Attackers) -> None:
@@ -238,7 +238,7 @@ def _documents(service: Service) -> Begin:
 
 
 def _house(service: Service) -> Begin:
-    """Four hundred games that the clock and five careful players play, and sixteen polls."""
+    """Four hundred games with five house players and short turns, and sixteen polls."""
     hosts = [_player(service) for _ in range(4)]
     body = {"ruleset": "parade", "seat_count": 6, "house": ["careful"] * 5, "turn_seconds": 5}
     for host in hosts:
@@ -270,7 +270,7 @@ def _analyses(service: Service) -> Begin:
 
 
 def _analyse(service: Service, bodies: list[bytes], status: int, attackers: Attackers) -> None:
-    """Analyses from twelve addresses, each as often as it may."""
+    """Analyses from twelve addresses, each at its limit."""
     for number, each in enumerate(ADDRESSES):
         body = bodies[number % len(bodies)]
         send = partial(_send, service, "POST", "/v1/analysis", body, JSON)
@@ -290,7 +290,7 @@ def _mistakes(service: Service) -> Begin:
 
 
 def _turns(service: Service) -> Begin:
-    """All games that wait for a player who has a hundred, twenty times a second."""
+    """The list of turns of a player with a hundred games, twenty times a second."""
     return _lists(service, "/v1/me/turns", 5)
 
 

@@ -1,9 +1,9 @@
-"""Ordinary clients of a service, in a process of their own, and how long they are kept waiting.
+"""Measure the latencies of ordinary clients, in a process of their own.
 
 Each client plays games of two seats: it reads the game, asks for its turns, and plays. One more
-asks whether the service is alive at fixed moments: a moment that comes while the answer before is
-still awaited counts from then on, so a service that stands still for long shows in the figures.
-The program prints the latencies of all requests, in milliseconds, as one JSON object.
+client asks for /livez at fixed moments. A request that is late because the one before was slow
+counts from its moment, so a service that stands still shows in the figures. The program prints the
+latencies of all requests, in milliseconds, as one JSON object.
 
     python -m tests.proofs.bystanders URL SECONDS
 """
@@ -22,7 +22,7 @@ from tests.proofs.caller import Caller, Tally, new_player
 from tests.support.paths import ROOT
 
 ADDRESS = "127.0.2.1"
-"""Where they call from: nobody else does, so what is shared out by address is theirs."""
+"""The clients' own address, so that they share no quota by address with the attackers."""
 
 CLIENTS = 6
 PAUSE_SECONDS = 0.02
@@ -30,7 +30,7 @@ PROBES_EACH_SECOND = 50
 
 
 class Latencies(NamedTuple):
-    """How long requests took (ms), and how many there were and failed."""
+    """Latencies (ms), and the numbers of requests and failures."""
 
     requests: int
     failed: int
@@ -40,14 +40,14 @@ class Latencies(NamedTuple):
 
 
 def latencies(url: str, seconds: float) -> Latencies:
-    """Let the clients of another process call a service for a while."""
+    """Run the clients in another process for a while, and return their latencies."""
     command = [sys.executable, "-m", "tests.proofs.bystanders", url, str(seconds)]
     done = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True)
     return Latencies(**json.loads(done.stdout))
 
 
 class Bystander:
-    """One client, which sits at both seats of its table."""
+    """A client that plays both seats of its game."""
 
     def __init__(self, url: str, number: int) -> None:
         self.rng = random.Random(number)
@@ -58,7 +58,7 @@ class Bystander:
         self.path = ""
 
     def run(self, until: float) -> None:
-        """Play until then (monotonic)."""
+        """Play until this time (monotonic)."""
         while time.monotonic() < until:
             game = self._ask(self.players[0], "GET", self.path) if self.path else None
             if game is None or game["status"] != "playing":
@@ -89,7 +89,7 @@ class Bystander:
 
 
 def probe(url: str, until: float, times: list[float]) -> None:
-    """Ask at fixed moments, and note how long after them the answers came (ms)."""
+    """Ask at fixed moments, and note how long after them the responses came (ms)."""
     caller = Caller([url], Tally(), random.Random(0), address=ADDRESS)
     due = time.monotonic()
     while due < until:
@@ -100,7 +100,7 @@ def probe(url: str, until: float, times: list[float]) -> None:
 
 
 def main(url: str, seconds: float) -> None:
-    """Run all clients, then print what they waited for."""
+    """Run all clients, then print their latencies."""
     clients = [Bystander(url, number) for number in range(CLIENTS)]
     until = time.monotonic() + seconds
     probes: list[float] = []

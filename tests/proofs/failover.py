@@ -1,8 +1,8 @@
-"""Stores of several servers that lose a master, or move what they have, during play.
+"""Stores of several servers that lose a master, or move slots, during play.
 
-With WAIT_REPLICAS=1 nothing acknowledged is lost. Without, what is lost is counted; but no game
-is inconsistent, and what was lost is never taken for what replaces it, though both have the same
-version. Masters are killed, and stopped so that they look alive, and come back as replicas.
+With WAIT_REPLICAS=1 no acknowledged change is lost. Without it, lost changes are counted; but all
+games stay consistent, and an ETag never stands for two states of one version. Masters are killed,
+or stopped with their connections open, and come back as replicas.
 
     python -m tests.proofs.failover [--quick] [--seconds N] [--json FILE] [SCENARIO …]
 """
@@ -51,17 +51,17 @@ class Failing:
 
     @property
     def servers(self) -> list[Server]:
-        """All that have keys."""
+        """All servers with keys."""
         return self.store.servers
 
     def master(self) -> Server:
-        """One of them."""
+        """Return a master."""
         if isinstance(self.store, Watched):
             return self.store.master
         return self._rng.choice(self.store.masters())
 
     def replicas_of(self, master: Server) -> list[Server]:
-        """Those who follow it."""
+        """Return the replicas of a master."""
         return [
             each
             for each in self.servers
@@ -70,7 +70,7 @@ class Failing:
         ]
 
     def await_successor(self, failed: Server, replicas: list[Server]) -> None:
-        """One of its replicas is master now."""
+        """Wait until one of the replicas is a master."""
         begin = time.monotonic()
         if isinstance(self.store, Watched):
             watched = self.store
@@ -82,7 +82,7 @@ class Failing:
         self.slowest = max(self.slowest, time.monotonic() - begin)
 
     def kill(self, crowd: Crowd) -> None:
-        """A master dies, and comes back when another has taken its place."""
+        """Kill a master, and start it again when a replica has replaced it."""
         master = self.master()
         replicas = self.replicas_of(master)
         master.kill()
@@ -92,7 +92,7 @@ class Failing:
         await_store(self.store.is_whole, "the old master is a replica")
 
     def stop(self, crowd: Crowd) -> None:
-        """A master stands still: connections to it are open, and nothing comes on them."""
+        """Stop a master for a while: its connections stay open, and it does not answer."""
         master = self.master()
         replicas = self.replicas_of(master)
         master.freeze()
@@ -104,7 +104,7 @@ class Failing:
         await_store(self.store.is_whole, "the old master is a replica")
 
     def kill_with_replicas_behind(self, crowd: Crowd) -> None:
-        """What it has acknowledged last is nowhere else when it dies."""
+        """Kill a master whose last acknowledged changes have reached no replica."""
         master = self.master()
         replicas = self.replicas_of(master)
         for each in replicas:
@@ -124,7 +124,7 @@ class Failing:
 
 @contextlib.contextmanager
 def stored(kind: str, server: str, *options: str) -> Iterator[Cluster | Watched]:
-    """A store for a while."""
+    """Run a store."""
     with tempfile.TemporaryDirectory(prefix="proof", ignore_cleanup_errors=True) as directory:
         place = Path(directory)
         made = (
@@ -137,7 +137,7 @@ def stored(kind: str, server: str, *options: str) -> Iterator[Cluster | Watched]
 
 
 def survived(kind: str, server: str, report: Report, effort: Effort) -> None:
-    """Masters are killed and stopped in turns; nothing acknowledged is lost."""
+    """Kill and stop masters in turn: no acknowledged change is lost."""
     with stored(kind, server) as store, machines(2, REDIS_URL=store.url, WAIT_REPLICAS="1") as on:
         failing = Failing(store, random.Random(1))
         crowd = Crowd(on.urls, may_replace=True)
@@ -147,7 +147,7 @@ def survived(kind: str, server: str, report: Report, effort: Effort) -> None:
 
 
 def _fail(crowd: Crowd, effort: Effort, ways: list[Callable[[Crowd], None]]) -> list[float]:
-    """At least once each way; how long it then took until play went on (s)."""
+    """Fail at least once in each way; return how long it took until play went on (s)."""
     recoveries = []
     with crowd:
         crowd.recovery()
@@ -160,7 +160,7 @@ def _fail(crowd: Crowd, effort: Effort, ways: list[Callable[[Crowd], None]]) -> 
 
 
 def lossy(kind: str, server: str, report: Report, effort: Effort) -> None:
-    """Without WAIT, replicas behind: what is lost is told, and taken for nothing else."""
+    """Kill masters with lagging replicas, without WAIT: count losses; no ETag is ambiguous."""
     with stored(kind, server) as store, machines(2, REDIS_URL=store.url) as on:
         failing = Failing(store, random.Random(2))
         crowd = Crowd(on.urls, may_lose=True)
@@ -171,7 +171,7 @@ def lossy(kind: str, server: str, report: Report, effort: Effort) -> None:
 
 
 class Onlooker:
-    """Looks at games all the time, and remembers what each ETag stood for."""
+    """Reads games all the time, and remembers the content of each ETag."""
 
     def __init__(self, on: Machines, crowd: Crowd) -> None:
         self._tally = Tally()
@@ -206,7 +206,7 @@ class Onlooker:
             time.sleep(0.005)
 
     def tell(self, report: Report) -> None:
-        """Ask once more with every tag that there was, now that all is quiet."""
+        """Ask again with each ETag after the end, and report the figures."""
         mistaken: list[str] = []
         versions: dict[tuple[str, int], set[str]] = {}
         for (path, tag), data in self._known.items():
@@ -228,7 +228,7 @@ class Onlooker:
 
 
 def resharding(report: Report, effort: Effort) -> None:
-    """The slots of games in play are moved from one master to another, again and again."""
+    """Move slots of games in play from one master to another, again and again."""
     rng = random.Random(4)
     with stored("cluster", "redis") as store, machines(2, REDIS_URL=store.url) as on:
         assert isinstance(store, Cluster)
@@ -279,7 +279,7 @@ def _has_slot(server: Server, own: str, slot: int) -> bool:
 
 
 def _slots(server: Server) -> list[tuple[int, int, str]]:
-    """The ranges of slots, and the ids of their masters."""
+    """Return the ranges of slots, and the ids of their masters."""
     with contextlib.closing(server.client()) as client:
         connection = client.connection_pool.get_connection()
         connection.send_command("CLUSTER", "SLOTS")
@@ -291,7 +291,7 @@ def _slots(server: Server) -> list[tuple[int, int, str]]:
 
 
 def without_sharded_channels(report: Report, effort: Effort) -> None:
-    """A cluster whose servers know SPUBLISH and SSUBSCRIBE no more than those of before 7 did."""
+    """Notify through a cluster without SPUBLISH and SSUBSCRIBE, as servers before version 7."""
     with stored("cluster", "redis", *RENAMED) as store, machines(2, REDIS_URL=store.url) as on:
         report.none("servers that know SPUBLISH", sum(map(_knows_spublish, store.servers)))
         with Crowd(on.urls) as crowd:
@@ -309,19 +309,19 @@ def _knows_spublish(server: Server) -> bool:
 
 
 def with_sharded_channels(report: Report, effort: Effort) -> None:
-    """The same on one that knows them, to compare."""
+    """The same with sharded channels, to compare."""
     with stored("cluster", "redis") as store, machines(2, REDIS_URL=store.url) as on:
         tell_wakes(report, wake_ups(on, effort.times(20, 200)))
 
 
 def tell_wakes(report: Report, wakes: list[float]) -> None:
-    """A poll is woken by a notification, and not only when all games are looked at again."""
+    """Report how fast notifications wake polls: sooner than the regular recheck would."""
     report.tell("polls woken by a move", len(wakes))
     report.at_most("median from the move to the poll's answer (s)", statistics.median(wakes), 1.0)
 
 
 def wake_ups(on: Machines, number: int) -> list[float]:
-    """How long after a move was sent polls on another machine are answered (s)."""
+    """Return how long after a move a poll on another machine is answered (s)."""
     tally, rng = Tally(), random.Random(5)
     players = [new_player(on.urls, tally, rng) for _ in range(2)]
     times: list[float] = []
@@ -356,7 +356,7 @@ def _one_wake_up(table: Table, game: Any) -> float:
 
 
 def tls(report: Report, effort: Effort) -> None:
-    """A store over TLS: with its authority games are played, with another it is not spoken to."""
+    """Use a store over TLS: games are played with its authority, and refused with another one."""
     with tempfile.TemporaryDirectory(prefix="proof", ignore_cleanup_errors=True) as directory:
         place = Path(directory)
         ours, other = Authority(place / "ours"), Authority(place / "other")

@@ -1,9 +1,9 @@
-"""Workers and stores that fail under load: nothing acknowledged is lost or done twice.
+"""Workers and stores that fail under load: no acknowledged change is lost or made twice.
 
-A crowd plays whole games on two machines while something fails again and again. Every request is
-answered within a bounded time, with what was asked for or with a 503 that says when to come
-again; whatever failed, play goes on by itself. A worker that is killed at any point of a commit
-leaves the old game or the new one, as all games are looked at afterwards.
+A crowd plays whole games on two machines while something fails again and again. Each request is
+answered within a bounded time, with a result or with 503 and Retry-After, and play goes on by
+itself. An audit afterwards shows that a worker killed within a commit left either the old game or
+the new one.
 
 A store with `everysec` is the exception: it may lose the last moves, and the proofs count them.
 
@@ -35,8 +35,7 @@ from tests.support.stores import Server, binary
 from tests.support.waiting import wait_until
 
 SLOWEST = 6 * REDIS_TIMEOUT_SECONDS
-"""A request may ask the store several times, each in a bounded time: once to read, to index, to
-commit, and the first that fails ends it."""
+"""A request may use the store several times (to read, index and commit), each with a timeout."""
 
 RECOVERY = 30.0
 LEAST_MOVES = 50
@@ -44,7 +43,7 @@ BACK_WITHIN_SECONDS = 20.0
 
 
 def during(crowd: Crowd, effort: Effort, fail: Callable[[int], None], pause: float) -> list[float]:
-    """Fail again and again; how long it then took until play went on (s)."""
+    """Fail again and again; return how long it took each time until play went on (s)."""
     recoveries = []
     until = time.monotonic() + effort.seconds
     crowd.recovery()
@@ -58,14 +57,14 @@ def during(crowd: Crowd, effort: Effort, fail: Callable[[int], None], pause: flo
 def tell(
     report: Report, running: Machines, crowd: Crowd, what: str, recoveries: list[float]
 ) -> Audit:
-    """All figures of one kind of fault."""
+    """Report all figures of one kind of fault."""
     report.tell(what, len(recoveries))
     report.at_most("longest until play went on (s)", round(max(recoveries), 2), RECOVERY)
     return tell_play(report, running, crowd)
 
 
 def tell_play(report: Report, running: Machines, crowd: Crowd) -> Audit:
-    """What became of all that was played."""
+    """Report the audit of the games and of the services."""
     found = crowd.tell(report, slowest=SLOWEST, least_moves=LEAST_MOVES)
     lost, errors = running.lost_workers(), running.tracebacks()
     report.none("workers that died by themselves", len(lost), lost[:3])
@@ -74,7 +73,7 @@ def tell_play(report: Report, running: Machines, crowd: Crowd) -> Audit:
 
 
 def killed_workers(report: Report, effort: Effort) -> None:
-    """SIGKILL for any worker, about twice a second."""
+    """Kill a random worker about twice a second."""
     rng = random.Random(1)
     with machines(2) as running:
         with Crowd(running.urls) as crowd:
@@ -83,7 +82,7 @@ def killed_workers(report: Report, effort: Effort) -> None:
 
 
 def killed_embedded_store(report: Report, effort: Effort) -> None:
-    """SIGKILL for the embedded Valkey, which writes each change to its file first."""
+    """Kill the embedded Valkey, which syncs each change to its file first."""
     with machines(2, APPEND_FSYNC="always") as running:
         store = running.services[0].store
 
@@ -240,13 +239,13 @@ def cut_power(store: Server, disk: SlowDisk) -> None:
 
 @contextlib.contextmanager
 def slow_disk() -> Iterator[SlowDisk]:
-    """A disk for the store of one scenario."""
+    """A slow disk for the store of a scenario."""
     with tempfile.TemporaryDirectory(prefix="proof") as directory:
         yield SlowDisk(Path(directory))
 
 
 def slow_embedded_store(report: Report, effort: Effort) -> None:
-    """SIGSTOP and, up to three seconds later, SIGCONT for the embedded Valkey."""
+    """Stop the embedded Valkey for up to three seconds."""
     rng = random.Random(2)
     with machines(2) as running:
         store = running.services[0].store
@@ -263,7 +262,7 @@ def slow_embedded_store(report: Report, effort: Effort) -> None:
 
 @contextlib.contextmanager
 def frozen(pid: int) -> Iterator[None]:
-    """A process stands still."""
+    """Stop a process for a while."""
     os.kill(pid, signal.SIGSTOP)
     try:
         yield
@@ -279,7 +278,7 @@ def own_store(
     server: str = "valkey",
     environment: Mapping[str, str] | None = None,
 ) -> Iterator[Server]:
-    """A server of ours, which the services know by its address only."""
+    """A server that the services know only by its address."""
     with tempfile.TemporaryDirectory(prefix="proof") as directory:
         options = ("--appendonly", "yes", "--appendfsync", appendfsync)
         place = Path(directory)
@@ -291,12 +290,12 @@ def own_store(
 
 
 def address(store: Server) -> str:
-    """Its REDIS_URL."""
+    """Return the REDIS_URL of a server."""
     return f"redis://127.0.0.1:{store.port}"
 
 
 def killed_store(report: Report, effort: Effort) -> None:
-    """SIGKILL for a store of one's own, which is started again at once."""
+    """Kill an external store, and start it again at once."""
     with own_store() as store, machines(2, REDIS_URL=address(store)) as running:
 
         def kill(_: int) -> None:
@@ -309,7 +308,7 @@ def killed_store(report: Report, effort: Effort) -> None:
 
 
 def absent_store(report: Report, effort: Effort) -> None:
-    """The store is away for ten seconds."""
+    """Have the store away for ten seconds."""
     away = 10.0
     with own_store() as store, machines(2, REDIS_URL=address(store)) as running:
         watch = Watch(running)
@@ -327,7 +326,7 @@ def absent_store(report: Report, effort: Effort) -> None:
 
 
 def full_store(report: Report, effort: Effort) -> None:
-    """Its memory is full, and it evicts nothing: reading goes on, changes wait."""
+    """Fill the store's memory without eviction: reads go on, changes wait."""
     with own_store() as store, machines(2, REDIS_URL=address(store)) as running:
         watch = Watch(running)
 
@@ -345,7 +344,7 @@ def full_store(report: Report, effort: Effort) -> None:
 
 
 def read_only_store(report: Report, effort: Effort) -> None:
-    """It becomes the replica of a server that is not there, and then a master again."""
+    """Make the store a replica of an absent server, and then a master again."""
     with own_store() as store, machines(2, REDIS_URL=address(store)) as running:
         watch = Watch(running)
 
@@ -363,7 +362,7 @@ def read_only_store(report: Report, effort: Effort) -> None:
 
 
 class Watch:
-    """Somebody who reads and writes while the store fails, and looks at each answer."""
+    """A client that reads and writes while the store fails, and checks each response."""
 
     def __init__(self, running: Machines) -> None:
         self._running = running
@@ -380,7 +379,7 @@ class Watch:
         self.alive: Counter[int] = Counter()
 
     def while_failing(self, seconds: float) -> None:
-        """Ask all the time."""
+        """Send requests until the block ends."""
         time.sleep(0.1)
         until = time.monotonic() + seconds
         while time.monotonic() < until:
@@ -396,13 +395,13 @@ class Watch:
         counts[0 if answer is None else answer.status_code] += 1
 
     def until_back(self) -> None:
-        """How long it takes until changes are taken again."""
+        """Return how long it takes until changes are accepted again (s)."""
         begin = time.monotonic()
         self._player.persist("POST", "/v1/players", {"name": "Early", "kind": "bot"})
         self._back = max(self._back, time.monotonic() - begin)
 
     def tell(self, report: Report, *, reads: set[int], writes: set[int]) -> None:
-        """How it was answered: only as may be."""
+        """Report the responses, which must be of the expected kinds."""
         for name, counts, allowed in (
             ("reads", self.reads, reads),
             ("writes", self.writes, writes),

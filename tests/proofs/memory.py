@@ -1,11 +1,10 @@
-"""Thousands of games created, played and expired: nothing of them is left.
+"""Thousands of games created, played and expired: no key and no memory is left of them.
 
-The service runs with its lives as they are by default, on a store of its own, and nobody removes
-anything. Instead the store's clock, by which the service goes too, is moved on between parts of
-the games, at last beyond all lives (see `tests.proofs.clock`). In between, the store has to hold
-exactly the games whose time is not up. At last it has to be empty and as small as it was before
-the first game, and a worker as small as it was after the first part. What a worker counts by
-itself goes by its own clock, so limits are for a minute here.
+The service runs with the default retention on a store of its own. Between parts of the games, the
+store's clock, which the service uses too, is moved forward (see `tests.proofs.clock`), at last
+beyond all retention. Each time the store must hold exactly the games that have not expired. At
+last it must be empty and as small as before the first game, and a worker as small as after the
+first part. A worker counts requests by its own clock, so the limits are per minute here.
 
     python -m tests.proofs.memory [--quick] [--json FILE]
 """
@@ -43,33 +42,33 @@ MOVES = 4
 RULESETS = ("parade", "tea-time", "contrast", "mit-list-und-tuecke")
 
 ONE_IN = 50
-"""One game in so many is played to its end, one guess made, one turn waited for in vain."""
+"""One game in this many is played to its end; as often, a token is guessed and a poll times out."""
 
 LIMITS = ",".join(f"{each.name}=1000000000/minute" for each in POLICIES)
 
 CATALOGUE = {"game", "player", "creation", "ticket", "index", "limit"}
-"""All kinds of keys that there are."""
+"""All kinds of keys."""
 
 DAYS_BETWEEN = 16
-"""Longer than an unfinished or cancelled game is kept; of a finished one, half as long."""
+"""Longer than the retention of an unfinished or cancelled game, and half that of a finished one."""
 
 DAYS_AT_LAST = 100
-"""Longer than anything is kept."""
+"""Longer than any retention."""
 
 EMPTY_WITHIN = 120.0
-"""The store removes by itself what has expired, some of it at a time."""
+"""The store removes expired keys by itself, some at a time."""
 
 STORE_MB = 0.5
-"""By so much the store may be larger than before the first game: it has more connections by then,
-and knows the scripts. So fifty bytes that every game left would be too much."""
+"""The store may be larger by this than before the first game, for connections and scripts. Fifty
+bytes left by each game would be too much."""
 
 QUICK_WORKER_MB, WORKER_MB = 4.0, 2.0
-"""By so much a worker may be larger than after the first part; more if that was short, as caches
-that hold so much and no more go on filling."""
+"""A worker may be larger by this than after the first part; more after a short part, as bounded
+caches still fill."""
 
 
 def expired_games(report: Report, effort: Effort) -> None:
-    """Games in parts, between which time goes on."""
+    """Play games in parts, and move the clock forward between them."""
     games = effort.times(QUICK_GAMES, GAMES)
     tally, parts, memory = Tally(), [], []
     with _service() as (clock, running, client):
@@ -97,7 +96,7 @@ def expired_games(report: Report, effort: Effort) -> None:
 
 @contextlib.contextmanager
 def _service() -> Iterator[tuple[Clock, Machines, redis.Redis]]:
-    """A service on a store that goes by a clock of ours."""
+    """A service on a store with a clock that can be moved."""
     with tempfile.TemporaryDirectory(prefix="proof") as directory:
         clock = Clock(Path(directory))
         with (
@@ -109,7 +108,7 @@ def _service() -> Iterator[tuple[Clock, Machines, redis.Redis]]:
 
 
 def _days_ahead(running: Machines, tally: Tally) -> float:
-    """How far the service's time is ahead of the system's."""
+    """Return how far the service's time is ahead of the system's (days)."""
     with Company(running.urls, tally, random.Random(0)) as company:
         game = company.open_one()
         answer = company.look_at(game)
@@ -121,7 +120,7 @@ def _days_ahead(running: Machines, tally: Tally) -> float:
 
 
 class Watch:
-    """Looks at what the store holds, and what it should not hold any more."""
+    """Checks which games the store still holds, and which it should not hold."""
 
     def __init__(self, client: redis.Redis) -> None:
         self._client = client
@@ -136,7 +135,7 @@ class Watch:
         self.games = 0
 
     def look_at_what_is_kept(self, parts: list[Part]) -> None:
-        """All of the last part, of the one before what was finished, before it nothing."""
+        """Check that the store keeps the last part, and the finished games of the part before."""
         now = parts[-1].games
         alive = {each.id for each in now}
         alive |= {each.id for part in parts[-2:-1] for each in part.games if each.is_finished}
@@ -152,15 +151,14 @@ class Watch:
         self.games += len(now)
 
     def until_empty(self) -> float:
-        """How long (s) it takes until the store has removed all; as long as it may if it never
-        does."""
+        """Return how long it takes until the store is empty (s), at most the time allowed."""
         begin = time.monotonic()
         with contextlib.suppress(AssertionError):
             wait_until(lambda: self._client.dbsize() == 0, "all has expired", EMPTY_WITHIN)
         return time.monotonic() - begin
 
     def tell(self, report: Report, emptied: float) -> None:
-        """All that was found, and what there is now."""
+        """Report the figures."""
         left = sorted(self._client.scan_iter(count=1000))
         missing, unknown = CATALOGUE - self._kinds, self._kinds - CATALOGUE
         report.none("kinds of keys that were never there", len(missing), missing)
@@ -184,13 +182,13 @@ def _is_game(key: str) -> bool:
 
 
 def memory_mb(client: redis.Redis) -> float:
-    """All that the store uses, but for its statistics of commands (some 0.7 MB)."""
+    """Return the memory of the store without its statistics of commands (some 0.7 MB)."""
     client.config_resetstat()
     return float(client.info("memory")["used_memory"]) / 2**20
 
 
 def _resting(running: Machines) -> dict[int, float]:
-    """The memory of each worker when nobody waits for anything any more."""
+    """Return the memory of each worker when nothing waits any more (MB)."""
     time.sleep(LINGER_SECONDS + RECHECK_SECONDS + 1)
     return {pid: private_bytes(pid) / 2**20 for pid in running.services[0].worker_pids}
 
@@ -207,14 +205,14 @@ def _tell_workers(report: Report, memory: list[dict[int, float]], most: float) -
 
 
 class Made(NamedTuple):
-    """A game that was created, and whether it was played to its end: then it is kept longest."""
+    """A game, and whether it was played to its end: then it is kept longest."""
 
     id: str
     is_finished: bool
 
 
 class Part:
-    """Some of the games, played by several at once."""
+    """Some of the games, played by several threads."""
 
     def __init__(self, running: Machines, tally: Tally, number: int) -> None:
         self.games: list[Made] = []
@@ -223,7 +221,7 @@ class Part:
         self._number = number
 
     def play(self, games: int) -> None:
-        """Create and play so many."""
+        """Create and play this many games."""
         numbers = iter(range(games))
         lock = threading.Lock()
         failures: list[BaseException] = []
@@ -248,7 +246,7 @@ class Part:
             raise failures[0]
 
     def _play_one(self, number: int, rng: random.Random) -> None:
-        """Between players of its own, as far as it goes."""
+        """Play a game of new players, to the end or in part."""
         with Company(self._running.urls, self._tally, rng) as company:
             if number % ONE_IN == 0:
                 self.games.append(company.play_to_the_end())
@@ -260,7 +258,7 @@ class Part:
 
 
 class Company:
-    """Players who come for one game and are never seen again."""
+    """Players of one game, who send no request after it."""
 
     def __init__(self, urls: list[str], tally: Tally, rng: random.Random) -> None:
         self._urls, self._tally, self._rng = urls, tally, rng
@@ -279,15 +277,15 @@ class Company:
             each.close()
 
     def open_one(self) -> Made:
-        """A game that nobody joins."""
+        """Create a game that nobody joins."""
         return Made(self._create("parade", 2)["id"], is_finished=False)
 
     def look_at(self, made: Made) -> Response:
-        """The game as its host sees it."""
+        """Read a game as its host."""
         return self._host.persist("GET", f"/v1/games/{made.id}")
 
     def play_to_the_end(self) -> Made:
-        """A game against the house."""
+        """Play a game against the house to its end."""
         game = self._create("parade", 2, house=["random"])
         path = f"/v1/games/{game['id']}"
         while game["status"] == "playing":
@@ -296,7 +294,7 @@ class Company:
         return Made(game["id"], is_finished=True)
 
     def do_what_is_seldom(self) -> None:
-        """Guess wrong, take a new token, wait in vain."""
+        """Guess a token, take a new token, and let a poll time out."""
         wrong = Caller(self._urls, self._tally, self._rng, f"{self._host.id}.{'a' * 43}")
         assert wrong.persist("GET", "/v1/me").status_code == 401
         wrong.close()
@@ -305,7 +303,7 @@ class Company:
         self._host.get(f"/v1/me/turns?wait=1&since={cursor}", wait=1)
 
     def play_some_moves(self) -> list[Made]:
-        """A game that is watched through a stream, and is then left by nobody or by all."""
+        """Play some moves of a game with a stream; then all players leave it, or none."""
         ruleset = self._rng.choice(RULESETS)
         visibility = self._rng.choice(["public", "private"])
         game = self._create(ruleset, self._seats(ruleset), visibility=visibility)
@@ -319,7 +317,7 @@ class Company:
                 self._move(path)
             _read_until(stream, b"event: update")
         self._host.get(f"{path}/events?since=0")
-        # Left by all it is cancelled, and kept for a day.
+        # A game that all players left is cancelled, and kept for a day.
         made = Made(game["id"], is_finished=False)
         if self._rng.random() < 0.5:
             return [made]

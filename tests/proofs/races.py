@@ -1,7 +1,7 @@
-"""What excludes each other, tried at the same moment on several machines: one of it happens.
+"""Conflicting requests at the same moment on several machines: exactly one succeeds.
 
-Nothing is played that was refused, and nothing that was accepted is missing: afterwards each
-game's record is replayed, and has to hold what was acknowledged, each once, and no other move.
+Afterwards each game's record is replayed. It must hold each acknowledged move once, and no other
+move.
 
     python -m tests.proofs.races [--quick] [--seconds N] [--json FILE] [SCENARIO …]
 """
@@ -29,14 +29,14 @@ Send = Callable[[], Response]
 
 AT_ONCE = 32
 CHOICES = 4
-"""Of one seat at once."""
+"""The moves of one seat at once."""
 
 SLOWEST = 15.0
-"""Many seconds, as this is no proof of speed: 32 threads and four workers on a few cores."""
+"""The slowest request (s): no proof of speed, as 32 threads and four workers share few cores."""
 
 
 class Field:
-    """Machines on one store, and threads that call them in the same moment."""
+    """Machines on one store, and threads that send requests to them at the same moment."""
 
     def __init__(self, running: Machines, seed: int) -> None:
         self.urls = running.urls
@@ -46,11 +46,11 @@ class Field:
         self._machine = itertools.count()
 
     def players(self, number: int) -> list[Caller]:
-        """So many new ones."""
+        """Create this many players."""
         return [new_player(self.urls, self.tally, self.rng) for _ in range(number)]
 
     def sending(self, player: Caller, method: str, path: str, body: Any = None, **how: Any) -> Send:
-        """A request on an open connection of its own, each to the machine after the last one's."""
+        """Return a function that sends a request on an open connection, to each machine in turn."""
         caller, machine = player.again(), next(self._machine)
         caller.client(machine).connect()
 
@@ -63,7 +63,7 @@ class Field:
         return send
 
     def at_once(self, sends: Sequence[Send]) -> list[Response]:
-        """Their answers."""
+        """Send all requests at the same moment, and return the responses."""
         self.rng.shuffle(order := list(range(len(sends))))
         barrier = Barrier(len(sends))
 
@@ -75,7 +75,7 @@ class Field:
         return [coming[index].result() for index in range(len(sends))]
 
     def seat(self, ruleset: str, seats: int) -> Table:
-        """A game that has begun."""
+        """Create a game of these players that has begun."""
         players = self.players(seats)
         created = players[0].persist("POST", "/v1/games", {"ruleset": ruleset, "seat_count": seats})
         table = Table(created.json()["id"], players)
@@ -85,7 +85,7 @@ class Field:
 
 
 def overlap(one: Response, other: Response) -> bool:
-    """Whether both requests were under way at the same time."""
+    """Whether both requests were in flight at the same time."""
     return one.sent < other.received and other.sent < one.received
 
 
@@ -95,7 +95,7 @@ def _tell_overlaps(report: Report, effort: Effort, counts: Counter[str], least: 
 
 
 def conflicting_moves(report: Report, effort: Effort) -> None:
-    """Different legal moves for one seat and turn; where several seats are to move, for all."""
+    """Send different legal moves for a seat and turn, for all seats that are to move."""
     with machines(2, APPEND_FSYNC="everysec") as running:
         field = Field(running, 1)
         tables, counts = [], Counter[str]()
@@ -147,7 +147,7 @@ def _play_with_conflicts(field: Field, table: Table, counts: Counter[str]) -> No
 
 
 def _judge(table: Table, own: list[tuple[Any, Response]], counts: Counter[str]) -> None:
-    """One seat's moves, of which exactly one is to be accepted."""
+    """Check one seat's moves: exactly one must be accepted."""
     accepted = [(what, answer) for what, answer in own if answer.status_code == 200]
     refused = [answer for _, answer in own if answer.status_code != 200]
     counts["two"] += len(accepted) > 1
@@ -163,7 +163,7 @@ def _judge(table: Table, own: list[tuple[Any, Response]], counts: Counter[str]) 
 
 
 def retried_moves(report: Report, effort: Effort) -> None:
-    """Each move one to three times in the same moment, as a client that is not sure."""
+    """Send each move one to three times at the same moment, as a client does that retries."""
     with machines(2, APPEND_FSYNC="everysec") as running:
         field = Field(running, 2)
         tables, counts = [], Counter[str]()
@@ -200,7 +200,7 @@ def _play_with_retries(field: Field, table: Table, counts: Counter[str]) -> None
                 for _ in range(times)
             ]
         )
-        # And once more, when the others have long been answered.
+        # And once more, long after the others were answered.
         answers.append(table.players[seat].persist("POST", f"{table.path}/moves", body))
         counts["again"] += times > 1
         counts["overlaps"] += any(overlap(*pair) for pair in itertools.combinations(answers, 2))
@@ -211,7 +211,7 @@ def _play_with_retries(field: Field, table: Table, counts: Counter[str]) -> None
 
 
 def last_seats(report: Report, effort: Effort) -> None:
-    """Many who want the few seats of a table, some of them twice."""
+    """Many players join a table with few seats, some of them twice."""
     with machines(2, APPEND_FSYNC="everysec") as running:
         field = Field(running, 3)
         counts = Counter[str]()
@@ -234,7 +234,7 @@ def _fill(field: Field, people: list[Caller], seats: int, counts: Counter[str]) 
     body = {"ruleset": "parade", "seat_count": seats}
     game_id = host.persist("POST", "/v1/games", body).json()["id"]
     table = Table(game_id, [host])
-    # Each guest asks for any seat on one machine and on the other: it is to get one.
+    # Each guest asks for any seat on both machines, and must get one seat.
     asking = [guest for guest in guests for _ in range(2)]
     answers = field.at_once(
         [field.sending(each, "POST", f"{table.path}/seats", {}) for each in asking]
@@ -273,7 +273,7 @@ OUTCOMES = (
 
 
 def parting(report: Report, effort: Effort) -> None:
-    """A host who starts and cancels, one guest who leaves, another who takes the last seat."""
+    """A host starts and cancels, one guest leaves, and another one takes the last seat."""
     with machines(2, APPEND_FSYNC="everysec") as running:
         field = Field(running, 4)
         host, guest, late = field.players(3)
@@ -322,7 +322,7 @@ def _part(field: Field, host: Caller, guest: Caller, late: Caller) -> tuple[str,
 def _fault_of_parting(
     final: Any, items: Any, answers: dict[str, Response], guest: Caller, late: Caller
 ) -> str:
-    """What is not consistent in an outcome, the answers, and the story that the items tell."""
+    """Return what is inconsistent between the game, the responses and the items, if anything."""
     told = {kind: (answer.status_code, answer.code) for kind, answer in answers.items()}
     if [each["version"] for each in items] != list(range(1, final["version"] + 1)):
         return "versions"
@@ -357,7 +357,7 @@ def _fault_of_parting(
 
 
 def _retell(items: Any) -> tuple[list[tuple[str | None, str | None]], str]:
-    """The seats (player, house) and the status that the items tell of."""
+    """Return the seats (player, house) and the status that the items describe."""
     seats: list[tuple[str | None, str | None]] = [(None, None)] * 3
     status = "open"
     for event in (event for item in items for event in item["events"]):
@@ -376,7 +376,7 @@ def _retell(items: Any) -> tuple[list[tuple[str | None, str | None]], str]:
 
 
 def one_creation(report: Report, effort: Effort) -> None:
-    """One Idempotency-Key on many connections to all machines at once: one game."""
+    """Use one Idempotency-Key on many connections to all machines at once: one game is created."""
     with machines(2, APPEND_FSYNC="everysec") as running:
         field = Field(running, 5)
         host = field.players(1)[0]

@@ -1,8 +1,8 @@
-"""A machine that is stopped under load: what was sent to it is answered, and it ends in time.
+"""A machine that is stopped under load answers the requests in flight, and ends in time.
 
 A crowd plays on all machines; waits, streams and moves are in flight on the one that gets SIGTERM.
-Each request goes over a connection of its own, so that one which was sent before the signal is
-known to have reached the service. Afterwards the machine is started again.
+Each request has its own connection, so a request that was sent before the signal has reached the
+service. Afterwards the machine is started again.
 
     python -m tests.proofs.stopping [--quick] [--seconds N] [--json FILE] [SCENARIO …]
 """
@@ -33,7 +33,7 @@ STREAMS = 10
 ASKERS = 8
 ENDS_WITHIN_SECONDS = 20.0
 ACCEPTED_WITHIN_SECONDS = 0.5
-"""A request that was sent so long before the signal has been accepted."""
+"""A request that was sent this long before the signal has been accepted."""
 
 
 @dataclass
@@ -47,7 +47,7 @@ class Sent:
 
 @dataclass
 class Traffic:
-    """Everything that is sent to one machine, on connections that are not used again."""
+    """The requests to one machine, each on its own connection."""
 
     url: str
     table: Table
@@ -59,7 +59,7 @@ class Traffic:
     threads: list[threading.Thread] = field(default_factory=list)
 
     def begin(self) -> None:
-        """Start it all."""
+        """Start all threads."""
         jobs: list[Callable[[int], None]] = [self._poll] * POLLS + [self._ask] * ASKERS
         jobs += [self._stream] * STREAMS
         for number, job in enumerate(jobs):
@@ -106,7 +106,7 @@ class Traffic:
 
 
 def stop_and_start(running: Machines, service: Service, crowd: Crowd, report: Totals) -> None:
-    """Stop one machine in the middle of everything, and start it again."""
+    """Stop a machine with requests in flight, and start it again."""
     tally = Tally()
     players = [new_player([service.url], tally, random.Random(7)) for _ in range(2)]
     body = {"ruleset": "parade", "seat_count": 2}
@@ -137,7 +137,7 @@ def stop_and_start(running: Machines, service: Service, crowd: Crowd, report: To
 
 @dataclass
 class Totals:
-    """All stops together."""
+    """The figures of all stops."""
 
     codes: list[int] = field(default_factory=list)
     longest: float = 0.0
@@ -151,7 +151,7 @@ class Totals:
 
 
 def stopped(report: Report, effort: Effort) -> None:
-    """One machine after the other is told to stop, as when a new release is rolled out."""
+    """Stop one machine after the other, as in a rolling update."""
     totals = Totals()
     with own_store() as store, machines(2, REDIS_URL=address_of(store)) as running:
         with Crowd(running.urls) as crowd:

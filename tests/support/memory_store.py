@@ -379,8 +379,11 @@ class MemoryNodes:
     def refresh(self) -> None:
         pass
 
-    def commands(self, name: str, channels: Sequence[str]) -> list[tuple[str, ...]]:
-        return [(name, *channels)]
+    def subscribe_commands(self, channels: Sequence[str]) -> list[tuple[str, ...]]:
+        return [("SUBSCRIBE", *channels)]
+
+    def unsubscribe_commands(self, channels: Sequence[str]) -> list[tuple[str, ...]]:
+        return [("UNSUBSCRIBE", *channels)]
 
     def fall_back(self, error: ResponseError) -> bool:
         return False
