@@ -139,6 +139,12 @@ def test_the_id_of_an_end_is_no_end_of_a_game_that_goes_on(
     game_id = worker.seated(ada, bob)
     version = worker.game(game_id).version
     assert not worker.event_streams.open(ada, None, game_id, f"{version}-end").is_done
+    for player in (ada, bob):
+        worker.leave(player, game_id)
+    # An end of another version was lost by a failover of the store.
+    assert not worker.event_streams.open(ada, None, game_id, f"{version}-end").is_done
+    end = worker.game(game_id).version
+    assert worker.event_streams.open(ada, None, game_id, f"{end}-end").is_done
 
 
 @pytest.mark.parametrize("last_id", ["9999", "soon", "-1", ""])
@@ -410,6 +416,17 @@ def test_a_token_is_checked_once_for_each_doubt(
     worker.clock.advance(2 * CHECK_SECONDS + 1)
     assert len(checks) == 2
     assert not stream.is_closed
+
+
+def test_a_stream_without_a_token_needs_no_check(
+    worker: MemoryWorker, ada: Credentials, bob: Credentials
+) -> None:
+    game_id = worker.seated(ada, bob)
+    stream = Stream(worker, None, game_id)
+    worker.clock.advance(2 * CHECK_SECONDS + 1)
+    worker.move((ada, bob), game_id)
+    assert not stream.is_closed
+    assert stream.names == ["snapshot", "update"]
 
 
 def test_a_ticket_opens_one_game_as_often_as_need_be(

@@ -364,3 +364,14 @@ def test_leaving_a_started_game_hands_the_seat_to_the_house(
     game_id = worker.seated(ada, bob)
     loaded = worker.tables.leave(bob, game_id, matches_anything)
     assert loaded.game.seats[1].house is not None
+
+
+def test_the_last_player_who_leaves_cancels_the_game(
+    worker: MemoryWorker, ada: Credentials, bob: Credentials
+) -> None:
+    game_id = worker.seated(ada, bob)
+    worker.leave(bob, game_id)
+    game = worker.leave(ada, game_id).game
+    assert game.status == "cancelled"
+    assert (game.to_move, game.deadline) == ((), None)
+    assert game.finished_at == worker.client.time_ms
