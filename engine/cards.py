@@ -20,7 +20,7 @@ class CardPlayed(Event, frozen=True, tag="card_played"):
     """A seat played a card."""
 
     seat: Annotated[Seat, described("The seat that played.")]
-    card: Annotated[Card, described("The card, which all see.")]
+    card: Annotated[Card, described("The card, visible to all.")]
 
 
 def card_not_in_hand(card: Card) -> IllegalMove:
@@ -35,7 +35,7 @@ Path = tuple[str | int, ...]
 
 
 def check_seat(seat: Seat, seats: int, member: str) -> None:
-    """Raise `InvalidDeal` unless a member of a deal names one of so many seats."""
+    """Raise `InvalidDeal` unless this member of a deal names one of the seats."""
     if not 0 <= seat < seats:
         raise InvalidDeal(f"There is no seat {seat}. The seats are 0 to {seats - 1}.", (member,))
 
@@ -43,7 +43,7 @@ def check_seat(seat: Seat, seats: int, member: str) -> None:
 def check_hand_sizes(
     hands: Sequence[Sequence[Card]], seats: int, hand_size: int, path: Path
 ) -> None:
-    """Raise `InvalidDeal` unless each of so many seats is dealt a hand of this size."""
+    """Raise `InvalidDeal` unless each seat is dealt a hand of this size."""
     if len(hands) != seats:
         raise InvalidDeal(f"{len(hands)} hands are dealt. {seats} seats need {seats}.", path)
     for seat, hand in enumerate(hands):

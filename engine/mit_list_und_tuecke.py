@@ -243,7 +243,7 @@ class Phase(StrEnum):
 
 
 class PlayedCard(Struct, frozen=True):
-    """A card of the trick, and who played it."""
+    """A card of the trick, and the seat that played it."""
 
     seat: Annotated[Seat, described("The seat that played it.")]
     card: Annotated[Card, described("The card.")]

@@ -243,7 +243,7 @@ class ParadeTable(Table, frozen=True, tag="parade"):
             ],
             ...,
         ],
-        by_seat("By seat: the cards before it, in the order in which they came."),
+        by_seat("By seat: the cards that it has collected, in the order in which they came."),
     ]
     pile_size: Annotated[
         int, described("How many cards are left to draw.", minimum=0, maximum=MAX_PILE_SIZE)

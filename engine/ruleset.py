@@ -168,7 +168,7 @@ class Result(Struct, frozen=True):
 
 
 class Option(Struct, frozen=True):
-    """A choice that whoever creates a game may make."""
+    """An option of a ruleset, for createGame."""
 
     name: Annotated[str, described("The member of `options` that sets it.")]
     type: Annotated[str, published_as(OPTION_TYPE, "The type of its value.")]
@@ -176,23 +176,16 @@ class Option(Struct, frozen=True):
     # does not compile.
     default: Annotated[
         Any,
-        described(
-            "What holds if the option is not given, a value of its `type`; null if then nothing "
-            "does."
-        ),
+        described("The value if the option is not given; null if there is no default."),
     ]
     description: Annotated[str, described("What it changes, in sentences for people.")]
     minimum: Annotated[
         int | None,
-        described(
-            "The least value, or the fewest texts; null where there is no such bound.", minimum=0
-        ),
+        described("The least value, or the fewest texts; null if there is no bound.", minimum=0),
     ] = None
     maximum: Annotated[
         int | None,
-        described(
-            "The greatest value, or the most texts; null where there is no such bound.", minimum=0
-        ),
+        described("The greatest value, or the most texts; null if there is no bound.", minimum=0),
     ] = None
     choices: Annotated[
         tuple[str, ...] | None,
@@ -204,7 +197,7 @@ class Component(Struct, frozen=True):
     """A kind of thing in the box."""
 
     kind: Annotated[str, described("Its kind, for example `card`.")]
-    name: Annotated[str, described("As moves, tables and events name it.")]
+    name: Annotated[str, described("The name in moves, tables and events.")]
     count: Annotated[int, described("How many there are in the box.", minimum=1)] = 1
     color: Annotated[str | None, described("Its colour; null without one.")] = None
     value: Annotated[

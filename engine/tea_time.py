@@ -295,7 +295,7 @@ class State(Struct, frozen=True):
 
 
 class TeaTimeTable(Table, frozen=True, tag="tea-time"):
-    """What everybody sees of Tea Time."""
+    """What every reader sees of Tea Time."""
 
     phase: Annotated[
         Phase, described("Whether cards are taken, or the game is over.", title="TeaTimePhase")

@@ -43,17 +43,17 @@ EVENTS = NamedUnion(
         # Games may share an event: it is listed once.
         *dict.fromkeys(event for ruleset in RULESETS.values() for event in ruleset.event_types),
     ),
-    "One thing that happened, as you are told it.",
+    "One event, as the caller may see it.",
 )
 TABLES = NamedUnion(
     "Table",
     tuple(ruleset.table_type for ruleset in RULESETS.values()),
-    "What you see of the table.",
+    "The table of a game, as the caller sees it.",
 )
 PREVIEWS = NamedUnion(
     "Preview",
     tuple(ruleset.preview_type for ruleset in RULESETS.values() if ruleset.preview_type),
-    "What you can know of a move beforehand.",
+    "What is known of the outcome of a move beforehand.",
 )
 
 AnyMove = Annotated[Move, published_as("Move")]
@@ -69,20 +69,21 @@ SeatsToMove = Annotated[tuple[Seat, ...], bounded(maxItems=MAX_SEATS)]
 
 
 class PlayerWithToken(Player, frozen=True):
-    """A new player, with the token that proves who is calling. It is shown this once."""
+    """A new player with its token. The token is shown only once."""
 
     token: Annotated[
         Token,
         described(
-            "To be sent as `Authorization: Bearer TOKEN`. A secret: whoever has it is this player."
+            "To be sent as `Authorization: Bearer TOKEN`. Keep it secret: it gives full access to "
+            "this player."
         ),
     ]
 
 
 class TokenAnswer(Struct, frozen=True):
-    """A new token. The old one ends when this one is first used, at the latest in ten minutes."""
+    """A new token. The old one expires when the new one is first used, or after ten minutes."""
 
-    token: Annotated[Token, described("To be sent from now on, instead of the old one.")]
+    token: Annotated[Token, described("The token to send from now on instead of the old one.")]
 
 
 # --- Games ------------------------------------------------------------------------------------
@@ -95,54 +96,57 @@ class SeatAnswer(Struct, frozen=True):
     player: Annotated[
         Player | None,
         described(
-            "Whose seat it is, also while the house plays for it; null if nobody's or the "
-            "house's own."
+            "The player who owns the seat, also while the house plays for it; null if the seat is "
+            "free or a house seat."
         ),
     ]
     house: Annotated[
         str | None,
-        described("The level at which the house plays here; null if it does not."),
+        described("The level of the house if it plays for this seat; else null."),
     ]
     reserved_for: Annotated[
-        Player | None, described("Who alone may take the seat; null if anybody may.")
+        Player | None,
+        described("The player for whom the seat is reserved; null if any player may take it."),
     ]
 
 
 class GameSummary(Struct, frozen=True, kw_only=True):
-    """A game as lists show it."""
+    """A game as it appears in lists."""
 
     id: Annotated[Id, described("The game's id.")]
-    ruleset: Annotated[str, described("The id of its ruleset.")]
-    seat_count: Annotated[SeatCount, described("How many seats it has.")]
+    ruleset: Annotated[str, described("The id of the ruleset.")]
+    seat_count: Annotated[SeatCount, described("The number of seats.")]
     options: Annotated[
         Raw,
-        published_as("Options", "The options that it is played with; those of its ruleset."),
+        published_as(
+            "Options", "The options of the game; which ones there are depends on the ruleset."
+        ),
     ]
-    visibility: Annotated[str, published_as(Visibility, "Whom the game exists for.")]
-    status: Annotated[str, published_as(GameStatus, "Where in its life it is.")]
-    host: Annotated[Player, described("Who created it, and may start or cancel it.")]
+    visibility: Annotated[str, published_as(Visibility, "Who can see the game.")]
+    status: Annotated[str, published_as(GameStatus, "The status of the game.")]
+    host: Annotated[
+        Player, described("The player who created the game and may start or cancel it.")
+    ]
     seats: Annotated[tuple[SeatAnswer, ...], by_seat("The seats, in clockwise order.")]
     version: Annotated[
         Number,
-        described("Counts all that happened; the id of the last item, 0 before the first."),
+        described("The version of the game: the id of its last item, 0 before the first item."),
     ]
     turn: Annotated[
         Turn | None,
-        described("Counts decision points; a move names it. Null unless playing."),
+        described("The number of the current decision; a move must name it. Null unless playing."),
     ]
     to_move: Annotated[
         SeatsToMove,
-        described("The seats that the game waits for, ascending; empty unless playing."),
+        described("The seats that must move now, ascending; empty unless playing."),
     ]
     deadline: Annotated[
         Moment | None,
-        described(
-            "When the clock acts: the time of the turn or a countdown is up. Null unless playing."
-        ),
+        described("When the time for the turn or for a countdown runs out. Null unless playing."),
     ]
-    you: Annotated[Seat | None, described("Your own seat; null if you have none.")]
+    you: Annotated[Seat | None, described("Your seat; null if you have no seat.")]
     result: Annotated[
-        Result | None, described("How it ended; null before, and if it was cancelled.")
+        Result | None, described("The result; null before the end and for a cancelled game.")
     ]
     deal_sha256: Annotated[
         Hash | None,
@@ -152,12 +156,12 @@ class GameSummary(Struct, frozen=True, kw_only=True):
     ]
     rematch: Annotated[
         Id | None,
-        described("The id of the game that follows this one; null if none does."),
+        described("The id of the rematch; null if there is none."),
     ]
     invite: Annotated[
         str | None,
         described(
-            "What lets others into a private game; null for all but its host, and in a public one.",
+            "The invite of a private game, which lets others join. Null unless you are the host.",
             pattern="^[A-Za-z0-9_-]{22}$",
         ),
     ]
@@ -166,21 +170,19 @@ class GameSummary(Struct, frozen=True, kw_only=True):
     finished_at: Annotated[
         Moment | None, described("When it finished or was cancelled; null before.")
     ]
-    updated_at: Annotated[Moment, described("When something last happened in it.")]
+    updated_at: Annotated[Moment, described("When the game last changed.")]
 
 
 class GameAnswer(GameSummary, frozen=True, kw_only=True):
-    """A game as you see it."""
+    """A game as seen by the caller."""
 
     legal_moves: Annotated[
         tuple[AnyMove, ...],
-        described("The legal moves of your own seat; empty if there is none, or no seat."),
+        described("The legal moves of your seat; empty if there are none or you have no seat."),
     ]
     table: Annotated[
         AnyTable | None,
-        described(
-            "What you see of the table, as your seat or as a spectator; null before the start."
-        ),
+        described("The table as seen from your seat or by a spectator; null before the start."),
     ]
 
 
@@ -188,21 +190,23 @@ class GamePage(Struct, frozen=True):
     """A page of games, newest first."""
 
     items: Annotated[tuple[GameSummary, ...], described("The games.", maxItems=100)]
-    next: Annotated[str | None, described("The cursor of the next page; null on the last one.")]
+    next: Annotated[str | None, described("The cursor of the next page; null on the last page.")]
 
 
 class SeatPresence(Struct, frozen=True):
-    """When a seat's player was last heard of."""
+    """When the player of a seat was last active."""
 
     seat: Annotated[Seat, described("The seat.")]
     last_seen: Annotated[
         Moment | None,
-        described("When, to half a minute; null for the house and an empty seat."),
+        described(
+            "When the player last sent a request, to half a minute; null for a house or free seat."
+        ),
     ]
 
 
 class PresenceAnswer(Struct, frozen=True):
-    """Who is there."""
+    """When the player of each seat was last active."""
 
     items: Annotated[tuple[SeatPresence, ...], by_seat("The seats.")]
 
@@ -211,76 +215,88 @@ class PresenceAnswer(Struct, frozen=True):
 
 
 class ItemAnswer(Struct, frozen=True):
-    """One thing that happened, with its events as you are told them."""
+    """One entry of the history, with its events as the caller may see them."""
 
-    version: Annotated[int, described("The version that the game had after it; its id.", minimum=1)]
+    version: Annotated[
+        int,
+        described("The version of the game after this item; also the id of the item.", minimum=1),
+    ]
     at: Annotated[Moment, described("When it happened.")]
     turn: Annotated[
         Turn | None,
-        described("Of a move or a countdown: the turn that it answered; else null."),
+        described("The turn of a move or countdown; null for any other item."),
     ]
-    by: Annotated[str, published_as(Cause, "Who caused it.")]
-    seat: Annotated[Seat | None, described("The seat that it concerns; null if none.")]
+    by: Annotated[str, published_as(Cause, "Who caused the item.")]
+    seat: Annotated[Seat | None, described("The seat that the item is about; null if none.")]
     events: Annotated[
         Raw,
         published_as(
             Annotated[tuple[AnyEvent, ...], bounded(minItems=1)],
-            "What it consisted of, in order.",
+            "The events of the item, in order.",
         ),
     ]
 
 
 class EventPage(Struct, frozen=True):
-    """What happened since a version."""
+    """The history of a game since a version."""
 
-    items: Annotated[tuple[ItemAnswer, ...], described("What happened, in order.", maxItems=500)]
-    version: Annotated[Number, described("Where this page ends: pass it as `since`.")]
-    more: Annotated[bool, described("Whether more has happened after this page.")]
-    status: Annotated[str, published_as(GameStatus, "Where in its life the game is.")]
+    items: Annotated[tuple[ItemAnswer, ...], described("The items, in order.", maxItems=500)]
+    version: Annotated[
+        Number, described("The version at the end of this page: pass it as `since` to continue.")
+    ]
+    more: Annotated[bool, described("Whether there are more items after this page.")]
+    status: Annotated[str, published_as(GameStatus, "The status of the game.")]
     reset: Annotated[
         bool,
-        described("Whether `since` was beyond the game's version: read the game anew."),
+        described("Whether `since` is newer than the game: if true, read the game again."),
     ]
 
 
 class PlayedAnswer(Struct, frozen=True):
-    """What became of a move: the game, and all that the request committed."""
+    """The outcome of a move: the game, and all items that the request added."""
 
-    game: Annotated[Raw, published_as(GameAnswer, "The game after it, as you see it.")]
+    game: Annotated[
+        Raw, published_as(GameAnswer, "The game after the move, as seen by the caller.")
+    ]
     items: Annotated[
         tuple[ItemAnswer, ...],
-        described("Your move, then what the house and the rules made of it.", minItems=1),
+        described(
+            "Your move first, then the moves of the house and other consequences.", minItems=1
+        ),
     ]
 
 
 class LegalMovesAnswer(Struct, frozen=True):
     """The legal moves of your seat."""
 
-    turn: Annotated[Turn | None, described("The turn that they answer; null unless playing.")]
+    turn: Annotated[Turn | None, described("The turn of these moves; null unless playing.")]
     seat: Annotated[Seat, described("Your seat.")]
     moves: Annotated[
         tuple[AnyMove, ...],
-        described("The moves, in a fixed order; empty if there is none."),
+        described("The legal moves, in a fixed order; may be empty."),
     ]
     previews: Annotated[
         tuple[AnyPreview | None, ...] | None,
-        described("One for each move, null where there is nothing to tell; null unless asked for."),
+        described(
+            "One entry for each move, null if nothing is known beforehand; null unless requested."
+        ),
     ] = None
 
 
 class CheckAnswer(Struct, frozen=True):
-    """Whether a move would be legal now; if not, the code with which it would be refused."""
+    """Whether a move would be legal now, and why not."""
 
-    legal: Annotated[bool, described("Whether it would be accepted now.")]
+    legal: Annotated[bool, described("Whether playMove would accept the move now.")]
     code: Annotated[
         str | None,
-        described("The code of the problem that playMove would be; null if legal."),
+        described("The problem code that playMove would return; null if legal."),
     ] = None
-    rule: Annotated[
-        str | None, described("Of an illegal move: the rule against it; else null.")
-    ] = None
+    rule: Annotated[str | None, described("The rule that an illegal move breaks; else null.")] = (
+        None
+    )
     detail: Annotated[
-        str | None, described("Why it would be refused, for people; null if legal.")
+        str | None,
+        described("Why playMove would refuse the move, as text for people; null if legal."),
     ] = None
     preview: Annotated[
         AnyPreview | None,
@@ -292,16 +308,16 @@ class CheckAnswer(Struct, frozen=True):
 
 
 class TicketAnswer(Struct, frozen=True):
-    """A ticket that opens the stream of one game, as its maker sees it."""
+    """A ticket for the event stream of one game, with the view of the caller who created it."""
 
     ticket: Annotated[
         str,
         described(
-            "To be sent as the stream's `ticket`, until it expires. A secret.",
+            "The value of the stream's `ticket` parameter until it expires. Keep it secret.",
             pattern="^[A-Za-z0-9_-]{43}$",
         ),
     ]
-    expires_at: Annotated[Moment, described("When it expires at the latest.")]
+    expires_at: Annotated[Moment, described("The latest time at which it expires.")]
 
 
 class StreamUpdate(Struct, frozen=True):
@@ -320,20 +336,20 @@ class StreamEnd(Struct, frozen=True):
 
 
 class EndedGame(Struct, frozen=True):
-    """A game that has ended; without a result if it was cancelled."""
+    """A game that has ended. A cancelled game has no result."""
 
     id: Annotated[Id, described("The game's id.")]
-    result: Annotated[Result | None, described("How it ended; null if it was cancelled.")]
+    result: Annotated[Result | None, described("The result; null if the game was cancelled.")]
 
 
 class TurnsAnswer(Struct, frozen=True):
-    """The games that wait for you, longest waiting first, and those that ended."""
+    """The games in which it is your turn, longest waiting first, and those that ended."""
 
     items: Annotated[
         tuple[Annotated[Raw, published_as(GameAnswer)], ...],
         described(
-            "The games that wait for you, as getGame shows them. One answer applies the "
-            "clock in at most four games whose time has run out; the next answers list the "
+            "The games in which it is your turn, as getGame returns them. One request applies "
+            "the clock in at most four games whose time has run out; later requests handle the "
             "others.",
             maxItems=100,
         ),
@@ -341,11 +357,11 @@ class TurnsAnswer(Struct, frozen=True):
     ended: Annotated[
         tuple[EndedGame, ...],
         described(
-            "Of the games that you hosted or had a seat in, those that ended since the "
-            "cursor; without one, in the last day."
+            "The games that you hosted or had a seat in and that ended since the cursor, or "
+            "without a cursor, in the last day."
         ),
     ]
-    cursor: Annotated[str, described("What you now know: pass it as `since`.")]
+    cursor: Annotated[str, described("The cursor of this answer: pass it as `since` next time.")]
 
 
 # --- Records and analysis ---------------------------------------------------------------------
@@ -354,16 +370,16 @@ class TurnsAnswer(Struct, frozen=True):
 class MadeMove(Struct, frozen=True):
     """A move of a game that has ended."""
 
-    seat: Annotated[Seat, described("Who moved.")]
-    move: Annotated[Raw, published_as("Move", "What was played.")]
-    turn: Annotated[int | None, published_as(Turn, "The turn that it answered.")]
+    seat: Annotated[Seat, described("The seat that moved.")]
+    move: Annotated[Raw, published_as("Move", "The move.")]
+    turn: Annotated[int | None, published_as(Turn, "The turn of the move.")]
     at: Annotated[Moment, described("When it was played.")]
     by: Annotated[
         str,
         published_as(
             Cause,
-            "Who made it: the player, the house, or the clock, when the house moved as time was "
-            "up.",
+            "Who made the move: the player, the house, or the clock if the house moved because "
+            "the time ran out.",
         ),
     ]
 
@@ -371,7 +387,7 @@ class MadeMove(Struct, frozen=True):
 class RunOutCountdown(Struct, frozen=True):
     """A countdown that ran out in a game that has ended."""
 
-    turn: Annotated[int | None, published_as(Turn, "The turn in which it ran.")]
+    turn: Annotated[int | None, published_as(Turn, "The turn of the countdown.")]
     at: Annotated[Moment, described("When it ran out.")]
     expire: Annotated[
         bool,
@@ -385,35 +401,37 @@ class RunOutCountdown(Struct, frozen=True):
 RECORDED_MOVE = NamedUnion(
     "RecordedMove",
     (MadeMove, RunOutCountdown),
-    "A move, or a countdown that ran out: what has `expire` is the latter.",
+    "A move, or a countdown that ran out. Only the latter has `expire`.",
 )
 
 
 class GameRecord(Struct, frozen=True):
-    """A whole game. It can be sent to analyse as it is."""
+    """A whole game. The record is a valid request body of analyse."""
 
-    ruleset: Annotated[str, described("The id of its ruleset.")]
-    seat_count: Annotated[SeatCount, described("How many seats it has.")]
+    ruleset: Annotated[str, described("The id of the ruleset.")]
+    seat_count: Annotated[SeatCount, described("The number of seats.")]
     options: Annotated[
         Raw,
-        published_as("Options", "The options that it is played with; those of its ruleset."),
+        published_as(
+            "Options", "The options of the game; which ones there are depends on the ruleset."
+        ),
     ]
     deal: Annotated[
         Raw,
-        published_as("Deal", "All that chance decided; its members depend on the ruleset."),
+        published_as(
+            "Deal", "The deal: everything that chance decided. Its members depend on the ruleset."
+        ),
     ]
     deal_text: Annotated[
         str,
-        described(
-            "The deal with its salt, as JSON: the text whose SHA-256 was published at the start."
-        ),
+        described("The deal with its salt, as JSON text. Its SHA-256 was published at the start."),
     ]
     deal_sha256: Annotated[Hash, described("The SHA-256 of `deal_text`, in hexadecimal.")]
     moves: Annotated[
         tuple[Annotated[Any, published_as(RECORDED_MOVE)], ...],
         described("All moves and countdowns that ran out, in order."),
     ]
-    result: Annotated[Result | None, described("How it ended; null if it was cancelled.")]
+    result: Annotated[Result | None, described("The result; null if the game was cancelled.")]
 
 
 LegalMovesBySeat = Annotated[
@@ -430,24 +448,24 @@ class StepAnswer(Struct, frozen=True):
 
     to_move: Annotated[
         SeatsToMove,
-        described("The seats that the game waits for, ascending; empty when it is over."),
+        described("The seats that must move, ascending; empty after the end."),
     ]
     legal_moves: LegalMovesBySeat
 
 
 class AnalysisAnswer(StepAnswer, frozen=True):
-    """What follows from the deal and the moves."""
+    """The position after the given moves."""
 
-    views: Annotated[tuple[AnyTable, ...], by_seat("By seat: what it sees.")]
-    spectator: Annotated[AnyTable, described("What a spectator sees.")]
+    views: Annotated[tuple[AnyTable, ...], by_seat("By seat: the table as the seat sees it.")]
+    spectator: Annotated[AnyTable, described("The table as a spectator sees it.")]
     events: Annotated[
         tuple[AnyEvent, ...],
-        described("All that happened, in order, with what only the seat itself is told."),
+        described("All events, in order, with the information that only one seat may see."),
     ]
-    result: Annotated[Result | None, described("How the game ended; null if it has not.")]
+    result: Annotated[Result | None, described("The result; null if the game has not ended.")]
     steps: Annotated[
         tuple[StepAnswer, ...] | UnsetType,
-        described("The position before each move; only with `trace`."),
+        described("The position before each move; only present with `trace`."),
     ] = UNSET
 
 
@@ -455,21 +473,21 @@ class AnalysisAnswer(StepAnswer, frozen=True):
 
 
 class SeatCounts(Struct, frozen=True):
-    """For how many seats a game is."""
+    """The allowed numbers of seats."""
 
-    minimum: Annotated[int, described("The fewest seats.", minimum=1)]
-    maximum: Annotated[int, described("The most seats.", minimum=1)]
+    minimum: Annotated[int, described("The least number of seats.", minimum=1)]
+    maximum: Annotated[int, described("The largest number of seats.", minimum=1)]
 
 
 class RulesetAnswer(Struct, frozen=True):
     """A game of the catalogue."""
 
-    ruleset: Annotated[str, described("Its id, to be named in createGame.")]
-    title: Annotated[str, described("What the game is called.")]
-    seat_counts: Annotated[SeatCounts, described("For how many it is.")]
+    ruleset: Annotated[str, described("The id, as used in createGame.")]
+    title: Annotated[str, described("The title of the game.")]
+    seat_counts: Annotated[SeatCounts, described("The allowed numbers of seats.")]
     options: Annotated[
         tuple[Annotated[Option, bounded(title="RulesetOption")], ...],
-        described("What may be chosen when a game is created; empty if nothing."),
+        described("The options of createGame for this ruleset; may be empty."),
     ]
     components: Annotated[
         tuple[Component, ...],
@@ -477,12 +495,12 @@ class RulesetAnswer(Struct, frozen=True):
     ]
     move_types: Annotated[
         tuple[MoveType, ...],
-        described("The moves that there are.", minItems=1),
+        described("The types of move.", minItems=1),
     ]
     house_levels: Annotated[
         tuple[str, ...],
         described(
-            "The levels at which the house plays it, the plainest first.",
+            "The levels of the house players, the simplest first.",
             minItems=1,
         ),
     ]

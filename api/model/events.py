@@ -26,29 +26,29 @@ BY_PLAYER, BY_HOUSE, BY_CLOCK, BY_TABLE = Cause
 class SeatTaken(Event, frozen=True, tag="seat_taken"):
     """A player took the seat."""
 
-    seat: Annotated[Seat, described("The seat that was free.")]
-    player: Annotated[Player, described("Who has it now.")]
+    seat: Annotated[Seat, described("The seat.")]
+    player: Annotated[Player, described("The player who took it.")]
 
 
 class SeatLeft(Event, frozen=True, tag="seat_left"):
     """A player left before the start, and the seat is free again."""
 
-    seat: Annotated[Seat, described("The seat that is free now.")]
-    player: Annotated[Player, described("Who had it, or had it reserved.")]
+    seat: Annotated[Seat, described("The seat, which is free now.")]
+    player: Annotated[Player, described("The player who had it or for whom it was reserved.")]
 
 
 class SeatHandedOver(Event, frozen=True, tag="seat_handed_over"):
     """The house plays for the seat from now on."""
 
     seat: Annotated[Seat, described("The seat.")]
-    house: Annotated[str, described("The level at which the house plays.")]
+    house: Annotated[str, described("The level of the house.")]
 
 
 class SeatTakenBack(Event, frozen=True, tag="seat_taken_back"):
     """The player plays again for the seat that the house played for."""
 
     seat: Annotated[Seat, described("The seat.")]
-    player: Annotated[Player, described("Who is back.")]
+    player: Annotated[Player, described("The player.")]
 
 
 class TimeRanOut(Event, frozen=True, tag="time_ran_out"):
@@ -57,21 +57,19 @@ class TimeRanOut(Event, frozen=True, tag="time_ran_out"):
     The events of the move follow.
     """
 
-    # The events of the move follow.
-    seat: Annotated[Seat, described("The seat, which moves itself again the next time.")]
+    seat: Annotated[Seat, described("The seat. Its player makes the next move again.")]
 
 
 class GameStarted(Event, frozen=True, tag="game_started"):
     """All seats are taken and the game starts; its first events follow."""
 
-    # The first events of the game follow.
-    seat_count: Annotated[SeatCount, described("How many play.")]
+    seat_count: Annotated[SeatCount, described("The number of seats.")]
 
 
 class GameFinished(Event, frozen=True, tag="game_finished"):
     """The game is over by its rules."""
 
-    result: Annotated[Result, described("How it ended.")]
+    result: Annotated[Result, described("The result.")]
 
 
 class GameCancelled(Event, frozen=True, tag="game_cancelled"):

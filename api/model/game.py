@@ -52,7 +52,7 @@ ENDED = (FINISHED, CANCELLED)
 
 
 class PlayerKind(StrEnum):
-    """Whether a person or a program plays."""
+    """Whether the player is a person or a program."""
 
     HUMAN = "human"
     BOT = "bot"
@@ -64,16 +64,16 @@ MAX_NAME_LENGTH = 40
 class Player(Struct, frozen=True):
     """The public data of a player."""
 
-    id: Annotated[Id, described("The player's id. Anybody may know it: it proves nothing.")]
+    id: Annotated[Id, described("The player's id. It is public and gives no access.")]
     name: Annotated[
         str,
         described(
-            "What the player is called. Names need not be different.",
+            "The player's name. Names are not unique.",
             minLength=1,
             maxLength=MAX_NAME_LENGTH,
         ),
     ]
-    kind: Annotated[str, published_as(PlayerKind, "Whether a person or a program plays.")]
+    kind: Annotated[str, published_as(PlayerKind, "Whether the player is a person or a program.")]
 
 
 class Account(Struct, frozen=True):

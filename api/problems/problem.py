@@ -19,17 +19,17 @@ from engine.published import described
 class FieldError(Struct, frozen=True, omit_defaults=True):
     """A member or parameter that is wrong."""
 
-    detail: Annotated[str, described("What is wrong with it, for people.")]
+    detail: Annotated[str, described("What is wrong, as text for people.")]
     pointer: Annotated[
         str | UnsetType,
         described(
-            "Of a member of the body: a JSON pointer to it, as `#/move/card`; `#` is the body.",
+            "A JSON pointer to a member of the body, for example `#/move/card`; `#` is the body.",
             pattern="^#",
         ),
     ] = UNSET
     parameter: Annotated[
         str | UnsetType,
-        described("Of anything else: the name of the query parameter or header."),
+        described("The name of a query parameter or header."),
     ] = UNSET
 
 
@@ -39,7 +39,7 @@ class ProblemBody(Struct, frozen=True, omit_defaults=True):
     type: Annotated[
         str,
         described(
-            "The address of what there is to say about this code.",
+            "The address of the explanation of this code.",
             format="uri-reference",
         ),
     ]
@@ -47,20 +47,24 @@ class ProblemBody(Struct, frozen=True, omit_defaults=True):
         str,
         described("What is wrong, in a few words; the same for all problems of this code."),
     ]
-    status: Annotated[int, described("The HTTP status of the answer.", minimum=400, maximum=599)]
+    status: Annotated[int, described("The HTTP status of the response.", minimum=400, maximum=599)]
     code: Annotated[
         str,
-        described("What is wrong, for programs. There may be new codes: go by the status then."),
+        described(
+            "The code, for programs. New codes may appear: handle unknown ones by their status."
+        ),
     ]
-    detail: Annotated[str, described("What is wrong this time, for people.")]
+    detail: Annotated[str, described("What is wrong with this request, as text for people.")]
     rule: Annotated[
         str | UnsetType,
-        described("Of an illegal move: a code of the rule against it, as `card_not_in_hand`."),
+        described(
+            "The code of the rule that an illegal move breaks, for example `card_not_in_hand`."
+        ),
     ] = UNSET
     errors: Annotated[
         tuple[FieldError, ...] | UnsetType,
         described(
-            "The members or parameters at fault, where any are.",
+            "The wrong members or parameters, if the problem is about any.",
             minItems=1,
         ),
     ] = UNSET

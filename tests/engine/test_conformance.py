@@ -86,7 +86,7 @@ def refused(error: type[E], what: str, call: Callable[..., Any], *given: Any) ->
 
 
 @every_ruleset
-def test_the_suite_knows_what_it_must_of_the_ruleset(ruleset: AnyRuleset) -> None:
+def test_the_ruleset_has_its_traits(ruleset: AnyRuleset) -> None:
     assert ruleset.id in TRAITS, "tests/engine/traits.py needs an entry"
     assert TRAITS[ruleset.id].secret_moves <= {move.type for move in ruleset.move_types}
 
@@ -191,7 +191,7 @@ def test_a_deal_starts_a_game_also_when_read_from_json(case: Case) -> None:
 
 
 @every_case
-def test_a_deal_depends_on_the_given_chance_alone(case: Case) -> None:
+def test_a_deal_depends_on_the_given_random_numbers_alone(case: Case) -> None:
     random.seed(1)
     one = case.deal(Random(5))
     random.seed(2)
@@ -201,7 +201,7 @@ def test_a_deal_depends_on_the_given_chance_alone(case: Case) -> None:
 
 
 def leaves(value: Any, path: tuple[str | int, ...] = ()) -> Iterator[tuple[str | int, ...]]:
-    """The paths to everything in a JSON value that is not a list or an object."""
+    """The paths to all strings, numbers and nulls in a JSON value."""
     if isinstance(value, dict):
         for name, member in value.items():
             yield from leaves(member, (*path, name))
@@ -213,14 +213,14 @@ def leaves(value: Any, path: tuple[str | int, ...] = ()) -> Iterator[tuple[str |
 
 
 def at(value: Any, path: tuple[str | int, ...]) -> Any:
-    """What lies at a path."""
+    """The value at a path."""
     for step in path:
         value = value[step]
     return value
 
 
 def spoilt_deals(dealt: Any, seats: int, rng: Random) -> Iterator[tuple[str, Any]]:
-    """A deal in JSON, wrong in one place each time, and what is wrong with it."""
+    """A deal in JSON with one mistake each time, and what the mistake is."""
     places = list(leaves(dealt))
     things = [path for path in places if isinstance(at(dealt, path), str)]
     for path in rng.sample(things, min(25, len(things))):
@@ -270,7 +270,7 @@ def test_a_spoilt_deal_is_refused_with_a_path_into_it(case: Case) -> None:
 
 
 def enough(moves: int) -> Any:
-    """Random games with so many moves, and in a slow test with many more."""
+    """Try a law on random games with this many moves, and in a slow test on many more."""
     many = pytest.param(MANY, marks=pytest.mark.slow)
     return pytest.mark.parametrize("moves", [moves, many], ids=["few", "many"])
 
@@ -356,7 +356,7 @@ def test_a_redealt_position_conserves_the_components_and_reads_back(case: Case) 
 
 
 def random_positions(case: Case, count: int) -> list[Any]:
-    """Some positions out of several random games, first and last ones among them."""
+    """Some positions of several random games, a first and a last one among them."""
     games = [positions(case, seed) for seed in range(5)]
     everything = [state for game in games for state in game[1:-1]]
     some = Random(0).sample(everything, min(count, len(everything)))
@@ -408,7 +408,7 @@ def test_a_move_that_names_a_set_is_the_same_in_every_order(case: Case) -> None:
 
 
 def variants(json: dict[str, Any], things: list[str], rng: Random) -> Iterator[dict[str, Any]]:
-    """A move in JSON, changed in one member each time, well or badly."""
+    """A move in JSON with one member changed each time; some are still valid."""
     for name, value in json.items():
         if name == "type":
             continue
@@ -428,7 +428,7 @@ def variants(json: dict[str, Any], things: list[str], rng: Random) -> Iterator[d
 
 
 def moves_to_try(case: Case, rng: Random) -> list[Move]:
-    """Moves of other games of this ruleset, as they were and changed; every type among them."""
+    """Moves of other games of this ruleset, played and changed ones, of every type."""
     ruleset = case.ruleset
     played = [
         plain(move)
@@ -530,7 +530,7 @@ def test_a_deal_and_its_moves_are_a_whole_game(case: Case) -> None:
 
 
 def test_games_are_the_same_bytes_in_another_process() -> None:
-    """Not even the order of a set, which another process may choose otherwise, shows in them."""
+    """The other process hashes strings differently, so that its sets have another order."""
     root = Path(__file__).parents[2]
     hash_seed = "2" if os.environ.get("PYTHONHASHSEED") == "1" else "1"
     answer = subprocess.run(
@@ -544,7 +544,7 @@ def test_games_are_the_same_bytes_in_another_process() -> None:
 
 
 @every_case
-def test_the_global_chance_is_left_alone(case: Case) -> None:
+def test_the_global_random_numbers_are_not_used(case: Case) -> None:
     random.seed(7)
     before = random.getstate()
     for state in positions(case, 1):
@@ -572,7 +572,7 @@ def test_views_are_tables_of_the_ruleset_with_all_their_members(case: Case) -> N
 
 
 @every_case
-def test_events_have_all_their_members_and_the_same_kind_for_everybody(case: Case) -> None:
+def test_events_have_all_their_members_and_the_same_type_for_every_reader(case: Case) -> None:
     for step in several_steps(case, FEW):
         for told in step.told:
             seats = [seat for seat, _ in told.privately]
@@ -590,7 +590,7 @@ def move_type(move: Move) -> str:
 
 @every_case
 def test_an_event_names_nothing_that_its_reader_does_not_see(case: Case) -> None:
-    """What it names lies on the table before or after, or is the move, if moves are open."""
+    """The things it names lie on the table before or after, or are in a move that is open."""
     secret = TRAITS[case.ruleset_id].secret_moves
     for game in several_games(case, FEW):
         for reader in case.readers:
@@ -605,7 +605,7 @@ def test_an_event_names_nothing_that_its_reader_does_not_see(case: Case) -> None
 
 @every_case
 def test_a_secret_move_looks_the_same_to_others_whichever_it_is(case: Case) -> None:
-    """While the game still waits for the other seats of the same decision."""
+    """As long as the game waits for the other seats of the same decision."""
     for seed in range(4):
         ruleset, secret = case.ruleset, TRAITS[case.ruleset_id].secret_moves
         compared = 0
@@ -629,10 +629,10 @@ def test_a_secret_move_looks_the_same_to_others_whichever_it_is(case: Case) -> N
 
 @every_case
 def test_a_reader_cannot_tell_a_redealt_game_until_something_is_revealed(case: Case) -> None:
-    """The same moves from a position and from one that a reader cannot tell from it.
+    """Play the same moves from a position and from a redealt one.
 
-    As long as the reader is told the same, it sees the same; and what it is told differs only
-    where what it sees differs too.
+    As long as the reader is told the same in both, it sees the same in both; when it is told
+    something else, it also sees something else.
     """
     for seed in range(8):
         rng = Random(seed)

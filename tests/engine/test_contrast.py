@@ -93,7 +93,7 @@ def turn_told(state: State, *symbols: str | None) -> tuple[State, tuple[Told, ..
 
 
 def told_event(told: tuple[Told, ...], wanted: type[Event]) -> Any:
-    """The one event of a kind, as everybody is told it."""
+    """The one event of this type, as all readers are told it."""
     [event] = [one.everybody for one in told if isinstance(one.everybody, wanted)]
     return event
 
@@ -357,7 +357,7 @@ def test_the_game_waits_for_the_missing_seat_alone_before_and_while_it_is_counte
     assert CONTRAST.to_move(after(state, 0, Count())) == (2,)
 
 
-def test_nobody_counts_while_more_than_one_seat_is_missing() -> None:
+def test_no_seat_may_count_while_more_than_one_seat_is_missing() -> None:
     state = laid(new_game(4), "red", "red")
     assert CONTRAST.legal_moves(state, 0) == ()
     assert refused(state, 0, Count()) == "several_missing"
@@ -391,7 +391,7 @@ def test_the_countdown_runs_for_three_seconds_unless_the_option_says_otherwise()
         assert CONTRAST.countdown(after(state, 0, Count())) == seconds
 
 
-def test_the_engine_leaves_the_deadline_to_whoever_has_a_clock() -> None:
+def test_the_engine_leaves_the_deadline_open() -> None:
     _, told = CONTRAST.apply(laid(new_game(3), "red", "red"), 0, Count())
     assert msgspec.to_builtins(told_event(told, CountdownStarted)) == {
         "type": "countdown_started",
@@ -475,7 +475,7 @@ def test_without_a_winning_symbol_the_top_picture_goes_to_the_box() -> None:
 
 
 @pytest.mark.parametrize("choices", [("red", "red", "blue"), ("red", "yellow", "blue")])
-def test_laid_cards_go_to_the_right_and_the_leftmost_ones_to_hand_whoever_won(
+def test_laid_cards_go_to_the_right_and_the_leftmost_ones_to_hand_in_every_case(
     choices: tuple[str, ...],
 ) -> None:
     state, told = turn_told(new_game(3), *choices)
@@ -539,7 +539,7 @@ def test_the_game_is_over_as_soon_as_the_pile_is_empty() -> None:
     assert (table.phase, table.picture, table.pile_size) == ("finished", None, 0)
 
 
-def test_nobody_has_won_before_the_pile_is_empty() -> None:
+def test_there_is_no_result_before_the_pile_is_empty() -> None:
     assert CONTRAST.result(turn(new_game(3, pile_size=2), "red", "yellow", "blue")) is None
 
 
@@ -573,7 +573,7 @@ def test_tied_seats_share_the_win() -> None:
     assert CONTRAST.result(state) == Result((1, 0, 1), (0, 2))
 
 
-def test_all_share_the_win_if_nobody_ever_won_a_picture() -> None:
+def test_all_share_the_win_if_no_seat_won_a_picture() -> None:
     state = turn(turn(new_game(3, pile_size=2), *["red"] * 3), *["fat"] * 3)
     assert CONTRAST.result(state) == Result((0, 0, 0), (0, 1, 2))
 
@@ -645,7 +645,7 @@ def test_two_do_not_count_each_other_out() -> None:
 
 
 def middle_of_a_turn() -> State:
-    """Two pictures shown and gone, one of them with another that nobody saw; two have laid."""
+    """Three pictures have left the pile, one of them never shown; one seat is still to choose."""
     state = turn(new_game(4), "red", "red", "blue", "green")
     state = turn(state, "fat", "fat", "fat", "fat")
     return laid(state, "big", "big", "round")
@@ -660,7 +660,7 @@ def test_redealing_keeps_what_a_seat_has_been_told() -> None:
         assert again.pile[0] == state.pile[0] == "picture-26"
 
 
-def test_redealing_exchanges_the_pictures_that_nobody_has_seen() -> None:
+def test_redealing_exchanges_the_pictures_that_were_never_shown() -> None:
     state = middle_of_a_turn()
     assert "picture-24" in state.unshown
     again = CONTRAST.redeal_hidden(state, 0, Random(3))

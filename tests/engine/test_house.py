@@ -97,7 +97,7 @@ def test_a_choice_depends_on_the_seats_own_view_alone(case: Case, level: str) ->
 
 @every_case
 @every_level
-def test_the_global_chance_is_left_alone(case: Case, level: str) -> None:
+def test_the_global_random_numbers_are_not_used(case: Case, level: str) -> None:
     random.seed(7)
     before = random.getstate()
     for turn in some_turns(case, 20):
@@ -116,7 +116,7 @@ def test_the_random_player_makes_each_legal_move_equally_often(case: Case) -> No
     assert all(300 < made.count(move) < 500 for move in turn.moves)
 
 
-def test_the_house_never_counts() -> None:
+def test_the_house_never_counts_a_seat_out() -> None:
     for seats in range(3, 7):
         for level in HOUSE_LEVELS:
             for turn, move in house_game(Case("contrast", seats), level, seed=1):
@@ -214,7 +214,7 @@ def careful_move(case: Case, state: Any, seat: Seat) -> Move:
     return choose(case.ruleset, table, seat, moves, level=CAREFUL, rng=Random(1))
 
 
-def test_parade_a_careful_player_drives_nobody_out_if_it_need_not() -> None:
+def test_parade_a_careful_player_collects_no_card_if_it_need_not() -> None:
     state = parade.State(
         phase=parade.Phase.PLAY,
         seat_to_play=0,
@@ -273,7 +273,7 @@ def test_tea_time_a_careful_player_takes_its_fifth_card_and_lets_none_cancel() -
     assert careful_move(Case("tea-time", 2), state, 0) == tea_time.Pick(("c1",))
 
 
-def test_contrast_two_careful_players_lay_the_first_symbol_that_both_hold() -> None:
+def test_contrast_two_careful_players_choose_the_first_symbol_that_both_hold() -> None:
     case = Case("contrast", 2)
     state, _ = case.start(case.deal(Random(1)))
     hands = (("round-square", "big-small", "heavy-light"), ("big-small", "round-square"))
@@ -281,7 +281,7 @@ def test_contrast_two_careful_players_lay_the_first_symbol_that_both_hold() -> N
     assert careful_move(case, state, 0) == careful_move(case, state, 1) == Choose("big")
 
 
-def test_contrast_a_careful_player_lays_what_most_others_hold() -> None:
+def test_contrast_a_careful_player_chooses_a_symbol_that_most_others_hold() -> None:
     case = Case("contrast", 4)
     state, _ = case.start(case.deal(Random(1)))
     hands = (

@@ -95,7 +95,7 @@ def position(
 
 
 def move(state: State, *moves: AnyMove) -> tuple[State, tuple[Event, ...]]:
-    """Whoever is to move makes these moves; and what everybody is told of the last one."""
+    """Make these moves for the seats to move; return also the events of the last one for all."""
     told: tuple[Told, ...] = ()
     for one in moves:
         (seat,) = GAME.to_move(state)
@@ -119,7 +119,7 @@ def playable(state: State) -> set[str]:
 
 
 def refused(state: State, one: AnyMove, seat: Seat | None = None) -> str:
-    """The code with which this move of whoever is to move is refused."""
+    """The rule code that refuses this move of the seat to move."""
     with pytest.raises(IllegalMove) as problem:
         GAME.apply(state, GAME.to_move(state)[0] if seat is None else seat, one)
     return problem.value.rule
@@ -277,7 +277,7 @@ def test_seats_play_in_clockwise_order_from_the_leader() -> None:
     assert order == [2, 3, 0, 1]
 
 
-def test_nobody_must_follow_the_led_color() -> None:
+def test_no_seat_must_follow_the_led_color() -> None:
     state, _ = play(position("red 1", "red 2, blue 3", "red 3", "red 4"), "red 1")
     assert playable(state) == {"red-2", "blue-3"}
 
@@ -631,7 +631,7 @@ def test_one_playable_card_keeps_the_round_going() -> None:
     assert playable(state) == {"blue-8"}
 
 
-def test_the_trick_and_the_hands_at_an_early_end_count_for_nobody() -> None:
+def test_the_trick_and_the_hands_at_an_early_end_do_not_count() -> None:
     event = scored(about_to_end({0: "red 5 6, blue 7"}))
     assert event.early
     assert event.counts == (Counts(2, 1, 0), *(Counts(0, 0, 0),) * 3)
@@ -643,7 +643,7 @@ def test_the_last_trick_can_remain_unfinished_too() -> None:
     assert told[1].early
 
 
-def test_an_early_end_shows_nobody_the_hand_that_could_not_play() -> None:
+def test_an_early_end_does_not_show_the_hand_that_could_not_play() -> None:
     state = position("red 1 2", "blue 3 4", "green 5 6", "yellow 7 8")
     state, _ = play(state, "red 1, blue 3")
     _, told = GAME.apply(state, 2, Play("green-5"))
@@ -927,7 +927,7 @@ def test_a_redeal_depends_on_what_the_seat_knows_and_on_the_random_numbers_alone
 
 
 def test_a_redeal_leaves_the_seat_to_move_a_card_that_it_can_play() -> None:
-    """The round would have ended otherwise, so everybody knows."""
+    """All readers know this, since the round would have ended otherwise."""
     state = position("red 1", "blue 3", "green 5", "blue 9", "yellow 7", "yellow 8")
     state, _ = play(state, "red 1, blue 3, green 5")
     for reader in (None, 0, 3, 4):

@@ -147,7 +147,7 @@ class Turn:
 
     @property
     def events(self) -> tuple[Event, ...]:
-        """What everybody is told."""
+        """The events for all readers."""
         return told_to(self.told, None)
 
 

@@ -9,7 +9,7 @@ from tests.engine.play import Case, Step, all_cases, plain, several_games, views
 from tests.engine.rebuild.rebuilders import REBUILDERS
 
 MOVES = 300
-"""So many moves are redrawn for each case, and the rest of the last game."""
+"""How many moves are redrawn for each case; the last game is redrawn to its end."""
 
 
 @pytest.mark.parametrize("ruleset_id", RULESETS)

@@ -121,14 +121,14 @@ def pick(state: State, *cells: str) -> State:
 
 
 def told(state: State, *cells: str) -> list[Any]:
-    """What everybody is told when the seat to move takes these cards."""
+    """The events for all readers when the seat to move takes these cards."""
     _, what = TEA_TIME.apply(state, state.turn, Pick(cells))
     assert all(one.privately == () for one in what)
     return [one.everybody for one in what]
 
 
 def plain(value: Any) -> Any:
-    """A value as whoever reads its JSON gets it."""
+    """The value as a client decodes it from JSON."""
     return msgspec.json.decode(msgspec.json.encode(value))
 
 
@@ -696,7 +696,7 @@ def test_the_game_ends_after_its_rounds(seats: int, rounds: int) -> None:
     assert result(end) is not None
 
 
-def test_the_last_turn_lays_no_grid_and_alice_stays_with_whoever_took_her() -> None:
+def test_the_last_turn_lays_no_grid_and_alice_stays_with_the_seat_that_took_her() -> None:
     state = position(NEARLY_TAKEN, round_=5, alice_holder=1)
     assert told(state, "b2") == [CardsPicked(0, ("b2",), ("rabbit-normal",), ())]
     assert pick(state, "b2").alice_holder == 1
@@ -881,7 +881,7 @@ def test_events_have_exactly_these_members() -> None:
     assert set(plain(new_grid)) == {"type", "round", "grid", "pile_size"}
 
 
-def test_everybody_sees_the_same() -> None:
+def test_all_readers_see_the_same() -> None:
     for state in random_game(3):
         tables = [TEA_TIME.view(state, reader) for reader in (0, 1, 2, None)]
         assert len({msgspec.json.encode(table) for table in tables}) == 1

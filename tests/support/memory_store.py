@@ -1,9 +1,9 @@
-"""The store in memory: what `Store` and `Indexes` send, answered without a server.
+"""The store in memory: replies to the commands of `Store` and `Indexes` without a server.
 
-`MemoryClient` takes the place of the client of Redis: it knows the commands and the scripts that
-the service sends, each as few lines of Python. `MemoryNodes` takes the place of the connections
-that hear of published messages. `tests/unit/test_memory_store.py` runs the same cases against them
-and against a real server.
+`MemoryClient` replaces the client of Redis. It knows the commands and the scripts that the service
+sends; each script is written again in a few lines of Python. `MemoryNodes` replaces the connections
+that receive published messages. `tests/unit/test_memory_store.py` runs the same cases with them and
+with a real server: a change to a script changes its twin here.
 """
 
 from __future__ import annotations
@@ -43,9 +43,8 @@ def to_bytes(word: Any) -> bytes:
 class MemoryClient:
     """Answers commands as a server would (see `api.storage.client.StoreClient`).
 
-    `now` tells the seconds that have passed. Each call takes `latency` seconds, and raises
-    `failure` if there is one. `before` is called first, with the commands: so a test can let
-    another request come first.
+    `now` returns the seconds since the test began. Each call takes `latency` seconds, and then
+    raises `failure` unless that is None. While the store `is_mute`, published messages are lost.
     """
 
     publish = "PUBLISH"
@@ -56,8 +55,6 @@ class MemoryClient:
         self.offset_ms = 0
         self.latency = 0.0
         self.failure: Exception | None = None
-        self.before: Callable[[Sequence[Command]], None] | None = None
-        self.calls: list[Sequence[Command]] = []
         self.values: dict[bytes, Any] = {}
         self.ends: dict[bytes, float] = {}
         self.listeners: defaultdict[bytes, list[MemoryConnection]] = defaultdict(list)
@@ -74,11 +71,7 @@ class MemoryClient:
         durable: bool = False,
         keep_unreadable: bool = False,
     ) -> list[Any]:
-        self.calls.append(commands)
         gevent.sleep(self.latency)
-        if self.before is not None:
-            before, self.before = self.before, None
-            before(commands)
         if self.failure is not None:
             raise self.failure
         replies = [self._reply(each) for each in commands]
@@ -188,7 +181,7 @@ class MemoryClient:
         return [b"%d" % seconds, b"%d" % (rest * 1000)]
 
     def tell(self, channel: bytes, message: bytes) -> None:
-        """Publish a message; it is lost while the store `is_mute`."""
+        """Publish a message."""
         for connection in () if self.is_mute else self.listeners[channel]:
             connection.answers.put([b"message", channel, message])
 
@@ -321,7 +314,7 @@ SCRIPTS: dict[Any, Callable[[MemoryClient, list[bytes], list[bytes]], Any]] = {
 
 
 class MemoryConnection:
-    """A connection that hears of published messages (see `api.storage.pubsub.Connection`)."""
+    """A connection that receives published messages (see `api.storage.pubsub.Connection`)."""
 
     def __init__(self, client: MemoryClient) -> None:
         self._client = client

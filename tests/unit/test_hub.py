@@ -52,7 +52,7 @@ def wait_for(
 
 
 def keep_waiting(worker: MemoryWorker, game_id: str) -> Waiter:
-    """A waiter that stays, and sleeps through whatever wakes it."""
+    """A waiter that stays and ignores what wakes it."""
     waiter = worker.hub.waiter()
     waiter.watch(worker.hub.game_topic(game_id, is_readable=True), wants_all)
     worker.clock.settle()
@@ -352,6 +352,49 @@ def test_a_due_game_that_another_worker_settles_is_read_again(
     other.close()
 
 
+def test_a_due_game_that_another_request_settles_is_read_again(
+    worker: MemoryWorker, ada: Credentials, bob: Credentials, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    game_id = worker.seated(ada, bob, turn_seconds=60)
+    shown: list[Game | None] = []
+    waiter = worker.hub.waiter()
+    topic = worker.hub.game_topic(game_id, is_readable=True)
+    waiter.watch(topic, lambda game: shown.append(game) is None)
+    settle = worker.transactions.settle
+
+    def settled_by_another(found: Any, now: int) -> None:
+        settle(found, now)
+
+    monkeypatch.setattr(worker.transactions, "settle", settled_by_another)
+    worker.clock.advance(60.1)
+    # Nothing is shown in between: without a game, polls would end with "not found".
+    assert None not in shown
+    assert shown[-1] == worker.game(game_id)
+    waiter.close()
+
+
+def test_a_settled_game_replaces_no_newer_snapshot(
+    worker: MemoryWorker, ada: Credentials, bob: Credentials, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    game_id = worker.seated(ada, bob, turn_seconds=60)
+    waiter = keep_waiting(worker, game_id)
+    settle, shown = worker.transactions.settle, []
+    topic = worker.hub.game_topic(game_id)
+
+    def settle_slowly(found: Any, now: int) -> Any:
+        settled = settle(found, now)
+        worker.move((ada, bob), game_id)
+        gevent.sleep(0.1)
+        shown.append(topic.snapshot)
+        return settled
+
+    monkeypatch.setattr(worker.transactions, "settle", settle_slowly)
+    worker.clock.advance(60.2)
+    assert topic.snapshot is not None
+    assert shown[0].game == topic.snapshot.game == worker.game(game_id)
+    waiter.close()
+
+
 @pytest.mark.parametrize(
     ("error", "pause"),
     [(OutOfMemoryError(), FULL_SECONDS), (RedisConnectionError(), PAUSE_SECONDS)],
@@ -361,6 +404,7 @@ def test_a_deadline_that_the_store_refuses_is_tried_again_after_a_pause(
     ada: Credentials,
     bob: Credentials,
     monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
     error: Exception,
     pause: float,
 ) -> None:
@@ -380,6 +424,26 @@ def test_a_deadline_that_the_store_refuses_is_tried_again_after_a_pause(
     assert [after - before for before, after in itertools.pairwise(times)] == [
         pytest.approx(pause)
     ] * 2
+    # While the store is full, a line for each attempt would flood the log.
+    lines = caplog.text.count("settling games with waiters failed")
+    assert lines == (2 if isinstance(error, RedisConnectionError) else 0)
+    waiter.close()
+
+
+@pytest.mark.parametrize(
+    ("error", "is_logged"), [(OutOfMemoryError(), False), (RedisConnectionError(), True)]
+)
+def test_a_failure_of_the_store_is_logged_unless_the_store_is_full(
+    worker: MemoryWorker,
+    ada: Credentials,
+    caplog: pytest.LogCaptureFixture,
+    error: Exception,
+    is_logged: bool,
+) -> None:
+    waiter = keep_waiting(worker, worker.create(ada))
+    worker.client.failure = error
+    worker.clock.advance(RECHECK_SECONDS + PAUSE_SECONDS)
+    assert ("rechecking games with waiters failed" in caplog.text) == is_logged
     waiter.close()
 
 
@@ -554,7 +618,7 @@ def test_what_is_made_of_a_snapshot_is_made_once_for_each_key(
     assert made == ["a", "b"]
 
 
-def test_a_failure_is_shared_by_those_who_wait_for_it_and_tried_again_later(
+def test_a_failure_is_shared_by_its_concurrent_callers_and_tried_again_later(
     clock: FakeClock, worker: MemoryWorker, ada: Credentials
 ) -> None:
     snapshot = shared(worker, worker.create(ada))

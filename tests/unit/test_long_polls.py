@@ -8,6 +8,7 @@ import pytest
 from redis.exceptions import ConnectionError as RedisConnectionError
 
 from api.games.players import Credentials
+from api.games.turns import MAX_SETTLED
 from api.live.hub import PAUSE_SECONDS, RECHECK_SECONDS
 from api.live.quota import Quota
 from api.live.topics import IN_FLIGHT_MS
@@ -483,3 +484,20 @@ def test_a_deadline_hands_the_turn_to_a_player_who_waits(
     mover = worker.mover((ada, bob), game_id)
     poll = turns(worker, bob if mover is ada else ada)
     assert waiting(worker.clock.result(poll, 11)) == [game_id]
+
+
+def test_polls_are_told_of_all_due_games_that_come_to_wait_for_the_player(
+    worker: MemoryWorker, ada: Credentials, bob: Credentials
+) -> None:
+    """One request settles only some of them."""
+    ids = {worker.seated(ada, bob, turn_seconds=5) for _ in range(MAX_SETTLED + 2)}
+    known = {each: worker.game(each).turn for each in ids}
+    seen: set[str] = set()
+    since = ""
+    # A deadline hands each game to the other player, so each waits for Ada within two of them.
+    while seen != ids:
+        polled = worker.clock.result(turns(worker, ada, since, wait=5))
+        games = answer(polled)["items"]
+        seen.update(game["id"] for game in games if game["turn"] > (known[game["id"]] or 0))
+        since = answer(polled)["cursor"]
+        assert worker.clock.now < 30

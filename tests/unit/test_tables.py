@@ -6,7 +6,7 @@ from api.games.players import Credentials
 from tests.support.memory_worker import MemoryWorker, refused
 
 
-def test_a_host_for_whom_no_seat_is_left_is_told_so_at_the_seats(
+def test_a_game_with_every_seat_reserved_for_others_leaves_none_for_its_host(
     worker: MemoryWorker, ada: Credentials, bob: Credentials, eve: Credentials
 ) -> None:
     players = [bob.player_id, eve.player_id]

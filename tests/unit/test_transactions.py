@@ -29,7 +29,7 @@ def change_now(worker: MemoryWorker, player: Credentials, game_id: str) -> None:
 # --- Loading -----------------------------------------------------------------------------
 
 
-def test_a_loaded_game_tells_who_is_calling_and_the_time_of_the_store(
+def test_a_loaded_game_has_the_caller_and_the_time_of_the_store(
     worker: MemoryWorker, ada: Credentials, bob: Credentials
 ) -> None:
     game_id = worker.seated(ada, bob)
@@ -223,7 +223,7 @@ def test_a_change_is_decided_again_when_another_request_came_first(
     assert loaded.game == worker.game(game_id)
 
 
-def test_a_change_that_others_always_forestall_is_refused_as_busy(
+def test_a_change_with_a_conflict_at_every_attempt_is_refused_as_busy(
     worker: MemoryWorker, ada: Credentials, bob: Credentials
 ) -> None:
     game_id = worker.seated(ada, bob)
@@ -325,7 +325,7 @@ def test_a_state_that_a_change_leaves_alone_is_kept(
     assert loaded.stored.position == before.position
 
 
-def test_a_player_whom_a_game_begins_to_concern_is_notified(
+def test_a_new_player_of_a_game_is_notified(
     worker: MemoryWorker,
     ada: Credentials,
     bob: Credentials,
@@ -358,7 +358,7 @@ def test_index_entries_of_a_long_game_are_renewed(
     assert worker.game(game_id).indexed_at == worker.client.time_ms
 
 
-def test_leaving_matches_whatever_the_game_is(
+def test_leaving_a_started_game_hands_the_seat_to_the_house(
     worker: MemoryWorker, ada: Credentials, bob: Credentials
 ) -> None:
     game_id = worker.seated(ada, bob)

@@ -42,40 +42,44 @@ SECONDS: dict[str, Any] = {"type": "integer", "minimum": 1}
 
 HEADERS = {
     "ServerTime": header(
-        "The store's time when this was read: deadlines are kept by it, not by your clock.",
+        "The time of the store when this was read. Deadlines follow this clock, not yours.",
         format="date-time",
     ),
-    "ETag": header("Stands for this answer: send it as If-None-Match, to be told of changes only."),
-    "Revalidate": header("With `no-cache`: keep it, and ask before each use if it still holds."),
-    "Lifetime": header("With `max-age`: for how many seconds anybody may keep it."),
-    "VaryByToken": header("`Authorization`: the answer depends on whose token is sent."),
+    "ETag": header(
+        "The tag of this answer: send it as If-None-Match to get the answer only if it changed."
+    ),
+    "Revalidate": header(
+        "`no-cache`: a cache may store the answer and must revalidate it before each use."
+    ),
+    "Lifetime": header("`max-age`: how many seconds any cache may store the answer."),
+    "VaryByToken": header("`Authorization`: the answer depends on the token."),
     "VaryByLanguage": header("`Accept-Language`: the answer depends on it."),
     "Language": header("The language of the rules text: `en` or `fr`."),
     "Location": header("The path of the game.", format="uri-reference"),
     "RetryAfter": header("Seconds to wait before trying again.", **SECONDS),
     "CrowdedRetryAfter": header(
-        "Seconds to wait before asking again; only there if too many wait for you to wait too.",
+        "Seconds to wait before the next request; only present if too many requests are waiting.",
         required=False,
         **SECONDS,
     ),
     "RequestId": header(
-        "The request's id, as it stands in the log: yours if you sent X-Request-ID, of 1 to 128 "
-        "letters, digits and `._:=+/@-`. An id that could hold a token is replaced."
+        "The id of the request, as in the log: your X-Request-ID if it has 1 to 128 letters, "
+        "digits and `._:=+/@-`. An id that could contain a token is replaced."
     ),
     "RateLimitPolicy": header(
-        'The limits that the request counts for: `q` in `w` seconds, as `"reads";q=3000;w=60`.',
+        'The limits that count this request: `q` in `w` seconds, as `"reads";q=3000;w=60`.',
         required=False,
     ),
     "RateLimit": header(
-        "What is left of each limit (`r`), and in how many seconds (`t`) all of it is again, as "
+        "What is left of each limit (`r`), and after how many seconds (`t`) it is full again, as "
         '`"reads";r=2999;t=60`.',
         required=False,
     ),
     "PreferenceApplied": header(
-        "`wait=N`, as it was heeded; not there if the game was not the one that you have.",
+        "`wait=N`, as applied; missing if your version of the game was not current.",
         required=False,
     ),
-    "Challenge": header("`Bearer`, and what is wrong with the token, if one was sent (RFC 6750)."),
+    "Challenge": header("`Bearer`, and the error of the token if one was sent (RFC 6750)."),
 }
 
 SERVER_TIME = {"Server-Time": HEADERS["ServerTime"]}
@@ -116,17 +120,17 @@ PARAMETERS = {
     "IfMatch": parameter(
         "If-Match",
         "header",
-        "The ETag of getGame's answer: act only if the game is still that one.",
+        "The ETag of getGame's answer: act only if the game has not changed since.",
     ),
     "IfNoneMatch": parameter(
         "If-None-Match",
         "header",
-        "The ETag of the answer that you have: 304 if it still is the answer.",
+        "The ETag of the answer that you have: 304 if it is still current.",
     ),
     "AcceptLanguage": parameter(
         "Accept-Language",
         "header",
-        "What you like to read: the rules text comes in English, or in French if you prefer it.",
+        "Your preferred languages: the rules text is in English, or in French if you prefer it.",
         examples=["fr"],
     ),
 }

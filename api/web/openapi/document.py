@@ -60,12 +60,12 @@ def make_api(app: Flask, version: str) -> Api:
                     "token": {
                         "type": "http",
                         "scheme": "bearer",
-                        "description": "The token that createPlayer answers with, once.",
+                        "description": "The token that createPlayer returns once.",
                     },
                     "metrics": {
                         "type": "http",
                         "scheme": "bearer",
-                        "description": "The METRICS_TOKEN that the service was given, if it was.",
+                        "description": "The METRICS_TOKEN of the service, if one is configured.",
                     },
                 },
             },

@@ -2,48 +2,51 @@
 
 from __future__ import annotations
 
-SUMMARY = "Games of cards, their rules, and whose move it is."
+SUMMARY = "Stores the state of card games, knows their rules, and manages turns."
 
 DESCRIPTION = """\
-Keeps games of card games, knows their rules, and tells every seat what it sees and may do.
+Stores the state of card games, knows their rules, and shows each seat what it may see and do.
 
-**In short.** `createPlayer` gives a token. `createGame`, or `joinGame` of a game that \
-`listGames` shows, gives a seat. `listTurns` tells which games wait for you, each with its legal \
-moves; `playMove` plays one. That is a bot's whole life. A front end reads `getGame`, and is told \
-of news by `streamEvents`, or by `listEvents` with `wait`.
+**In short.** `createPlayer` returns a token. `createGame`, or `joinGame` for a game in \
+`listGames`, gives you a seat. `listTurns` returns the games in which it is your turn, each with \
+its legal moves; `playMove` plays one. A bot needs no more. A front end reads `getGame`, and gets \
+news from `streamEvents`, or from `listEvents` with `wait`.
 
-**Views.** The token picks the view: there is no way to ask for another seat's. Without a token, \
-or without a seat, you are a spectator. In lists by seat, the place is the number of the seat.
+**Views.** The token selects the view: a caller cannot read the view of another seat. Without a \
+token, or without a seat, you are a spectator. In lists by seat, the index is the seat number.
 
-**Turns and versions.** `turn` counts decisions: a move names the one that it answers. `version` \
-counts all that happened. Seats that choose at once share one turn, so another's choice never \
-makes yours stale.
+**Turns and versions.** `turn` counts decisions: a move names the turn that it answers. `version` \
+counts all items of the history. Seats that choose at the same time share one turn, so the choice \
+of another seat never makes yours stale.
 
-**Sending again.** A move is safe to send again: the same seat, turn and move have the same \
-outcome. So are joining, starting, leaving and cancelling; createGame takes an `Idempotency-Key`.
+**Retries.** Moves are idempotent: the same seat, turn and move have the same outcome. Joining, \
+starting, leaving and cancelling are idempotent too; createGame takes an `Idempotency-Key`.
 
-**Problems.** Every failure is a problem (RFC 9457) with a `code` to decide by, which \
-`/problems/{code}` explains. What is no HTTP that the server can read is answered so too, before \
-any operation: 400 `bad_request`, 414 `uri_too_long`, 417 `expectation_failed`, 431 \
-`headers_too_large`, 501 `unsupported_transfer_coding`; and a wrong path or method with 404 \
-`not_found` or 405 `method_not_allowed`.
+**Problems.** Every failure is a problem (RFC 9457) with a `code` for programs, which \
+`/problems/{code}` explains. A request that is not valid HTTP is refused before any operation: \
+400 `bad_request`, 414 `uri_too_long`, 417 `expectation_failed`, 431 `headers_too_large`, 501 \
+`unsupported_transfer_coding`. So is a wrong path or method: 404 `not_found`, 405 \
+`method_not_allowed`.
 
-**What may grow.** Answers may get more members, and there may be new rulesets, options, house \
-levels, problem codes and codes of rules. Moves, events, tables and statuses stay as they are in \
-`/v1`. Bodies of requests take no members that are not described here, but for `analyse`.
+**Compatibility.** Answers may get more members, and there may be new rulesets, options, house \
+levels, problem codes and rule codes. Moves, events, tables and statuses do not change in `/v1`. \
+Request bodies accept only the described members, except in `analyse`.
 
-**Headers.** What does not say how long it may be kept is `Cache-Control: no-store`. Times are \
+**Headers.** A response without its own cache lifetime has `Cache-Control: no-store`. Times are in \
 UTC. Any web page may call the service (CORS).
 """
 
 CONTACT = {"name": "The Ludothèque authors"}
 
 TAGS = [
-    {"name": "rulesets", "description": "The games that there are: cards, options, rules as text."},
-    {"name": "players", "description": "Players, and the tokens that prove who is calling."},
+    {"name": "rulesets", "description": "The catalogue of games: cards, options, rules as text."},
+    {"name": "players", "description": "Players and their tokens."},
     {"name": "games", "description": "Tables: creating, finding, reading, joining, leaving."},
-    {"name": "play", "description": "Moves, and what became of them, as it happens."},
-    {"name": "me", "description": "The caller: who it is, its games, and those that wait for it."},
-    {"name": "analysis", "description": "Games without a table: a deal and moves, replayed."},
+    {"name": "play", "description": "Moves, history and event streams."},
+    {
+        "name": "me",
+        "description": "The caller: its player, its games, and the games in which it must move.",
+    },
+    {"name": "analysis", "description": "Replaying a deal and moves without a stored game."},
     {"name": "service", "description": "The service itself: health, document, problem codes."},
 ]

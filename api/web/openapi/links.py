@@ -36,17 +36,19 @@ def _link(
 LINKS: dict[str, dict[str, Any]] = {
     # From a response that is a game.
     "GetGame": _link("getGame", "Read the game again.", THE_GAME),
-    "JoinGame": _link("joinGame", "Others sit down with its id.", THE_GAME),
-    "StartGame": _link("startGame", "The host need not wait for more players.", THE_GAME),
-    "CancelGame": _link("cancelGame", "The host can call it off before the start.", THE_GAME),
+    "JoinGame": _link("joinGame", "Other players join by its id.", THE_GAME),
+    "StartGame": _link("startGame", "The host can start without more players.", THE_GAME),
+    "CancelGame": _link("cancelGame", "The host can cancel it before the start.", THE_GAME),
     "LeaveGame": _link("leaveGame", "Leave the game.", THE_GAME),
-    "ListEvents": _link("listEvents", "What has happened in it.", THE_GAME),
-    "CreateStreamTicket": _link("createStreamTicket", "For a stream of what happens.", THE_GAME),
-    "GetPresence": _link("getPresence", "Who is there.", THE_GAME),
+    "ListEvents": _link("listEvents", "The history of the game.", THE_GAME),
+    "CreateStreamTicket": _link(
+        "createStreamTicket", "For the event stream of the game.", THE_GAME
+    ),
+    "GetPresence": _link("getPresence", "When the players were last active.", THE_GAME),
     "ListLegalMoves": _link("listLegalMoves", "My legal moves, with previews.", THE_GAME),
     "CheckMove": _link(
         "checkMove",
-        "What the first of my legal moves would do.",
+        "The outcome of the first of my legal moves.",
         THE_GAME,
         {"turn": "$response.body#/turn", "move": "$response.body#/legal_moves/0"},
     ),
@@ -57,7 +59,9 @@ LINKS: dict[str, dict[str, Any]] = {
         {"turn": "$response.body#/turn", "move": "$response.body#/legal_moves/0"},
     ),
     "GetRecord": _link("getRecord", "After the end: the deal and every move.", THE_GAME),
-    "RematchGame": _link("rematchGame", "After the end: the same table again.", THE_GAME),
+    "RematchGame": _link(
+        "rematchGame", "After the end: a new game with the same players.", THE_GAME
+    ),
     # From other responses.
     "PlayNextMove": _link(
         "playMove",
@@ -73,23 +77,21 @@ LINKS: dict[str, dict[str, Any]] = {
     ),
     "PlayInFirstGame": _link(
         "playMove",
-        "Play in the game that waits longest.",
+        "Play in the game that has waited longest.",
         {"game_id": "$response.body#/items/0/id"},
         {"turn": "$response.body#/items/0/turn", "move": "$response.body#/items/0/legal_moves/0"},
     ),
     "ListNewerEvents": _link(
         "listEvents",
-        "What happens after this.",
+        "Later items.",
         {**SAME_GAME, "since": "$response.body#/version"},
     ),
     "ListEventsAfterMove": _link(
         "listEvents",
-        "What happens after this move.",
+        "Later items.",
         {**SAME_GAME, "since": "$response.body#/game/version"},
     ),
-    "ListNewerTurns": _link(
-        "listTurns", "What waits for me after this.", {"since": "$response.body#/cursor"}
-    ),
+    "ListNewerTurns": _link("listTurns", "Later news.", {"since": "$response.body#/cursor"}),
     "ListMoreGames": _link("listGames", "The next page.", {"cursor": "$response.body#/next"}),
     "ListMoreOfMyGames": _link("listMyGames", "The next page.", {"cursor": "$response.body#/next"}),
     "StreamEvents": _link(

@@ -32,12 +32,12 @@ class SeatMoveSchema(Schema):
     class Meta:
         unknown = EXCLUDE
 
-    seat = seat("Who moves.", required=True)
-    move = unions.move("What it plays.", required=True)
+    seat = seat("The seat that moves.", required=True)
+    move = unions.move("The move.", required=True)
 
 
 class CountdownEndSchema(Schema):
-    """A countdown runs out."""
+    """The end of a countdown."""
 
     class Meta:
         unknown = EXCLUDE
@@ -71,7 +71,7 @@ class AnalysedMove(Either):
 
 
 class AnalysisBodySchema(BodySchema):
-    """A deal and moves; a record can be sent as it is."""
+    """A deal and moves. A record is a valid body."""
 
     class Meta:
         unknown = EXCLUDE
@@ -94,20 +94,24 @@ class AnalysisBodySchema(BodySchema):
     )
     options = fields.Nested(
         OptionsSchema,
-        metadata=described("Options of this ruleset; those not given are as the ruleset says."),
+        metadata=described(
+            "Options of this ruleset; a missing option has the default value of the ruleset."
+        ),
     )
     deal = fields.Nested(
         DealSchema,
         required=True,
-        metadata=described("All that chance decides, as a record of this ruleset has it."),
+        metadata=described(
+            "The deal: everything that chance decides, in the form of a record of this ruleset."
+        ),
     )
     moves = listed(
         AnalysedMove(),
-        "What was played, from the first move on; all of a game or its beginning.",
+        "The moves from the start of the game; all of them or only the first ones.",
         validate=validate.Length(max=MAX_MOVES),
     )
     trace = Boolean(
         metadata=described(
-            "Whether to tell of every position on the way, in `steps`; absent means false."
+            "Whether to return the position before each move in `steps`; absent means false."
         )
     )

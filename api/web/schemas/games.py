@@ -31,7 +31,7 @@ MAX_TURNS_CURSOR = 3000
 
 
 class NewGameBodySchema(BodySchema):
-    """A game to be."""
+    """A new game."""
 
     ruleset = Text(
         required=True,
@@ -44,40 +44,44 @@ class NewGameBodySchema(BodySchema):
     )
     options = fields.Nested(
         OptionsSchema,
-        metadata=described("Options of this ruleset; those not given are as the ruleset says."),
+        metadata=described(
+            "Options of this ruleset; a missing option has the default value of the ruleset."
+        ),
     )
     visibility = Choice(
         Visibility,
-        metadata=described("Whom the game exists for; absent means public."),
+        metadata=described("Who can see the game; absent means public."),
     )
-    take_seat = Boolean(metadata=described("Whether you sit down at once; absent means true."))
+    take_seat = Boolean(
+        metadata=described("Whether you take a seat immediately; absent means true.")
+    )
     house = List(
         Text(validate=validate.Length(max=40)),
         validate=validate.Length(max=MAX_SEATS - 1),
         metadata=described(
-            "A level for each house player, of the ruleset's `house_levels`; they get the last "
-            "seats. Absent means none; at least one seat is left for a player."
+            "A level of `house_levels` for each house player; house players get the last seats. "
+            "Absent means no house players; at least one seat must be left for a player."
         ),
     )
     players = List(
         Text(allow_none=True, validate=validate.Length(max=64), metadata={"pattern": ID}),
         validate=validate.Length(max=MAX_SEATS),
         metadata=described(
-            "Player ids by seat, for whom the seats are reserved; null for anybody, as are the "
-            "seats after the list's end."
+            "By seat: the id of the player for whom the seat is reserved; null if any player may "
+            "take it, as for the seats after the end of the list."
         ),
     )
     turn_seconds = Integer(
         validate=validate.Range(min=5, max=604800),
         metadata=described(
-            "How many seconds a turn may take, before the house makes the move; absent means "
-            "86400, a day."
+            "How many seconds a turn may take before the house makes the move; absent means 86400 "
+            "(one day)."
         ),
     )
 
 
 class JoinBodySchema(BodySchema):
-    """Which seat to take; all of it may be left out."""
+    """Which seat to take. All members are optional."""
 
     seat = Integer(
         validate=validate.Range(min=0, max=MAX_SEATS - 1),
@@ -85,12 +89,12 @@ class JoinBodySchema(BodySchema):
     )
     invite = Text(
         validate=validate.Length(max=64),
-        metadata=described("What opens a private game, as its host was told."),
+        metadata=described("The invite of a private game, from its host."),
     )
 
 
 class MoveBodySchema(BodySchema):
-    """A move, and the turn that it answers."""
+    """A move and its turn."""
 
     turn = Integer(
         required=True,
@@ -113,12 +117,12 @@ class PageQuerySchema(Schema):
     status = Choice(GameStatus, metadata=described("Only games with this status."))
     cursor = Text(
         validate=validate.Length(max=100),
-        metadata=described("`next` of the page before; absent for the first."),
+        metadata=described("`next` of the previous page; absent for the first page."),
     )
     limit = QueryInteger(
         load_default=50,
         validate=validate.Range(min=1, max=100),
-        metadata=described("How many games at most."),
+        metadata=described("The largest number of games."),
     )
 
 
@@ -133,7 +137,7 @@ def wait() -> QueryInteger:
     return QueryInteger(
         load_default=0,
         validate=validate.Range(min=0, max=MAX_WAIT_SECONDS),
-        metadata=described("Seconds to wait until there is something new."),
+        metadata=described("How many seconds to wait for news."),
     )
 
 
@@ -143,12 +147,12 @@ class EventsQuerySchema(Schema):
     since = QueryInteger(
         load_default=0,
         validate=validate.Range(min=0, max=MAX_INTEGER),
-        metadata=described("The version that you have; what came after it is answered."),
+        metadata=described("The version that you have; only later items are returned."),
     )
     limit = QueryInteger(
         load_default=500,
         validate=validate.Range(min=1, max=500),
-        metadata=described("How many items at most."),
+        metadata=described("The largest number of items."),
     )
     wait = wait()
 
@@ -158,7 +162,7 @@ class StreamQuerySchema(Schema):
 
     ticket = Text(
         validate=validate.Length(max=100),
-        metadata=described("Of createStreamTicket, instead of a token."),
+        metadata=described("A ticket of createStreamTicket, instead of a token."),
     )
 
 
@@ -166,7 +170,7 @@ class LegalMovesQuerySchema(Schema):
     """How much is told of the legal moves."""
 
     previews = QueryBoolean(
-        load_default=False, metadata=described("Whether to tell what each move would do.")
+        load_default=False, metadata=described("Whether to return what each move would do.")
     )
 
 
@@ -175,13 +179,13 @@ class TurnsQuerySchema(Schema):
 
     since = Text(
         validate=validate.Length(max=MAX_TURNS_CURSOR),
-        metadata=described("`cursor` of the answer before; absent the first time."),
+        metadata=described("`cursor` of the previous answer; absent the first time."),
     )
     wait = wait()
 
 
 class DealSchema(Schema):
-    """All that chance decided in a game; its members depend on the ruleset."""
+    """Everything that chance decided in a game. Its members depend on the ruleset."""
 
     class Meta:
         unknown = "include"

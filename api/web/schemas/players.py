@@ -19,5 +19,7 @@ class NewPlayerBodySchema(BodySchema):
         ),
     )
     kind = Choice(
-        PlayerKind, required=True, metadata=described("Whether a person or a program plays.")
+        PlayerKind,
+        required=True,
+        metadata=described("Whether the player is a person or a program."),
     )

@@ -11,53 +11,53 @@ from engine.published import described
 
 
 class HealthAnswer(Struct, frozen=True):
-    """The service is well."""
+    """The state of the service."""
 
-    status: Annotated[str, described("In what way, in one word.")]
+    status: Annotated[str, described("`alive` or `ready`.")]
     detail: Annotated[
         str | None,
         described(
-            "What limits the service now, as a sentence for its operator: for example, that "
-            "the store refuses changes because its disk is full. Null if nothing does."
+            "What restricts the service now, as a sentence for the operator: for example, the "
+            "store refuses changes because its disk is full. Null if nothing does."
         ),
     ]
 
 
 class ApiDocumentSchema(Schema):
-    """The document itself, as OpenAPI says."""
+    """An OpenAPI document."""
 
     class Meta:
         unknown = INCLUDE
 
 
 class ProblemKindAnswer(Struct, frozen=True):
-    """A kind of problem."""
+    """An entry of the catalogue of problems."""
 
-    code: Annotated[str, described("The code, as problems have it.")]
+    code: Annotated[str, described("The problem code.")]
     status: Annotated[
-        int, described("The HTTP status that it comes with.", minimum=400, maximum=599)
+        int, described("The HTTP status of these problems.", minimum=400, maximum=599)
     ]
     title: Annotated[
         str,
         described("What is wrong, in a few words; the same for all problems of this code."),
     ]
-    meaning: Annotated[str, described("When this is answered.")]
-    advice: Annotated[str, described("What a client should do.")]
+    meaning: Annotated[str, described("When the service returns this problem.")]
+    advice: Annotated[str, described("What the client should do next.")]
 
 
 class ProblemKindPage(Struct, frozen=True):
-    """All kinds of problems."""
+    """The catalogue of problems."""
 
-    items: Annotated[tuple[ProblemKindAnswer, ...], described("The kinds, by their status.")]
+    items: Annotated[tuple[ProblemKindAnswer, ...], described("The problem codes, by status.")]
 
 
 class HomeAnswer(Struct, frozen=True):
-    """The service, and where its parts are."""
+    """The service and the paths of its parts."""
 
-    name: Annotated[str, described("What the service is called.")]
-    version: Annotated[str, described("The release that runs here.")]
+    name: Annotated[str, described("The name of the service.")]
+    version: Annotated[str, described("The version of the service.")]
     docs: Annotated[str, described("The path of the interactive reference.")]
     openapi_yaml: Annotated[str, described("The path of this document as YAML.")]
     openapi_json: Annotated[str, described("The path of this document as JSON.")]
-    rulesets: Annotated[str, described("The path of the games that there are.")]
-    problems: Annotated[str, described("The path of the reasons why requests fail.")]
+    rulesets: Annotated[str, described("The path of the rulesets.")]
+    problems: Annotated[str, described("The path of the catalogue of problems.")]

@@ -103,7 +103,7 @@ def keep(table: dict[str, Any], seat: int, colors: list[str]) -> None:
 
 
 def turn_down(table: dict[str, Any], seat: int, count: int) -> None:
-    """So many cards go on the face-down pile."""
+    """Put this many cards on the face-down pile."""
     pile = table["face_down"][seat]
     pile["any"] = True
     if open_piles(table):
@@ -111,6 +111,6 @@ def turn_down(table: dict[str, Any], seat: int, count: int) -> None:
 
 
 def show_whether_to_choose(table: dict[str, Any]) -> None:
-    """Colours are chosen while somebody has all four face up."""
+    """Colours are chosen while a seat has all four face up."""
     choosing = any(len(piles) == len(COLORS) for piles in table["piles"])
     table["phase"] = "keep" if choosing else "play"
