@@ -23,7 +23,8 @@ from typing import Any
 import gevent
 
 from bench.games import player
-from bench.running import ROOT, Caller, Refused, Running, request, waiters
+from bench.running import Caller, Refused, Running, request, waiters
+from tests.support.paths import ROOT
 
 FOR_EACH_GAME = 4
 WAIT_SECONDS = 25

@@ -19,7 +19,7 @@ from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter, NullLoca
 
 from bench.growth import OPERATIONS
 from bench.report import RESULTS
-from bench.running import ROOT
+from tests.support.paths import ROOT
 
 
 class Snapshot(NamedTuple):

@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from bench import engine, growth, http, memory
-from bench.running import ROOT, table
+from bench.running import table
+from tests.support.paths import ROOT
 
 RESULTS = ROOT / "bench" / "results"
 README = ROOT / "README.md"

@@ -103,7 +103,7 @@ class Listener:
             seat = index if index < len(self.players) else None
             for response in reader.log:
                 text = response.text + json.dumps(dict(response.headers))
-                self.heard.append((seat, version, str(response.request.path_url), text))
+                self.heard.append((seat, version, response.path, text))
             reader.log.clear()
 
     def ask_everything(self, game: Any) -> None:

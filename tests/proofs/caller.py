@@ -104,6 +104,11 @@ class Caller:
         rng = random.Random(self.rng.random())
         return Caller(self.urls, self.tally, rng, self.token, self.id, address=self.address)
 
+    def close(self) -> None:
+        """Close its connections."""
+        for client in self._clients.values():
+            client.close()
+
     def client(self, machine: int | None = None) -> HttpClient:
         """Return the client of a machine, of any of them by default."""
         url = self.rng.choice(self.urls) if machine is None else self.urls[machine % len(self.urls)]

@@ -79,8 +79,13 @@ class Response:
     def leaves_connection_open(self) -> bool:
         return self._content is not None and not self._body.will_close
 
+    def interrupt(self) -> None:
+        """End the body for another thread that reads from it."""
+        with contextlib.suppress(OSError):
+            self._connection.socket.shutdown(socket.SHUT_RDWR)
+
     def close(self) -> None:
-        """Close the connection, also while another thread reads from it."""
+        """Close the connection. No other thread may be reading from it."""
         self._connection.shut_down()
         self._body.close()
 
