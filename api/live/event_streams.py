@@ -63,10 +63,8 @@ class EventStreams:
         self.transactions = hub.transactions
         self.store = queries.store
 
-    def create_ticket(
-        self, credentials: Credentials | None, game_id: str
-    ) -> tuple[int, TicketAnswer]:
-        """Create a ticket for a game as the caller sees it now; return it after the time (ms).
+    def create_ticket(self, credentials: Credentials | None, game_id: str) -> TicketAnswer:
+        """Create a ticket for a game as the caller sees it now.
 
         Raises `Problem` (``missing_token``, ``invalid_token``, ``game_not_found``).
         """
@@ -77,7 +75,7 @@ class EventStreams:
         ticket = Ticket(game_id, credentials.player_id, credentials.secret_hash, participation)
         ttl_ms = self.transactions.retention.ticket
         self.store.add_ticket(digest(secret), ticket, ttl_ms)
-        return loaded.now, TicketAnswer(secret, timestamp(loaded.now + ttl_ms))
+        return TicketAnswer(secret, timestamp(loaded.now + ttl_ms))
 
     def open(
         self,
@@ -131,7 +129,6 @@ class EventStream:
         proof: Credentials | Remembered | None,
         last_id: str | None,
     ) -> None:
-        self.now = loaded.now
         self.hub = streams.hub
         self.queries = streams.queries
         self._quota = streams.quota

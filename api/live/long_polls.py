@@ -26,6 +26,7 @@ from api.live.hub import PAUSE_SECONDS, RECHECK_SECONDS, Hub
 from api.live.quota import Quota
 from api.live.topics import PlayerTopic, SharedSnapshot, Waiter
 from api.model.game import ENDED, Game
+from api.observability.context import note_time
 from api.problems.problem import Problem
 from api.storage.errors import Unreadable
 from api.storage.games import StoredGame
@@ -57,17 +58,15 @@ class Polled(NamedTuple):
 
 
 class PolledEvents(NamedTuple):
-    """The result of a poll of a game's events, and its time (ms)."""
+    """The result of a poll of a game's events."""
 
-    now: int
     page: EventPage
     is_over_quota: bool
 
 
 class PolledTurns(NamedTuple):
-    """The result of a poll of a player's turns, and its time (ms)."""
+    """The result of a poll of a player's turns."""
 
-    now: int
     answer: Raw
     is_over_quota: bool
 
@@ -135,11 +134,16 @@ class LongPolls:
     def _with_game(self, loaded: LoadedGame, stored: StoredGame | None) -> LoadedGame:
         if stored is None or not exists_for(stored.game, loaded.caller):
             raise Problem("game_not_found")
-        return LoadedGame(self.hub.now(), loaded.caller, stored)
+        return self._loaded_now(loaded, stored)
 
     def _unchanged(self, loaded: LoadedGame) -> LoadedGame:
         """Return the game as it was at the begin of the wait, with the time of its end."""
-        return LoadedGame(max(self.hub.now(), loaded.now), loaded.caller, loaded.stored)
+        return self._loaded_now(loaded, loaded.stored)
+
+    def _loaded_now(self, loaded: LoadedGame, stored: StoredGame) -> LoadedGame:
+        now = max(self.hub.now(), loaded.now)
+        note_time(now)
+        return LoadedGame(now, loaded.caller, stored)
 
     def until_changed(self, loaded: LoadedGame, seconds: int) -> Polled:
         """Wait until a game has changed in any way."""
@@ -157,7 +161,7 @@ class LongPolls:
         while True:
             try:
                 events = polled.once(("events", since, limit), page)
-                return PolledEvents(polled.loaded.now, events, polled.is_over_quota)
+                return PolledEvents(events, polled.is_over_quota)
             except RedisError:
                 if polled.snapshot is None:
                     raise
@@ -177,12 +181,12 @@ class LongPolls:
         """
         first = self._read_turns(credentials, since)
         if seconds == 0 or first.is_news:
-            return PolledTurns(first.now, first.rendered, False)
+            return self._polled(first)
         self.hub.set_clock(first.now)
         until = time.monotonic() + seconds
         with self._slot(first.caller) as has_slot:
             if not has_slot:
-                return PolledTurns(first.now, first.rendered, True)
+                return self._polled(first, is_over_quota=True)
             with self.hub.waiter() as waiter:
                 topic = self.hub.player_topic(first.caller)
                 waiter.watch(topic, lambda _: True)
@@ -196,13 +200,20 @@ class LongPolls:
                         gevent.sleep(PAUSE_SECONDS)
                         continue
                     if last.is_news:
-                        return PolledTurns(last.now, last.rendered, False)
+                        return self._polled(last)
                     left = until - time.monotonic()
                     waiter.wait(left if is_notified else min(left, RECHECK_SECONDS))
                 # A game that waited for the caller may not wait any more, which is no news.
                 with suppress(RedisError):
                     last = self._read_turns(credentials, since)
-                return PolledTurns(max(self.hub.now(), last.now), last.rendered, False)
+                polled = self._polled(last)
+                note_time(max(self.hub.now(), last.now))
+                return polled
+
+    def _polled(self, turns: Turns, *, is_over_quota: bool = False) -> PolledTurns:
+        """Return the result of a poll. The turns may have been read for another request."""
+        note_time(turns.now)
+        return PolledTurns(turns.rendered, is_over_quota)
 
     def _read_turns(self, credentials: Credentials | None, since: str | None) -> Turns:
         """Read a caller's turns, once for all of its polls that are woken at the same time."""

@@ -38,6 +38,7 @@ class RequestContext:
         player: The id of the player whose token the request proved.
         problem: The code of the problem that the request failed with.
         store_time: The store's time when it was last read, in ms since 1970.
+        tells_time: Whether the route's answers tell the store's time.
         has_waited: Whether the request waited for an event, so that its duration says nothing
             about speed.
         limits: The names of the rate limits that the request counts for.
@@ -60,6 +61,7 @@ class RequestContext:
         "route",
         "standings",
         "store_time",
+        "tells_time",
     )
 
     def __init__(self, id_: str, method: str, address: str = LOCAL) -> None:
@@ -71,6 +73,7 @@ class RequestContext:
         self.player: str | None = None
         self.problem: str | None = None
         self.store_time: int | None = None
+        self.tells_time = False
         self.has_waited = False
         self.limits: Sequence[str] = ()
         self.counted_for = address

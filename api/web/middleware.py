@@ -11,6 +11,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Iterable, Iterator
+from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 
 from api.model.game import timestamp
@@ -55,7 +56,7 @@ class RequestMiddleware:
 
         def start(status: str, headers: list[tuple[str, str]], *exc_info: Any) -> Any:
             response.status = int(status[:3])
-            common = _common_headers(request_context, headers)
+            common = _common_headers(request_context, response.status, headers)
             return start_response(status, [*headers, *common], *exc_info)
 
         try:
@@ -121,7 +122,7 @@ class _Response:
 
 
 def _common_headers(
-    request_context: RequestContext, headers: list[tuple[str, str]]
+    request_context: RequestContext, status: int, headers: list[tuple[str, str]]
 ) -> Iterator[tuple[str, str]]:
     """Yield the headers that a response with these headers still lacks."""
     present = {name for name, _ in headers}
@@ -132,6 +133,7 @@ def _common_headers(
     yield from _ALWAYS
     if request_context.method == "OPTIONS":
         yield from PREFLIGHT
-    if request_context.store_time is not None:
+    is_told = request_context.tells_time or status >= HTTPStatus.BAD_REQUEST
+    if is_told and request_context.store_time is not None:
         yield "Server-Time", timestamp(request_context.store_time)
     yield REQUEST_ID, request_context.id

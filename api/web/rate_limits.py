@@ -178,10 +178,12 @@ class RateLimits:
 
 
 def note_route(request: Request, request_context: RequestContext) -> None:
-    """Note the route and the game of a request, for the log and the metrics."""
+    """Note the route of a request, what its view declares, and the game in its path."""
     if request.url_rule is None:
         return
     request_context.route = _documented_route(request.url_rule.rule)
+    view = current_app.view_functions[request.url_rule.endpoint]
+    request_context.tells_time = getattr(view, "tells_time", False)
     game_id = (request.view_args or {}).get("game_id")
     if game_id is not None and _GAME_ID.fullmatch(game_id):
         request_context.game = game_id

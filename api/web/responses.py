@@ -14,7 +14,6 @@ from api.games.players import Credentials
 from api.games.representations import game_answer
 from api.games.transactions import LoadedGame
 from api.live import MAX_WAIT_SECONDS
-from api.observability.context import note_time
 from api.storage.client import Command
 from api.web.problem_responses import RETRY_AFTER_SECONDS
 from api.web.request import current_request
@@ -68,11 +67,9 @@ def load_game(
 
     Raises `Problem` (``missing_token``, ``invalid_token``, ``game_not_found``).
     """
-    found = services().transactions.load(
+    return services().transactions.load(
         credentials(), game_id, anonymous=anonymous, extra_commands=extra_commands
     )
-    note_time(found.now)
-    return found
 
 
 def answer(body: Any, status: int = 200, headers: dict[str, str] | None = None) -> Response:
@@ -83,7 +80,6 @@ def answer(body: Any, status: int = 200, headers: dict[str, str] | None = None) 
 
 def game(found: LoadedGame, status: int = 200, headers: dict[str, str] | None = None) -> Response:
     """Return a response with the game as the caller sees it."""
-    note_time(found.now)
     return answer(shown(found), status, headers)
 
 

@@ -1,5 +1,6 @@
 """Long polls: an answer as soon as there is news, at once if there is some already."""
 
+from collections.abc import Callable
 from typing import Any
 
 import gevent
@@ -12,6 +13,7 @@ from api.games.turns import MAX_SETTLED
 from api.live.hub import PAUSE_SECONDS, RECHECK_SECONDS
 from api.live.quota import Quota
 from api.live.topics import IN_FLIGHT_MS
+from api.observability import context
 from api.storage.errors import Unreadable
 from tests.support.fake_clock import FakeClock
 from tests.support.memory_worker import MemoryWorker, refused
@@ -30,7 +32,7 @@ def events(
     """A long poll of a game's events after a version, by default after the present one."""
     loaded = worker.load(player, game_id)
     since = loaded.game.version if since is None else since
-    return worker.start(worker.long_polls.events, loaded, since, LIMIT, wait)
+    return worker.start(in_request, worker.long_polls.events, loaded, since, LIMIT, wait)
 
 
 def turns(
@@ -38,7 +40,13 @@ def turns(
 ) -> gevent.Greenlet:
     """A long poll of a player's turns after a cursor, by default after all there is."""
     since = cursor(worker, player) if since is None else since
-    return worker.start(worker.long_polls.turns, player, since or None, wait)
+    return worker.start(in_request, worker.long_polls.turns, player, since or None, wait)
+
+
+def in_request(poll: Callable[..., Any], *arguments: Any) -> Any:
+    """Poll in a request, whose context the greenlet keeps."""
+    gevent.getcurrent().request = context.begin(None, "GET", "192.0.2.1")
+    return poll(*arguments)
 
 
 def cursor(worker: MemoryWorker, player: Credentials) -> str:
@@ -78,7 +86,7 @@ def test_a_move_wakes_every_poll_of_its_game(
     for poll in polls:
         polled = worker.clock.result(poll, 0)
         assert len(polled.page.items) == 1
-        assert polled.now == worker.client.time_ms
+        assert poll.request.store_time == worker.client.time_ms
         assert not polled.is_over_quota
 
 
@@ -114,7 +122,7 @@ def test_a_poll_without_news_is_an_empty_page_when_its_time_is_up(
     assert worker.clock.now == WAIT
     assert polled.page.items == ()
     assert polled.page.status == "playing"
-    assert polled.now == worker.client.time_ms
+    assert poll.request.store_time == worker.client.time_ms
 
 
 def test_a_poll_that_may_not_wait_is_answered_at_once(
@@ -235,7 +243,7 @@ def test_a_store_that_fails_ends_no_poll_with_an_error(
     worker.client.failure = RedisConnectionError()
     polled = worker.clock.result(short, 2)
     assert polled.page.items == ()
-    assert polled.now == worker.client.time_ms
+    assert short.request.store_time == worker.client.time_ms
     worker.client.failure = None
     worker.move((ada, bob), game_id)
     assert len(worker.clock.result(long, 0.5).page.items) == 1
@@ -364,7 +372,7 @@ def test_a_player_is_told_when_it_is_its_turn(
     worker.move((ada, bob), game_id)
     polled = worker.clock.result(others, 0)
     assert waiting(polled) == [game_id]
-    assert polled.now == worker.client.time_ms
+    assert others.request.store_time == worker.client.time_ms
     # The mover's own move is no news to it, but when the time is up the game waits no more.
     assert waiting(worker.clock.result(own, WAIT)) == []
     assert worker.clock.now == WAIT

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
 from flask_smorest import Blueprint as SmorestBlueprint
@@ -62,14 +62,14 @@ class Blueprint(SmorestBlueprint):  # type: ignore[misc]
         """Declare the response of an operation, by default with the schema's description."""
         if description is None and isinstance(schema, type):
             description = first_line(schema)
-        return _only_described(
-            super().response(status_code, _schema(schema), description=description, **how)
-        )
+        documented = super().response(status_code, _schema(schema), description=description, **how)
+        return _only_described(_telling_time(documented, how))
 
     def alt_response(self, status_code: int, response: Any = None, **how: Any) -> Any:
         """Declare an alternative response of an operation."""
         schema = _schema(how.pop("schema", None))
-        return _only_described(super().alt_response(status_code, response, schema=schema, **how))
+        documented = super().alt_response(status_code, response, schema=schema, **how)
+        return _only_described(_telling_time(documented, how))
 
     def operation(
         self,
@@ -131,6 +131,19 @@ def _schema(schema: Any) -> Any:
     """Wrap the struct of an answer, so that flask-smorest does not instantiate it."""
     is_struct = isinstance(schema, type) and issubclass(schema, Struct)
     return Answer(schema) if is_struct else schema
+
+
+def _telling_time(
+    documented: Callable[[View], View], how: Mapping[str, Any]
+) -> Callable[[View], View]:
+    """Mark the view if a response is declared with the header Server-Time."""
+
+    def declare(view: View) -> View:
+        if "Server-Time" in how.get("headers", {}):
+            view.tells_time = True  # type: ignore[attr-defined]
+        return documented(view)
+
+    return declare
 
 
 def _only_described(documented: Callable[[View], View]) -> Callable[[View], View]:

@@ -12,7 +12,6 @@ from api.games.answers import GameAnswer, GamePage, GameRecord, PresenceAnswer
 from api.games.creation import NewGame
 from api.games.queries import require_record
 from api.games.transactions import LoadedGame
-from api.observability.context import note_time
 from api.problems.problem import FieldError, Problem
 from api.web.openapi.blueprint import TOKEN_OPTIONAL, Blueprint
 from api.web.openapi.components import (
@@ -284,7 +283,6 @@ def get_presence(game_id: str) -> Response:
 def _wait_for_change(found: LoadedGame, seconds: int) -> Response:
     """Return the game when it has changed from the caller's version; 304 when the time is up."""
     polled = services().long_polls.until_changed(found, seconds)
-    note_time(polled.loaded.now)
     response = unless_known(polled.loaded, GAME, lambda: shown(polled.loaded))
     response.headers["Preference-Applied"] = f"wait={seconds}"
     return retry_later(response) if polled.is_over_quota else response

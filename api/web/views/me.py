@@ -9,7 +9,6 @@ from flask import Response
 from api.config.rate_policies import POLLS, TOKENS
 from api.games.answers import GamePage, TokenAnswer, TurnsAnswer
 from api.model.game import Player
-from api.observability.context import note_time
 from api.web.openapi.blueprint import Blueprint
 from api.web.openapi.components import MAY_BE_CROWDED
 from api.web.responses import answer, credentials, retry_later, services
@@ -71,6 +70,5 @@ def list_turns(query: dict[str, Any]) -> Response:
     Retry-After.
     """
     polled = services().long_polls.turns(credentials(), query.get("since"), query["wait"])
-    note_time(polled.now)
     response = answer(polled.answer)
     return retry_later(response) if polled.is_over_quota else response

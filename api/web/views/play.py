@@ -9,7 +9,6 @@ from flask import Response, request
 from api.config.rate_policies import MOVES, POLLS, TICKETS, TICKETS_HERE
 from api.games.answers import CheckAnswer, EventPage, LegalMovesAnswer, PlayedAnswer, TicketAnswer
 from api.games.moves import require_seat
-from api.observability.context import note_time
 from api.storage.games import items_command
 from api.web.openapi.blueprint import TOKEN_OPTIONAL, Blueprint
 from api.web.openapi.components import (
@@ -110,7 +109,6 @@ def play_move(body: dict[str, Any], game_id: str) -> Response:
     nothing.
     """
     played = services().moves.play(credentials(), game_id, body["turn"], body["move"], if_match)
-    note_time(played.loaded.now)
     return answer(played.answer())
 
 
@@ -124,9 +122,7 @@ def create_stream_ticket(game_id: str) -> Response:
     see it now, and nothing else. It can be used repeatedly for some hours, and expires earlier
     when I leave the game or my token expires.
     """
-    now, ticket = services().event_streams.create_ticket(credentials(), game_id)
-    note_time(now)
-    return answer(ticket, 201)
+    return answer(services().event_streams.create_ticket(credentials(), game_id), 201)
 
 
 @blueprint.get("/stream", parameters=[GAME_ID])
@@ -161,7 +157,6 @@ def stream_events(query: dict[str, Any], game_id: str) -> Response:
     """
     last_id = request.headers.get("Last-Event-ID")
     stream = services().event_streams.open(credentials(), query.get("ticket"), game_id, last_id)
-    note_time(stream.now)
     if stream.is_done:
         return EmptyResponse(status=204)
     response = Response(stream.parts(), headers=STREAM_HEADERS, content_type="text/event-stream")
@@ -183,6 +178,5 @@ def list_events(query: dict[str, Any], game_id: str) -> Response:
     since, limit = query["since"], query["limit"]
     found = load_game(game_id, extra_commands=[items_command(game_id, since + 1, since + limit)])
     polled = services().long_polls.events(found, since, limit, query["wait"])
-    note_time(polled.now)
     response = answer(polled.page)
     return retry_later(response) if polled.is_over_quota else response
