@@ -1,6 +1,7 @@
 """The packages of `api/` import downwards only, as CONTRIBUTING.md draws them."""
 
 import ast
+import re
 from collections.abc import Iterator
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
@@ -27,6 +28,8 @@ FLOORS = {
 
 WEB_LIBRARIES = frozenset({"flask", "werkzeug", "flask_smorest", "marshmallow", "webargs"})
 """Imported by `api/web/` only."""
+
+CONTRIBUTING = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
 
 MODULES = {
     ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): path
@@ -103,6 +106,34 @@ def test_a_package_says_what_it_is_for() -> None:
         if path.name == "__init__.py":
             docstring = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or ""
             assert len(docstring) > 40, f"{name} has no docstring that names its public surface"
+
+
+def test_contributing_draws_the_same_table() -> None:
+    picture = re.search(r"```text\n(.*?)```", CONTRIBUTING, re.DOTALL)
+    assert picture is not None
+    drawn = {
+        name.rstrip("/").removesuffix("__init__.py"): int(line[0])
+        for line in picture[1].splitlines()
+        if line[0].isdigit()
+        for name in re.findall(r"api/([a-z_.]+/?)", line)
+    }
+    assert drawn == FLOORS
+
+
+def test_contributing_names_functions_that_there_are() -> None:
+    named = re.findall(r"`([\w.]+)` \(`(api/[\w/]+\.py)`\)", CONTRIBUTING)
+    assert len(named) >= 10
+    for name, path in named:
+        parts = name.split(".")
+        tree: ast.AST = ast.parse((ROOT / path).read_text(encoding="utf-8"))
+        for part in parts:
+            found = [
+                node
+                for node in ast.iter_child_nodes(tree)
+                if isinstance(node, ast.ClassDef | ast.FunctionDef) and node.name == part
+            ]
+            assert found, f"{path} has no {name}"
+            tree = found[0]
 
 
 def test_a_wrong_import_is_told_with_both_modules_and_the_rule() -> None:

@@ -582,7 +582,7 @@ def test_a_setting_names_only_what_there_is() -> None:
     assert (moves.amount, moves.seconds) == (7, 86400)
     assert len(read_policies("moves=off,reads=0/day")) == len(POLICIES) - 2
     for wrong in ("reads", "reads=5", "reads=5/", "reads=x/day", "reads=5/month", "x=5/day", ","):
-        with pytest.raises(ValueError, match="must be"):
+        with pytest.raises(ValueError, match=r"must (be|name|have) "):
             read_policies(wrong)
 
 
@@ -716,7 +716,8 @@ def test_every_header_that_is_read_anywhere_has_a_bound() -> None:
             set(re.findall(r"\b(?:request|req|current_request\(\))\.([a-z_]+)", text))
             - READS_NO_LIST
         )
-        if file.name != "worker.py":
+        # Other packages have requests of another kind.
+        if "web" in file.parts:
             read |= {FLASK_READS[each] for each in asked}
     assert {"Prefer", "Idempotency-Key", "Accept"} <= read
     assert {name.lower() for name in read} <= {name.lower() for name, _ in READ_HEADERS}
