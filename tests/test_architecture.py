@@ -120,18 +120,22 @@ def test_contributing_draws_the_same_table() -> None:
     assert drawn == FLOORS
 
 
-def test_contributing_names_functions_that_there_are() -> None:
+def names_of(node: ast.AST) -> set[str]:
+    """Return the names that a statement defines."""
+    if isinstance(node, ast.ClassDef | ast.FunctionDef):
+        return {node.name}
+    targets = node.targets if isinstance(node, ast.Assign) else []
+    return {target.id for target in targets if isinstance(target, ast.Name)}
+
+
+def test_contributing_names_what_there_is() -> None:
     named = re.findall(r"`([\w.]+)` \(`(api/[\w/]+\.py)`\)", CONTRIBUTING)
     assert len(named) >= 10
     for name, path in named:
         parts = name.split(".")
         tree: ast.AST = ast.parse((ROOT / path).read_text(encoding="utf-8"))
         for part in parts:
-            found = [
-                node
-                for node in ast.iter_child_nodes(tree)
-                if isinstance(node, ast.ClassDef | ast.FunctionDef) and node.name == part
-            ]
+            found = [node for node in ast.iter_child_nodes(tree) if part in names_of(node)]
             assert found, f"{path} has no {name}"
             tree = found[0]
 

@@ -163,7 +163,7 @@ class LongPolls:
                 events = polled.once(("events", since, limit), page)
                 return PolledEvents(events, polled.is_over_quota)
             except RedisError:
-                if polled.snapshot is None:
+                if polled.snapshot is None or self.hub.is_stopping:
                     raise
                 # The store failed between the snapshot and the read of the events.
                 gevent.sleep(PAUSE_SECONDS)

@@ -57,7 +57,7 @@ class Worker(GeventWorker):  # type: ignore[misc]
         self.stop_delay = 0.0
         self.grace = float(self.cfg.graceful_timeout)
         self.limits = ConnectionLimits(self.worker_connections, Proxies())
-        # Set in its hook post_worker_init: they count, a malformed request by its status.
+        # Set in its hook post_worker_init: callbacks for the metrics. The argument is the status.
         self.count_malformed: Callable[[int], None] = lambda status: None
         self.count_refused_connection: Callable[[], None] = lambda: None
 
@@ -66,9 +66,10 @@ class Worker(GeventWorker):  # type: ignore[misc]
         self._tls: ssl.SSLContext | None = None
         self._pool = Pool()
         self._servers: list[StreamServer] = []
-        # By the greenlet that serves the connection, as gunicorn calls `timeout_ctx` without it.
+        # By greenlet, as `timeout_ctx` gets no argument.
         self._readers: dict[gevent.Greenlet, RequestReader] = {}
         self._idle: set[RequestReader] = set()
+        self._in_flight: set[Any] = set()
 
     # --- Start and stop ---------------------------------------------------------------------------
 
@@ -118,11 +119,14 @@ class Worker(GeventWorker):  # type: ignore[misc]
         while self.alive and (left := self._seconds_left()) > 0:
             self.notify()
             self._woken.wait(min(HEARTBEAT_SECONDS, left))
-            # The order to stop has woken it; from now on `_stops_at` decides.
+            # A signal only ends the wait early; `_stops_at` decides when to stop.
             self._woken.clear()
         self.alive = False
         for server in self._servers:
             server.close()
+        for request in self._in_flight:
+            # Announce the end of the connection in the answer, so that the client opens another.
+            request.force_close()
         lifecycle.stop()
         for reader in list(self._idle):
             stop_reading(reader)
@@ -208,8 +212,7 @@ class Worker(GeventWorker):  # type: ignore[misc]
         self._idle.add(reader)
         try:
             with self.limits.idle(reader):
-                # Give way: a client that sends as fast as it is answered, from a store as fast,
-                # never waits for anything, and all other clients would wait for it.
+                # Yield: without this, one fast client would keep the worker from all others.
                 gevent.sleep(0)
                 with gevent.Timeout(self.cfg.keepalive, False):
                     reader.begin_head()
@@ -226,6 +229,7 @@ class Worker(GeventWorker):  # type: ignore[misc]
         if not unread_bodies.is_discardable(req):
             # The connection ends if the application does not read the body: announce it.
             req.force_close()
+        self._in_flight.add(req)
         try:
             super().handle_request(listener_name, req, sock, addr)
             if not unread_bodies.discard(req):
@@ -237,6 +241,8 @@ class Worker(GeventWorker):  # type: ignore[misc]
         except TimeoutError:
             self.log.info("A client did not read its answer in time")
             raise StopIteration from None
+        finally:
+            self._in_flight.discard(req)
 
     def handle_error(self, req: Any, client: socket.socket, addr: Any, exc: BaseException) -> None:
         """Answer a request that gunicorn could not read, or in which the application failed."""

@@ -84,7 +84,7 @@ def create_app(settings: Settings | None = None) -> Flask:
     register_error_handlers(app)
     rate_limits = RateLimits(services.limiter, services.players)
     app.before_request(rate_limits.count_request)
-    app.after_request(rate_limits.tell)
+    app.after_request(rate_limits.add_headers)
     app.register_blueprint(pages.blueprint)
     document = make_document(publish(app))
     app.extensions["document"] = {

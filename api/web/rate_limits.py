@@ -28,17 +28,19 @@ from api.web.request import Request, current_request
 GUESSES = frozenset({"invalid_token", "invalid_ticket", "game_not_found"})
 """Problems of requests that may be guesses: they count as failures."""
 
-NOT_A_MOVE = frozenset(
+MALFORMED_MOVES = frozenset(
     {
         "bad_request",
         "invalid_json",
         "body_too_slow",
         "length_required",
         "body_too_large",
+        "headers_too_large",
         "unsupported_media_type",
         "invalid_request",
         "missing_token",
         "not_seated",
+        "unsupported_format",
     }
 )
 """Problems of playMove requests that are no attempt at a move: they count as failures.
@@ -84,7 +86,7 @@ _GAME_ID = re.compile(r"[0-9a-f]{32}")
 
 
 class RateLimits:
-    """Counts each request before its view runs, and tells in the answer what is left."""
+    """Counts each request before its view runs, a move after it, and tells what is left."""
 
     def __init__(self, limiter: Limiter, players: Players) -> None:
         self._limiter = limiter
@@ -117,7 +119,7 @@ class RateLimits:
             if name != MOVES:
                 self._take(name, request_context)
 
-    def tell(self, response: Response) -> Response:
+    def add_headers(self, response: Response) -> Response:
         """Count the outcome, and add the rate limit headers. Runs after the view."""
         request_context = _current_context()
         if not request_context.limits:
@@ -142,7 +144,7 @@ class RateLimits:
             and not policy.by_address
             and _is_over(self._limiter.look(FAILURES, request_context.address))
         ):
-            # Otherwise counts for made-up tokens would fill the store.
+            # Authenticate first: otherwise each invented token would create a counter in the store.
             self._players.caller(current_request().credentials)
         key = request_context.address if policy.by_address else request_context.counted_for
         standing = self._limiter.count(name, key)
@@ -170,7 +172,7 @@ class RateLimits:
             shown = standing or self._limiter.look(MOVES, key)
             if shown is not None:
                 request_context.tell(shown)
-        if code in GUESSES or (is_move and code in NOT_A_MOVE):
+        if code in GUESSES or (is_move and code in MALFORMED_MOVES):
             standing = self._limiter.note(FAILURES, request_context.address)
             if standing is not None:
                 request_context.tell(standing)
@@ -202,7 +204,7 @@ def _documented_route(rule: str) -> str:
 def _limits(request: Request) -> Sequence[str]:
     """Return the names of the limits that a request counts for, as its view declares them.
 
-    None for a CORS preflight request.
+    A CORS preflight request counts for no limit.
     """
     if request.endpoint is None or request.method == "OPTIONS":
         return ()

@@ -383,6 +383,20 @@ def test_moves_without_a_token_count_as_failures(limited: Limited) -> None:
     ada.play(game["id"], game["turn"], game["legal_moves"][0])
 
 
+def test_moves_with_a_header_that_is_too_long_count_as_failures(limited: Limited) -> None:
+    url = limited("failures=3/minute").url
+    ada = new_player(url)
+    game = ada.create(2, house=["careful"])
+    path = f"/v1/games/{game['id']}/moves"
+    body = {"turn": game["turn"], "move": game["legal_moves"][0]}
+    headers = {"Prefer": "x" * 2000}
+    with ada.unchecked():
+        for _ in range(3):
+            assert ada.request("POST", path, json=body, headers=headers).status_code == 431
+    refused_for_now(ada.request("POST", path, json=body, headers=headers), "failures")
+    ada.play(game["id"], game["turn"], game["legal_moves"][0])
+
+
 def test_nobody_is_kept_out_by_who_claims_to_be_it(limited: Limited) -> None:
     url = limited("reads=5/minute,seats=5/hour,games=5/hour,failures=5/minute").url
     ada = new_player(url)

@@ -105,6 +105,8 @@ def test_without_a_delay_waits_are_answered_at_once(start: Start) -> None:
     assert service.exit_code() == 0
     poll.join()
     assert answers[0].json()["items"] == []
+    # So that the client sends its next request over another connection, to another instance.
+    assert answers[0].headers["Connection"] == "close"
 
 
 def test_liveness_asks_nothing_of_the_store(start: Start) -> None:

@@ -283,6 +283,22 @@ def test_a_poll_whose_news_cannot_be_read_in_time_answers_what_was_there_at_its_
     assert worker.clock.now >= WAIT
 
 
+def test_a_poll_whose_news_cannot_be_read_does_not_outlive_a_stop(
+    worker: MemoryWorker, ada: Credentials, bob: Credentials, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    game_id = worker.seated(ada, bob)
+    poll = events(worker, ada, game_id)
+
+    def items(*args: Any) -> Any:
+        raise RedisConnectionError
+
+    monkeypatch.setattr(worker.store, "items", items)
+    worker.move((ada, bob), game_id)
+    worker.hub.stop()
+    with pytest.raises(RedisConnectionError):
+        worker.clock.result(poll, PAUSE_SECONDS)
+
+
 def test_a_poll_that_did_not_wait_fails_with_the_store(
     worker: MemoryWorker, ada: Credentials, bob: Credentials
 ) -> None:
