@@ -64,7 +64,7 @@ class Moment(NamedTuple):
     def of(cls, services: Services, running: Running, game_id: str) -> Moment:
         """A game as it is now."""
         store = services.store
-        found = store.read(None, game_id).found
+        found = store.read(None, game_id).stored
         assert found is not None
         played = running.redis().hgetall(f"game:{{{game_id}}}:played")
         return cls(

@@ -15,7 +15,7 @@ from api.games.rulesets import read_setup
 from api.games.seats import free_seat
 from api.games.starting import start_if_full
 from api.games.tables import Tables
-from api.games.transactions import MAX_ATTEMPTS, LoadedGame, Transactions, changed
+from api.games.transactions import MAX_ATTEMPTS, LoadedGame, Transactions, apply_change
 from api.model.events import BY_PLAYER, SeatTaken
 from api.model.game import CANCELLED, ENDED, PRIVATE, PUBLIC, Game, Player, SeatRecord, digest, raw
 from api.problems.problem import Problem, invalid
@@ -98,10 +98,10 @@ class GameCreation:
         """Return a game of the host, None if it does not exist. Make sure that it is replicated."""
         for _ in range(MAX_ATTEMPTS):
             reading = self.store.read(None, game_id)
-            if reading.found is None:
+            if reading.stored is None:
                 return None
-            if self.store.confirm(reading.found.game):
-                return LoadedGame(reading.now, host, reading.found)
+            if self.store.confirm(reading.stored.game):
+                return LoadedGame(reading.now, host, reading.stored)
         raise Problem("busy")
 
     def _read_body(self, host: Player, body: NewGame) -> Game:
@@ -182,14 +182,14 @@ class GameCreation:
         caller, old = loaded.caller, loaded.game
         assert caller is not None
         assert old.rematch is not None
-        if self.store.read(None, old.rematch).found is None:
+        if self.store.read(None, old.rematch).stored is None:
             new, is_new = self._commit_new(caller, _rematch_of(old, old.rematch, caller))
             if is_new:
                 return new, True
         return self.tables.join(credentials, old.rematch, None, None), False
 
     def _is_cancelled(self, game_id: str) -> bool:
-        stored = self.store.read(None, game_id).found
+        stored = self.store.read(None, game_id).stored
         return stored is not None and stored.game.status == CANCELLED
 
     # --- Both --------------------------------------------------------------------------
@@ -205,7 +205,7 @@ class GameCreation:
             progress.add_events(BY_PLAYER, seat, SeatTaken(seat, host))
         change = self.transactions.commit(None, start_if_full(progress), now)
         if change is not None:
-            return LoadedGame(now, host, changed(StoredGame(game, None), change)), True
+            return LoadedGame(now, host, apply_change(StoredGame(game, None), change)), True
         # The same request, sent again on another connection, was faster.
         loaded = self._find(host, game.id)
         if loaded is None:

@@ -1,8 +1,8 @@
 """Moves: list the legal ones, check one, play one.
 
-Playing a move is idempotent: the player, the turn and the move are its key, which is looked up
-before anything else, and a move that was played before has the same outcome again. Otherwise the
-refusals come in a fixed order, from the game's status to the rules.
+Playing a move is idempotent: the player, the turn and the move are its key. The key is looked up
+with the game, and a move that was played before has the same outcome again, before any refusal.
+Refusals come in a fixed order, from the game's status to the rules.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from engine.ruleset import COUNTDOWN_RUNNING, NOT_YOUR_TURN, IllegalMove, Move, 
 
 
 class PlayedMove(NamedTuple):
-    """A move that was played: the game after it, and the items of its commit."""
+    """A move that was played, now or before: the game as it is now, and the items of the move."""
 
     loaded: LoadedGame
     items: tuple[HistoryItem, ...]
@@ -69,7 +69,7 @@ class Moves:
         loaded = self.transactions.load(credentials, game_id)
         seat = require_seat(loaded)
         try:
-            state, _ = _apply(loaded, seat, turn, move)
+            state, _ = _outcome_of(loaded, seat, turn, move)
         except Problem as problem:
             return CheckAnswer(
                 legal=False, code=problem.code, rule=problem.rule, detail=problem.detail
@@ -94,10 +94,10 @@ class Moves:
         key = None if credentials is None else _move_key(credentials.player_id, turn, move)
 
         def decide(loaded: LoadedGame) -> Change | None:
-            if loaded.earlier_outcome is not None or key is None:
+            if loaded.played_versions is not None or key is None:
                 return None
             seat = require_seat(loaded)
-            state, outcome = _apply(loaded, seat, turn, move)
+            state, outcome = _outcome_of(loaded, seat, turn, move)
             progress = Progress(loaded.game, state, loaded.now, self.transactions.rng)
             progress.apply_move(seat, move, outcome)
             progress.play_house_moves()
@@ -107,15 +107,15 @@ class Moves:
         loaded, items = self.transactions.update(
             credentials, game_id, decide, if_match=if_match, move_key=key
         )
-        if loaded.earlier_outcome is None:
+        if loaded.played_versions is None:
             return PlayedMove(loaded, items)
-        return self._earlier_move(credentials, loaded, loaded.earlier_outcome)
+        return self._earlier_move(credentials, loaded, loaded.played_versions)
 
     def _earlier_move(
-        self, credentials: Credentials | None, loaded: LoadedGame, outcome: bytes
+        self, credentials: Credentials | None, loaded: LoadedGame, versions: bytes
     ) -> PlayedMove:
         """Return a move that was played before, with the game as it is now."""
-        first, last = msgspec.json.decode(outcome, type=tuple[int, int])
+        first, last = msgspec.json.decode(versions, type=tuple[int, int])
         items = tuple(self.store.items(loaded.game.id, first, last))
         if len(items) <= last - first:
             # A failover between the two reads has lost the items.
@@ -138,7 +138,7 @@ def _move_key(player_id: str, turn: int, move: Move) -> str:
     return f"{player_id}:{turn}:{msgspec.json.encode(move).decode()}"
 
 
-def _apply(loaded: LoadedGame, seat: Seat, turn: int, move: Move) -> tuple[Any, Outcome[Any]]:
+def _outcome_of(loaded: LoadedGame, seat: Seat, turn: int, move: Move) -> tuple[Any, Outcome[Any]]:
     """Return the state before a move and the outcome of the move.
 
     Raises `Problem` if the move is refused, in the order of the contract.

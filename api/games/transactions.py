@@ -44,7 +44,7 @@ MAX_ATTEMPTS = 100
 """Attempts of one transaction. Each conflict is the success of another request."""
 
 FULL_SECONDS = 1.0
-"""Pause between two attempts to settle games for reading requests while the store is full."""
+"""Pause between two attempts to settle a game while the store is full."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,8 @@ class LoadedGame:
         now: The store's time at the read, in ms since 1970.
         caller: The player whose token the request carries, None for an anonymous caller.
         stored: The game and its state.
-        earlier_outcome: What the store keeps of the same move, if the caller has played it before.
+        played_versions: The versions of the items of the same move, as JSON, if the caller has
+            played it before.
         extra_answers: The answers to the extra commands; empty if the game was settled after the
             read, since they may not belong to the settled game.
     """
@@ -63,7 +64,7 @@ class LoadedGame:
     now: int
     caller: Player | None
     stored: StoredGame
-    earlier_outcome: bytes | None = None
+    played_versions: bytes | None = None
     extra_answers: Sequence[Any] = ()
 
     @property
@@ -132,9 +133,9 @@ class Transactions:
     ) -> LoadedGame:
         """Load a game for a caller, and settle it first if it is due.
 
-        The earlier outcome of the move with `move_key` is looked up, and `extra_commands` are sent,
+        The versions of the move with `move_key` are looked up, and `extra_commands` are sent,
         in the same round trip. While the store is full, a due game that is not loaded `for_update`
-        is returned as it is.
+        is returned unsettled.
 
         Raises:
             Problem: ``missing_token`` (unless `anonymous`), ``invalid_token``,
@@ -147,20 +148,24 @@ class Transactions:
         for _ in range(MAX_ATTEMPTS):
             reading = self.store.read(player_id, game_id, move_key, extra_commands)
             caller = credentials and self.players.authenticate(reading, credentials)
-            stored = reading.found
+            stored = reading.stored
             if stored is None or not exists_for(stored.game, caller, admit):
                 raise Problem("game_not_found")
             if not is_due(stored.game, reading.now):
-                return LoadedGame(reading.now, caller, stored, reading.played, reading.extra)
+                return LoadedGame(
+                    reading.now, caller, stored, reading.played_versions, reading.extra
+                )
             settled = settle(stored, reading.now)
             if settled is not None:
                 extra_answers = reading.extra if settled is stored else ()
-                return LoadedGame(reading.now, caller, settled, reading.played, extra_answers)
+                return LoadedGame(
+                    reading.now, caller, settled, reading.played_versions, extra_answers
+                )
             # Another request has changed the game, perhaps by the same move: read all of it again.
         raise Problem("busy")
 
     def settle(self, stored: StoredGame, now: int) -> StoredGame | None:
-        """Commit what the clock and the house players do in a due game, and return the game.
+        """Settle a due game: apply the timeout and the moves of house players, and commit them.
 
         Return None if another request has changed the game. One request of this worker settles a
         game, since computing the moves of house players takes long; the others wait for it and get
@@ -181,7 +186,7 @@ class Transactions:
             progress.apply_timeout()
         progress.play_house_moves()
         change = self.commit(stored.game, progress.to_change(), now)
-        return None if change is None else changed(stored, change)
+        return None if change is None else apply_change(stored, change)
 
     def settle_unless_full(self, stored: StoredGame, now: int) -> StoredGame | None:
         """Settle a due game as `settle` does. While the store is full, return the game as it is."""
@@ -218,7 +223,7 @@ class Transactions:
             loaded = self.load(
                 credentials, game_id, move_key=move_key, admit=admit, for_update=True
             )
-            is_repeated = loaded.earlier_outcome is not None
+            is_repeated = loaded.played_versions is not None
             if not is_repeated and if_match is not None and not if_match(loaded.tag):
                 raise Problem("precondition_failed")
             change = decide(loaded)
@@ -228,7 +233,7 @@ class Transactions:
                 continue
             committed = self.commit(loaded.game, change, loaded.now)
             if committed is not None:
-                after = changed(loaded.stored, committed)
+                after = apply_change(loaded.stored, committed)
                 return LoadedGame(loaded.now, loaded.caller, after), committed.items
         raise Problem("busy")
 
@@ -275,7 +280,7 @@ def _count_commit(before: Game | None, after: Game, items: Iterable[HistoryItem]
         metrics.game_changed(after.ruleset, after.status)
 
 
-def changed(before: StoredGame, change: Change) -> StoredGame:
+def apply_change(before: StoredGame, change: Change) -> StoredGame:
     """Return a stored game as it is after a change."""
     if change.state is None:
         return StoredGame(change.game, before.state)
@@ -283,14 +288,14 @@ def changed(before: StoredGame, change: Change) -> StoredGame:
 
 
 def _newly_concerned(before: Game | None, after: Game) -> set[str]:
-    """Return the players whom a game concerns after a change, or concerns more than before."""
+    """Return the new members of a game, and the members who became occupants."""
     if before is None:
         return after.members()
     return (after.members() - before.members()) | (after.occupants() - before.occupants())
 
 
 def exists_for(game: Game, caller: Player | None, admit: Admission | None = None) -> bool:
-    """Return whether a game exists for a caller: a private game does for members and guests."""
+    """Return whether a game exists for a caller: a private one for members and admitted callers."""
     if game.visibility != PRIVATE:
         return True
     if caller is None:

@@ -159,7 +159,7 @@ class TurnQueries:
             if not is_due(stored.game, now):
                 return stored
             settled = self.transactions.settle_unless_full(stored, now)
-            return settled or self.store.read(None, stored.game.id).found
+            return settled or self.store.read(None, stored.game.id).stored
 
         stored = [each for each in self.store.games_with_state(ids).values() if each is not None]
         for each in each_readable(stored, _game_id, settle):

@@ -185,7 +185,7 @@ class EventStream:
 
     def _snapshots(self, waiter: Waiter) -> Iterator[SharedSnapshot | None]:
         """Yield the game now and after each change, and None when a ping is due."""
-        topic = self.hub.game_topic(self._game_id, is_readable=True)
+        topic = self.hub.game_topic(self._game_id, was_just_read=True)
         waiter.watch(topic, lambda _: True)
         if self._player_id is not None:
             waiter.watch(self.hub.player_topic(self._player_id), self._on_player_news)

@@ -30,7 +30,7 @@ from api.storage.pubsub import ChannelNodes, Subscriptions
 from api.storage.store import Store
 
 RECHECK_SECONDS = 3.0
-"""Time between two rechecks of a game, and so the delay of news after a lost notification."""
+"""Time between two rechecks of a game: the longest delay of news after a lost notification."""
 
 LINGER_SECONDS = 5.0
 """How long a subscription outlives its last waiter: most clients wait again at once."""
@@ -44,7 +44,7 @@ READ_BATCH = 100
 MAX_SETTLING = 2
 """Games that are settled at the same time.
 
-The first part of settling a game is not interrupted; for many games at once it would keep the
+The first time slice of settling a game comes at once; for many games together it would keep the
 worker from other requests.
 """
 
@@ -62,7 +62,10 @@ DEADLINE_MARGIN_MS = 5
 """Delay after a deadline before the game is read, since the clocks may differ."""
 
 MAX_WATCHED = 300
-"""Games of one player that are watched, its own first: more than a player can have."""
+"""Games of one player that are watched, those it plays or hosts first.
+
+Only seat reservations can make them more.
+"""
 
 
 class Hub:
@@ -97,13 +100,13 @@ class Hub:
             waiter.stop()
         return waiter
 
-    def game_topic(self, game_id: str, *, is_readable: bool = False) -> GameTopic:
-        """Return the topic of a game. `is_readable`: the caller has just read the game."""
+    def game_topic(self, game_id: str, *, was_just_read: bool = False) -> GameTopic:
+        """Return the topic of a game. `was_just_read`: the request has just read the game."""
         topic = self._topics.get(game_channel(game_id))
         if topic is None:
             topic = self._add(GameTopic(game_id))
         assert isinstance(topic, GameTopic)
-        if is_readable:
+        if was_just_read:
             topic.fault = None
         if topic.snapshot is None and topic.ready.is_set() and not topic.is_set_aside:
             self._mark_stale(topic)
@@ -217,7 +220,7 @@ class Hub:
         if isinstance(snapshot, Unreadable):
             raise snapshot
         self.set_clock(snapshot.now)
-        if snapshot.found is not None and is_due(snapshot.found.game, snapshot.now):
+        if snapshot.stored is not None and is_due(snapshot.stored.game, snapshot.now):
             if not topic.is_settling:
                 topic.is_settling = True
                 gevent.spawn(self._settle, topic, snapshot)
@@ -250,10 +253,10 @@ class Hub:
             topic.is_settling = False
 
     def _settle_now(self, topic: GameTopic, snapshot: Snapshot) -> None:
-        assert snapshot.found is not None
-        settled = self.transactions.settle(snapshot.found, snapshot.now)
+        assert snapshot.stored is not None
+        settled = self.transactions.settle(snapshot.stored, snapshot.now)
         shown = topic.snapshot
-        is_newest = shown is None or shown.fingerprint.version == snapshot.found.game.version
+        is_newest = shown is None or shown.fingerprint.version == snapshot.stored.game.version
         if settled is not None and is_newest:
             self._show(topic, Snapshot(snapshot.now, settled))
         else:

@@ -1,8 +1,8 @@
 """Long polls: requests that wait for news, at most for a given time.
 
 A request says what the client knows already, so news that came between two requests is answered at
-once. Every wait ends with an answer. If the store fails meanwhile, the answer is what was read when
-the wait began.
+once. If the store fails during the wait, the answer is what was last read. If the game expires or
+cannot be read any more, the answer is a problem.
 """
 
 from __future__ import annotations
@@ -106,7 +106,7 @@ class LongPolls:
             return game is None or has_ended(game) or is_news(game)
 
         with self.hub.waiter() as waiter:
-            topic = self.hub.game_topic(loaded.game.id, is_readable=True)
+            topic = self.hub.game_topic(loaded.game.id, was_just_read=True)
             waiter.watch(topic, ends_wait)
             while (left := until - time.monotonic()) > 0 and not self.hub.is_stopping:
                 if topic.fault is not None:
@@ -129,7 +129,7 @@ class LongPolls:
         if isinstance(snapshot, Unreadable):
             raise snapshot
         self.hub.set_clock(snapshot.now)
-        return self._with_game(loaded, snapshot.found)
+        return self._with_game(loaded, snapshot.stored)
 
     def _with_game(self, loaded: LoadedGame, stored: StoredGame | None) -> LoadedGame:
         if stored is None or not exists_for(stored.game, loaded.caller):
@@ -203,7 +203,7 @@ class LongPolls:
                         return self._polled(last)
                     left = until - time.monotonic()
                     waiter.wait(left if is_notified else min(left, RECHECK_SECONDS))
-                # A game that waited for the caller may not wait any more, which is no news.
+                # Read again: a game may have left the caller's list without waking this poll.
                 with suppress(RedisError):
                     last = self._read_turns(credentials, since)
                 polled = self._polled(last)
@@ -227,7 +227,7 @@ class LongPolls:
     def _watch_games(
         self, waiter: Waiter, topic: PlayerTopic, watched: set[str], turns: Turns, until: float
     ) -> bool:
-        """Watch all games that may concern a player; return whether notifications are heard.
+        """Watch the games that may concern a player; return whether subscriptions are confirmed.
 
         A read after this misses no news. If notifications are not heard now, the caller has to
         read again from time to time.

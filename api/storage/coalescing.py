@@ -1,8 +1,8 @@
-"""Request coalescing: callers share round trips to the store, and no caller gets all of it.
+"""Request coalescing: callers share round trips to the store; each may have a few in flight.
 
 While one batch is in flight, requests that arrive wait for it and then travel together in the next
 one: most of the cost of a round trip does not depend on how much it carries. When a batch fails,
-all waiting requests fail with it: they have waited as long for a store that is down.
+all waiting requests fail at once: the store is probably down.
 
 This module does not know the store: its user says how a batch is executed.
 """
@@ -105,7 +105,7 @@ class CallerLimits:
     """Limits the concurrent requests of each caller: `with limits.of(caller):` waits for a slot."""
 
     MAX_CALLERS = 1000
-    """From so many on, callers without a request in flight are forgotten."""
+    """Above this number, callers without a request in flight are forgotten."""
 
     def __init__(self, limit: int) -> None:
         self._limit = limit

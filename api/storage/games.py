@@ -8,7 +8,7 @@ module decides nothing about games: it reads them, and writes the changes that i
 | --- | --- |
 | `game:{ID}` | hash: `game` (the document), `state`, `deal`, `version`, `commit` |
 | `game:{ID}:items` | list: the history; the item of version v is at index v - 1 |
-| `game:{ID}:played` | hash: each move of a player, by player, turn and move, with its items |
+| `game:{ID}:played` | hash: by player, turn and move, the versions of the first and last item |
 
 The commit publishes a game's version on the channel `game:{ID}`: with SPUBLISH on a cluster, but
 with PUBLISH, which reaches all nodes, on a cluster that does not know SPUBLISH.
@@ -69,10 +69,10 @@ class StoredGame:
 
 
 class Change(Struct, frozen=True, kw_only=True):
-    """What one commit writes. `game` has the new version and commit id; None is left as it is.
+    """What one commit writes. `game` has the new version and commit id.
 
-    `state` is the encoded `position`; `played` is the key of a move and the versions of the
-    history items that it caused.
+    A field that is None is not written. `state` is the encoded `position`; `played` is the key of
+    a move and the versions of the history items that it caused.
     """
 
     game: Game
@@ -87,7 +87,7 @@ class Snapshot(NamedTuple):
     """A game at a time (ms of the store's clock), None if it has expired."""
 
     now: int
-    found: StoredGame | None
+    stored: StoredGame | None
 
 
 class Fingerprint(NamedTuple):
@@ -105,7 +105,7 @@ class GameStore:
     """Typed access to stored games. Any call may raise `redis.RedisError`.
 
     A method about one game may raise `Unreadable` or a subclass. A method about several games
-    reports it for each game, so that one damaged game does not hide the others.
+    treats each game apart, so that one damaged game does not hide the others.
     """
 
     client: StoreClient
@@ -173,8 +173,8 @@ class GameStore:
     def confirm(self, game: Game) -> bool:
         """Make sure that the last commit of a game is replicated; return False if it is lost.
 
-        An earlier response about it may have been that it was not replicated, and it may have been
-        read from a master that is not one any more.
+        The commit may not be replicated: an earlier response said so, or the game was read from a
+        demoted master.
         """
         if not self.client.waits_for_replicas:
             return True

@@ -18,15 +18,16 @@ from api.storage.players import PlayerStore
 
 
 class Reading(NamedTuple):
-    """The result of one round trip: time (ms), account, game, versions of a played move's items.
+    """The result of one round trip: time (ms), account and game.
 
-    `extra` has the replies to the extra commands, as they came.
+    `played_versions` are the versions of the items of a move played before, as JSON; `extra` has
+    the replies to the extra commands, as they came.
     """
 
     now: int
     account: Account | None
-    found: StoredGame | None
-    played: bytes | None
+    stored: StoredGame | None
+    played_versions: bytes | None
     extra: Sequence[Any]
 
 
@@ -40,7 +41,7 @@ class Store(GameStore, PlayerStore):
         self,
         player_id: str | None,
         game_id: str | None = None,
-        played: str | None = None,
+        move_key: str | None = None,
         extra: Sequence[Command] = (),
     ) -> Reading:
         """Read the time, an account, a game and a move played before, in one round trip.
@@ -56,12 +57,12 @@ class Store(GameStore, PlayerStore):
             commands = [Command("", ("TIME",))]
         if player_id is not None:
             commands.append(players.account_command(player_id))
-        if game_id is not None and played is not None:
-            commands.append(games.played_command(game_id, played))
+        if game_id is not None and move_key is not None:
+            commands.append(games.played_command(game_id, move_key))
         replies = self.client.execute([*commands, *extra], keep_unreadable=True)
         own = iter(map(readable, replies[: len(commands)]))
         now = games.read_time(next(own))
         note_time(now)
-        found = games.read_game(game_id, next(own)) if game_id is not None else None
+        stored = games.read_game(game_id, next(own)) if game_id is not None else None
         account = players.read_account(player_id, next(own)) if player_id is not None else None
-        return Reading(now, account, found, next(own, None), replies[len(commands) :])
+        return Reading(now, account, stored, next(own, None), replies[len(commands) :])

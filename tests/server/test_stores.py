@@ -110,7 +110,7 @@ def test_a_game_is_confirmed_only_as_it_was_read(watched: Watched, tmp_path: Pat
         _, game_id = seat_two(service.url)
     link, _ = connect(Settings(redis_url=watched.url, wait_replicas=1))
     store = Store(link)
-    found = store.read(None, game_id).found
+    found = store.read(None, game_id).stored
     assert found is not None
     assert store.confirm(found.game)
     assert not store.confirm(replace(found.game, commit="lost"))

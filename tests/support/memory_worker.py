@@ -135,7 +135,7 @@ class MemoryWorker:
 
     def game(self, game_id: str) -> Game:
         """A game as it is stored."""
-        found = self.store.read(None, game_id).found
+        found = self.store.read(None, game_id).stored
         assert found is not None
         return found.game
 

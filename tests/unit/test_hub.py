@@ -44,7 +44,7 @@ def wait_for(
 
     def wait() -> float:
         with worker.hub.waiter() as waiter:
-            waiter.watch(worker.hub.game_topic(game_id, is_readable=True), wants)
+            waiter.watch(worker.hub.game_topic(game_id, was_just_read=True), wants)
             waiter.wait(seconds)
         return worker.clock.now
 
@@ -54,7 +54,7 @@ def wait_for(
 def keep_waiting(worker: MemoryWorker, game_id: str) -> Waiter:
     """A waiter that stays and ignores what wakes it."""
     waiter = worker.hub.waiter()
-    waiter.watch(worker.hub.game_topic(game_id, is_readable=True), wants_all)
+    waiter.watch(worker.hub.game_topic(game_id, was_just_read=True), wants_all)
     worker.clock.settle()
     return waiter
 
@@ -183,7 +183,7 @@ def test_many_stale_games_are_read_in_large_batches(
     ids = [worker.create(hosts[number % 3]) for number in range(READ_BATCH + 20)]
     for game_id in ids:
         waiter = worker.hub.waiter()
-        waiter.watch(worker.hub.game_topic(game_id, is_readable=True), wants_all)
+        waiter.watch(worker.hub.game_topic(game_id, was_just_read=True), wants_all)
     worker.clock.settle()
     reads = counted(monkeypatch, worker.store, "snapshots")
     for game_id in ids:
@@ -358,7 +358,7 @@ def test_a_due_game_that_another_request_settles_is_read_again(
     game_id = worker.seated(ada, bob, turn_seconds=60)
     shown: list[Game | None] = []
     waiter = worker.hub.waiter()
-    topic = worker.hub.game_topic(game_id, is_readable=True)
+    topic = worker.hub.game_topic(game_id, was_just_read=True)
     waiter.watch(topic, lambda game: shown.append(game) is None)
     settle = worker.transactions.settle
 
@@ -471,7 +471,7 @@ def test_all_games_are_rechecked_in_parts_spread_over_the_time(
     hosts = [worker.player() for _ in range(4)]
     ids = [worker.create(hosts[number % 4]) for number in range(RECHECK_BATCH + 50)]
     for game_id in ids:
-        worker.hub.waiter().watch(worker.hub.game_topic(game_id, is_readable=True), wants_all)
+        worker.hub.waiter().watch(worker.hub.game_topic(game_id, was_just_read=True), wants_all)
     marks, times = worker.store.fingerprints, []
     monkeypatch.setattr(
         worker.store,

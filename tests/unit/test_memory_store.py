@@ -180,10 +180,10 @@ def test_a_commit_writes_the_game_its_items_and_the_move(store: Store) -> None:
     next_one = replace(change(game, "second", items=3), played=("a:1:move", "[1,3]"))
     assert store.commit(game, next_one, LONG_MS)
     reading = store.read(None, game.id, "a:1:move")
-    assert reading.found is not None
-    assert reading.found.game == next_one.game
-    assert reading.played == b"[1,3]"
-    assert store.read(None, game.id, "a:2:move").played is None
+    assert reading.stored is not None
+    assert reading.stored.game == next_one.game
+    assert reading.played_versions == b"[1,3]"
+    assert store.read(None, game.id, "a:2:move").played_versions is None
     assert store.items(game.id, 1, 10) == list(next_one.items)
     assert store.items(game.id, 2, 2) == [next_one.items[1]]
     assert store.items(game.id, 4, 9) == []
@@ -196,9 +196,9 @@ def test_a_commit_writes_the_game_its_items_and_the_move(store: Store) -> None:
     first, second = store.snapshots([game.id, unknown])
     assert not isinstance(first, Unreadable)
     assert not isinstance(second, Unreadable)
-    assert first.found is not None
-    assert first.found.game == next_one.game
-    assert second.found is None
+    assert first.stored is not None
+    assert first.stored.game == next_one.game
+    assert second.stored is None
 
 
 def test_a_commit_to_another_state_changes_nothing(store: Store) -> None:
@@ -231,7 +231,7 @@ def test_a_game_expires(store: Store) -> None:
     game = new_game(player(store))
     assert store.commit(None, Change(game=game), 20)
     time.sleep(0.03)
-    assert store.read(None, game.id).found is None
+    assert store.read(None, game.id).stored is None
     assert store.fingerprints([game.id]) == [Fingerprint(None, None)]
 
 
