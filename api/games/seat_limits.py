@@ -11,7 +11,7 @@ from __future__ import annotations
 from api.config.rate_policies import SITTINGS
 from api.model.game import OPEN, Game, Player
 from api.observability.context import note_standing
-from api.ratelimit.limiter import Limiter, too_many
+from api.ratelimit.limiter import Limiter, refuse_if_over
 
 
 class SeatLimits:
@@ -22,10 +22,7 @@ class SeatLimits:
 
     def check(self, game: Game, player: Player) -> None:
         """Raise `Problem` (``too_many_requests``) if the limit is used up."""
-        standing = self._limiter.look(SITTINGS, _counter(game, player))
-        if standing is not None and standing.is_over:
-            note_standing(standing)
-            raise too_many(standing)
+        refuse_if_over(self._limiter.look(SITTINGS, _counter(game, player)))
 
     def count(self, game: Game, player: Player) -> None:
         """Count that a player has taken a seat."""

@@ -16,6 +16,7 @@ from redis import RedisError
 
 from api.config.rate_policies import Policy
 from api.observability import metrics
+from api.observability.context import note_standing
 from api.problems.problem import Problem
 from api.storage.client import StoreClient
 from api.storage.counters import SharedCounters, Window, WorkerCounters
@@ -35,6 +36,13 @@ class Standing(NamedTuple):
     is_over: bool
     remaining: int
     reset: int
+
+
+def refuse_if_over(standing: Standing | None) -> None:
+    """Raise `Problem` (``too_many_requests``) and tell the standing if the limit is used up."""
+    if standing is not None and standing.is_over:
+        note_standing(standing)
+        raise too_many(standing)
 
 
 def too_many(standing: Standing) -> Problem:

@@ -20,7 +20,7 @@ from api.model.game import digest
 from api.observability import context
 from api.observability.context import RequestContext
 from api.problems.problem import FieldError, Problem
-from api.ratelimit.limiter import Limiter, Standing, too_many
+from api.ratelimit.limiter import Limiter, Standing, refuse_if_over, too_many
 from api.web.headers import CACHING
 from api.web.problem_responses import problem_response
 from api.web.request import Request, current_request
@@ -114,7 +114,7 @@ class RateLimits:
             self._take(REQUESTS, request_context)
         if credential is None:
             # Failures of an address do not shut out its callers that have a token.
-            self._check_failures(request_context)
+            refuse_if_over(self._limiter.look(FAILURES, request_context.address))
         for name in names:
             if name != MOVES:
                 self._take(name, request_context)
@@ -150,14 +150,7 @@ class RateLimits:
         standing = self._limiter.count(name, key)
         if standing is not None:
             request_context.tell(standing)
-            if standing.is_over:
-                raise too_many(standing)
-
-    def _check_failures(self, request_context: RequestContext) -> None:
-        standing = self._limiter.look(FAILURES, request_context.address)
-        if standing is not None and standing.is_over:
-            request_context.tell(standing)
-            raise too_many(standing)
+            refuse_if_over(standing)
 
     def _count_outcome(self, request_context: RequestContext) -> Standing | None:
         """Count failures, and moves that changed nothing. Return a limit that is now used up."""

@@ -18,21 +18,6 @@ class Request(flask.Request):
         """The caller's token, None without one. Raises `Problem` (``invalid_token``)."""
         return read_credentials(self.environ.get("HTTP_AUTHORIZATION"))
 
-    @property
-    def preferred(self) -> str | None:
-        """The header Prefer."""
-        return self.environ.get("HTTP_PREFER")
-
-    @property
-    def required_tags(self) -> str | None:
-        """The header If-Match."""
-        return self.environ.get("HTTP_IF_MATCH")
-
-    @property
-    def known_tags(self) -> str | None:
-        """The header If-None-Match."""
-        return self.environ.get("HTTP_IF_NONE_MATCH")
-
 
 def current_request() -> Request:
     """Return the request that is being answered."""

@@ -56,7 +56,7 @@ def credentials() -> Credentials | None:
 
 def if_match(tag: str) -> bool:
     """Tell whether the caller's If-Match, if any, matches the tag of getGame's answer."""
-    required = current_request().required_tags
+    required = current_request().environ.get("HTTP_IF_MATCH")
     return not required or _names(required, f'"{GAME}-{tag}"')
 
 
@@ -115,7 +115,7 @@ def is_known(found: LoadedGame, what: str) -> bool:
 
 def _has(tag: str) -> bool:
     """Tell whether the caller's If-None-Match matches this tag."""
-    said = current_request().known_tags
+    said = current_request().environ.get("HTTP_IF_NONE_MATCH")
     return said is not None and _names(said, tag, is_weak=True)
 
 
@@ -137,7 +137,7 @@ def shown(found: LoadedGame) -> Raw:
 
 def preferred_wait() -> int | None:
     """Return how many seconds the caller would wait for a change (RFC 7240), None if not."""
-    preferred = current_request().preferred
+    preferred = current_request().environ.get("HTTP_PREFER")
     if preferred is None:
         return None
     found = re.search(r"(?:^|[,;\s])wait\s*=\s*\"?([0-9]{1,9})", preferred)
