@@ -234,6 +234,25 @@ def test_an_end_whose_entry_is_read_before_its_commit_is_told_later(
     assert ended(ask(worker, bob, told)) == []
 
 
+def test_a_game_that_ends_while_turns_are_read_is_told_as_ended(
+    worker: MemoryWorker, ada: Credentials, bob: Credentials, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = ask(worker, ada)
+    game_id = worker.seated(ada, bob)
+    worker.clock.advance(COMMIT_MS / 1000)
+    read = worker.store.games_with_state
+
+    def after_the_end(ids: list[str]) -> Any:
+        monkeypatch.setattr(worker.store, "games_with_state", read)
+        for player in (ada, bob):
+            worker.leave(player, game_id)
+        return read(ids)
+
+    monkeypatch.setattr(worker.store, "games_with_state", after_the_end)
+    told = ask(worker, ada, before)
+    assert (waiting(told), ended(told)) == ([], [game_id])
+
+
 def test_an_end_long_ago_is_looked_at_no_more(
     worker: MemoryWorker, ada: Credentials, bob: Credentials, monkeypatch: pytest.MonkeyPatch
 ) -> None:
