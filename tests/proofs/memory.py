@@ -18,7 +18,6 @@ import threading
 import time
 from collections.abc import Iterator
 from datetime import datetime
-from http.client import HTTPResponse
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -312,10 +311,11 @@ class Company:
         for _ in range(1, game["seat_count"]):
             _created(self._new().persist("POST", f"{path}/seats", invite))
         with self._stream(path) as stream:
-            _read_until(stream, b"event: snapshot")
+            lines = stream.lines()
+            _read_until(lines, "event: snapshot")
             for _ in range(MOVES):
                 self._move(path)
-            _read_until(stream, b"event: update")
+            _read_until(lines, "event: update")
         self._host.get(f"{path}/events?since=0")
         # A game that all players left is cancelled, and kept for a day.
         made = Made(game["id"], is_finished=False)
@@ -355,8 +355,8 @@ def _created(answer: Response) -> Any:
     return answer.json()
 
 
-def _read_until(stream: HTTPResponse, wanted: bytes) -> None:
-    for line in stream:
+def _read_until(lines: Iterator[str], wanted: str) -> None:
+    for line in lines:
         if line.startswith(wanted):
             return
     raise LookupError(f"the stream has ended without {wanted!r}")
