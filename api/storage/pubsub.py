@@ -120,7 +120,7 @@ class Subscriptions:
             while self._unassigned:
                 try:
                     self._assign()
-                except Exception as error:  # whatever it is, go on
+                except Exception as error:  # no error may end the subscriptions
                     self._note_interruption(error)
                     gevent.sleep(PAUSE_SECONDS)
                     self._refresh()
