@@ -47,7 +47,6 @@ from engine.ruleset import (
     InvalidDeal,
     InvalidOptions,
     Move,
-    MoveType,
     Option,
     Outcome,
     Result,
@@ -777,13 +776,11 @@ CONTRAST: Ruleset[Options, Deal, State, Choose | Count, ContrastTable] = Ruleset
             name="expert",
             type="boolean",
             default=False,
-            description="Three symbol cards instead of two lie in each row, three are in hand.",
         ),
         Option(
             name="countdown_seconds",
             type="integer",
             default=COUNTDOWN_SECONDS,
-            description="How many seconds a seat that is counted on has to lay its card.",
             minimum=1,
             maximum=MAX_COUNTDOWN_SECONDS,
         ),
@@ -791,13 +788,6 @@ CONTRAST: Ruleset[Options, Deal, State, Choose | Count, ContrastTable] = Ruleset
             name="pictures",
             type="strings",
             default=None,
-            description=(
-                "The pictures to play with, picture-1 to picture-74 if none are given: "
-                "different plain names or https addresses of at most "
-                f"{MAX_PICTURE_LENGTH} characters, together {MAX_PICTURES_BYTES} bytes. At least "
-                + ", ".join(f"{fewest_pictures(seats)} with {seats} seats" for seats in TAKEN_OUT)
-                + "."
-            ),
             minimum=min(fewest_pictures(seats) for seats in TAKEN_OUT),
             maximum=len(PICTURES),
         ),
@@ -808,10 +798,6 @@ CONTRAST: Ruleset[Options, Deal, State, Choose | Count, ContrastTable] = Ruleset
             Component("symbol_card", card, count=max(TAKEN_OUT), parts=SYMBOLS_ON[card])
             for card in SYMBOL_CARDS
         ),
-    ),
-    move_types=(
-        MoveType("choose", "Lay a symbol card face down, with this symbol towards the picture."),
-        MoveType("count", "Start the countdown on the one seat that has not laid a card."),
     ),
     options_type=Options,
     deal_type=Deal,

@@ -46,7 +46,6 @@ from engine.ruleset import (
     IllegalMove,
     InvalidDeal,
     Move,
-    MoveType,
     Option,
     Outcome,
     Preview,
@@ -961,16 +960,10 @@ MIT_LIST_UND_TUECKE: Ruleset[Options, Deal, State, AnyMove, MitListTable] = Rule
             "open_piles",
             "boolean",
             False,
-            "Show every face-up pile in full, and how many cards lie face down.",
         ),
     ),
     components=tuple(
         Component("card", card, color=COLOR_OF[card], value=VALUE_OF[card]) for card in CARDS
-    ),
-    move_types=(
-        MoveType("play", "Play a hand card to the trick; it never holds a fourth colour."),
-        MoveType("take", "As the high seat, take cards of your choice out of the trick."),
-        MoveType("keep", "Having all four colours, choose the two that will score."),
     ),
     options_type=Options,
     deal_type=Deal,

@@ -38,7 +38,6 @@ from engine.ruleset import (
     IllegalMove,
     InvalidDeal,
     Move,
-    MoveType,
     Outcome,
     Preview,
     Result,
@@ -644,10 +643,6 @@ PARADE: Ruleset[Options, Deal, State, Play | Discard, ParadeTable] = Ruleset(
     options=(),
     components=tuple(
         Component("card", card, color=COLOR_OF[card], value=VALUE_OF[card]) for card in CARDS
-    ),
-    move_types=(
-        MoveType("play", "Play a hand card to the end of the parade."),
-        MoveType("discard", "After the last round, throw two hand cards away, in any order."),
     ),
     options_type=Options,
     deal_type=Deal,

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from random import Random
-from typing import Annotated, Any, Generic, TypeVar
+from typing import Annotated, Any, Generic, TypeVar, get_args
 
 import msgspec
 from msgspec import Struct
@@ -22,7 +22,6 @@ from engine.published import (
     NamedChoice,
     bounded,
     described,
-    published_as,
 )
 
 NOT_YOUR_TURN = "not_your_turn"
@@ -168,52 +167,33 @@ class Result(Struct, frozen=True):
 
 
 class Option(Struct, frozen=True):
-    """An option of a ruleset, for createGame."""
+    """An option of a ruleset. ``default`` is None if there is none.
 
-    name: Annotated[str, described("The member of `options` that sets it.")]
-    type: Annotated[str, published_as(OPTION_TYPE, "The type of its value.")]
-    # Of any type: of a union of texts, numbers and lists openapi-generator makes a Java class that
-    # does not compile.
-    default: Annotated[
-        Any,
-        described("The value if the option is not given; null if there is no default."),
-    ]
-    description: Annotated[str, described("What it changes, in sentences for people.")]
-    minimum: Annotated[
-        int | None,
-        described("The least value, or the fewest texts; null if there is no bound.", minimum=0),
-    ] = None
-    maximum: Annotated[
-        int | None,
-        described("The greatest value, or the most texts; null if there is no bound.", minimum=0),
-    ] = None
-    choices: Annotated[
-        tuple[str, ...] | None,
-        described("The allowed texts; null if the option is no choice between texts."),
-    ] = None
+    ``type`` is one of `OPTION_TYPE`; ``choices`` are the allowed texts, None if the option is no
+    choice between texts. The bounds are those of a number, or of the number of texts.
+    """
+
+    name: str
+    type: str
+    default: Any
+    minimum: int | None = None
+    maximum: int | None = None
+    choices: tuple[str, ...] | None = None
 
 
 class Component(Struct, frozen=True):
-    """A kind of thing in the box."""
+    """A kind of thing in the box, and how many of it there are.
 
-    kind: Annotated[str, described("Its kind, for example `card`.")]
-    name: Annotated[str, described("The name in moves, tables and events.")]
-    count: Annotated[int, described("How many there are in the box.", minimum=1)] = 1
-    color: Annotated[str | None, described("Its colour; null without one.")] = None
-    value: Annotated[
-        int | None, described("The value printed on it; null without one.", minimum=0)
-    ] = None
-    parts: Annotated[
-        tuple[str, ...],
-        described("The names of its symbols or of its two faces; empty for most things."),
-    ] = ()
+    ``name`` is its name in moves, tables and events; ``parts`` are the names of its symbols or of
+    its two faces.
+    """
 
-
-class MoveType(Struct, frozen=True):
-    """A type of move of a game."""
-
-    type: Annotated[str, described("The `type` of such a move.")]
-    description: Annotated[str, described("What it does, in a sentence for people.")]
+    kind: str
+    name: str
+    count: int = 1
+    color: str | None = None
+    value: int | None = None
+    parts: tuple[str, ...] = ()
 
 
 OptionsT = TypeVar("OptionsT", bound=Struct)
@@ -269,9 +249,6 @@ class Ruleset(Generic[OptionsT, DealT, StateT, MoveT, TableT]):
 
     components: tuple[Component, ...]
     """Everything in the box, each kind of thing once."""
-
-    move_types: tuple[MoveType, ...]
-    """The types of move, one for each member of ``move_type``."""
 
     options_type: type[OptionsT]
     """The struct of the options; its defaults are those of the catalogue."""
@@ -330,6 +307,12 @@ class Ruleset(Generic[OptionsT, DealT, StateT, MoveT, TableT]):
 
     check_options: Callable[[int, OptionsT], None] = any_options
     """``check_options(seats, options)``: what the struct cannot check. Raises `InvalidOptions`."""
+
+    @property
+    def move_types(self) -> tuple[str, ...]:
+        """The ``type`` of each type of move."""
+        shapes = get_args(self.move_type) or (self.move_type,)
+        return tuple(shape.__struct_config__.tag for shape in shapes)
 
     def check_seats(self, seats: int) -> None:
         """Raise `InvalidSeatCount` unless the game allows this number of seats."""

@@ -40,7 +40,6 @@ from engine.ruleset import (
     IllegalMove,
     InvalidDeal,
     Move,
-    MoveType,
     Option,
     Outcome,
     Preview,
@@ -784,10 +783,6 @@ TEA_TIME: Ruleset[Options, Deal, State, Pick, TeaTimeTable] = Ruleset(
             name="grid",
             type="string",
             default=Layout.ROWS.value,
-            description=(
-                "How the faces alternate in a new grid: `rows`, on from row to row as the cards "
-                "are laid; `checkerboard`, so that neighbours always differ."
-            ),
             choices=tuple(layout.value for layout in Layout),
         ),
     ),
@@ -803,7 +798,6 @@ TEA_TIME: Ruleset[Options, Deal, State, Pick, TeaTimeTable] = Ruleset(
         ),
         Component(kind="card", name=ALICE),
     ),
-    move_types=(MoveType("pick", "Take one to three neighbouring cards in a line, in any order."),),
     options_type=Options,
     deal_type=Deal,
     state_type=State,

@@ -27,7 +27,7 @@ from api.model.game import GameStatus, Player, Visibility
 from api.model.members import Hash, Id, Moment, Number, SeatCount, Turn
 from engine.published import MAX_SEATS, NamedUnion, bounded, by_seat, described, published_as
 from engine.registry import RULESETS
-from engine.ruleset import Component, Event, Move, MoveType, Option, Preview, Result, Seat, Table
+from engine.ruleset import OPTION_TYPE, Event, Move, Preview, Result, Seat, Table
 
 EVENTS = NamedUnion(
     "GameEvent",
@@ -479,23 +479,104 @@ class SeatCounts(Struct, frozen=True):
     maximum: Annotated[int, described("The largest number of seats.", minimum=1)]
 
 
+class OptionChoice(Struct, frozen=True):
+    """A text that an option can have."""
+
+    value: Annotated[str, described("The text, as createGame takes it.")]
+    title: Annotated[str, described("Its title for people.")]
+
+
+class RulesetOption(Struct, frozen=True):
+    """An option of createGame."""
+
+    name: Annotated[str, described("The member of `options` that sets it.")]
+    title: Annotated[str, described("Its title for people.")]
+    type: Annotated[str, published_as(OPTION_TYPE, "The type of its value.")]
+    # Of any type: of a union of texts, numbers and lists openapi-generator makes a Java class that
+    # does not compile.
+    default: Annotated[
+        Any,
+        described("The value if the option is not given; null if there is no default."),
+    ]
+    description: Annotated[str, described("What it changes, in sentences for people.")]
+    minimum: Annotated[
+        int | None,
+        described("The least value, or the fewest texts; null if there is no bound.", minimum=0),
+    ]
+    maximum: Annotated[
+        int | None,
+        described("The greatest value, or the most texts; null if there is no bound.", minimum=0),
+    ]
+    choices: Annotated[
+        tuple[OptionChoice, ...] | None,
+        described("The allowed texts; null if the option is no choice between texts."),
+    ]
+
+
+class ComponentAnswer(Struct, frozen=True):
+    """A kind of thing in the box."""
+
+    kind: Annotated[str, described("Its kind, for example `card`.")]
+    name: Annotated[str, described("The name in moves, tables and events.")]
+    title: Annotated[str, described("Its title for people.", examples=["red 7"])]
+    count: Annotated[int, described("How many there are in the box.", minimum=1)]
+    color: Annotated[str | None, described("Its colour; null without one.")]
+    value: Annotated[int | None, described("The value printed on it; null without one.", minimum=0)]
+    parts: Annotated[
+        tuple[str, ...],
+        described("The names of its symbols or of its two faces; empty for most things."),
+    ]
+
+
+class MoveTypeAnswer(Struct, frozen=True):
+    """A type of move of a game."""
+
+    type: Annotated[str, described("The `type` of such a move.")]
+    title: Annotated[str, described("Its title for people.")]
+    description: Annotated[str, described("What it does, in a sentence for people.")]
+
+
+class RefusalAnswer(Struct, frozen=True):
+    """Why a move can be refused."""
+
+    rule: Annotated[str, described("The `rule` of an `illegal_move` problem.")]
+    text: Annotated[str, described("What is wrong, in a sentence for people.")]
+
+
+class TitleAnswer(Struct, frozen=True):
+    """What people call something that has a name in tables, moves and events."""
+
+    name: Annotated[str, described("The name: of a colour, a symbol, a face, a card.")]
+    title: Annotated[str, described("Its title for people.")]
+
+
 class RulesetAnswer(Struct, frozen=True):
     """A game of the catalogue."""
 
     ruleset: Annotated[str, described("The id, as used in createGame.")]
-    title: Annotated[str, described("The title of the game.")]
+    title: Annotated[str, described("The title of the game, as printed on the box.")]
     seat_counts: Annotated[SeatCounts, described("The allowed numbers of seats.")]
     options: Annotated[
-        tuple[Annotated[Option, bounded(title="RulesetOption")], ...],
+        tuple[RulesetOption, ...],
         described("The options of createGame for this ruleset; may be empty."),
     ]
     components: Annotated[
-        tuple[Component, ...],
+        tuple[ComponentAnswer, ...],
         described("Everything in the box.", minItems=1),
     ]
+    titles: Annotated[
+        tuple[TitleAnswer, ...],
+        described(
+            "The titles of everything else that has a name: colours, symbols, faces.", minItems=1
+        ),
+    ]
     move_types: Annotated[
-        tuple[MoveType, ...],
+        tuple[MoveTypeAnswer, ...],
         described("The types of move.", minItems=1),
+    ]
+    refusals: Annotated[
+        tuple[RefusalAnswer, ...],
+        described("Every reason for which a move can be refused.", minItems=1),
     ]
     house_levels: Annotated[
         tuple[str, ...],

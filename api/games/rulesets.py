@@ -1,13 +1,27 @@
-"""The setup of a game as a request names it: ruleset, number of seats, options."""
+"""Rulesets: what is answered about one, and the setup of a game as a request names it."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
 
+from msgspec.structs import asdict
+
+from api.games.answers import (
+    ComponentAnswer,
+    MoveTypeAnswer,
+    OptionChoice,
+    RefusalAnswer,
+    RulesetAnswer,
+    RulesetOption,
+    SeatCounts,
+    TitleAnswer,
+)
 from api.problems.problem import invalid
+from engine.house import HOUSE_LEVELS
 from engine.registry import RULESETS
-from engine.ruleset import AnyRuleset, InvalidSetup
+from engine.ruleset import AnyRuleset, InvalidSetup, Option
+from engine.texts import OptionWords, rules_text, words
 
 
 def find_ruleset(name: str) -> AnyRuleset | None:
@@ -19,6 +33,36 @@ def no_such_ruleset(name: str) -> str:
     """Return the error text for an id that is not the id of a ruleset."""
     # The id may be as long as the body.
     return f"There is no ruleset {name[:40]!r}. The rulesets are {', '.join(RULESETS)}."
+
+
+def ruleset_answer(name: str, language: str) -> RulesetAnswer:
+    """Return what is answered about a ruleset, in one of `LANGUAGES`."""
+    ruleset, text = RULESETS[name], words(name, language)
+    return RulesetAnswer(
+        ruleset=ruleset.id,
+        title=ruleset.title,
+        seat_counts=SeatCounts(ruleset.min_seats, ruleset.max_seats),
+        options=tuple(_option_answer(each, text.options[each.name]) for each in ruleset.options),
+        components=tuple(
+            ComponentAnswer(**asdict(each), title=text.title(each)) for each in ruleset.components
+        ),
+        titles=tuple(TitleAnswer(*each) for each in text.names.items()),
+        move_types=tuple(
+            MoveTypeAnswer(each, **asdict(text.moves[each])) for each in ruleset.move_types
+        ),
+        refusals=tuple(RefusalAnswer(*each) for each in text.refusals.items()),
+        house_levels=HOUSE_LEVELS,
+        rules=rules_text(name, language),
+    )
+
+
+def _option_answer(option: Option, text: OptionWords) -> RulesetOption:
+    members = asdict(option)
+    if option.choices is not None:
+        members["choices"] = tuple(
+            OptionChoice(value, text.choices[value]) for value in option.choices
+        )
+    return RulesetOption(**members, title=text.title, description=text.description)
 
 
 def read_setup(body: Mapping[str, Any]) -> tuple[AnyRuleset, Any]:

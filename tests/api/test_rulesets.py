@@ -52,6 +52,46 @@ def test_the_rules_are_told_in_english_to_whom_does_not_say(stranger: Client) ->
     assert [each["ruleset"] for each in answer.json()["items"]] == list(RULESETS)
 
 
+def test_the_words_of_a_game_are_told_in_the_readers_language(stranger: Client) -> None:
+    told = {}
+    for language in ("en", "fr"):
+        answer = stranger.request(
+            "GET", "/v1/rulesets/parade", headers={"Accept-Language": language}
+        ).json()
+        cards = {each["name"]: each["title"] for each in answer["components"]}
+        titles = {each["name"]: each["title"] for each in answer["titles"]}
+        moves = {each["type"]: each["title"] for each in answer["move_types"]}
+        told[language] = (cards["red-7"], titles["purple"], moves["play"])
+    assert told == {
+        "en": ("red 7", "purple", "Play a card"),
+        "fr": ("7 rouge", "violet", "Jouer une carte"),
+    }
+
+
+def test_the_choices_of_an_option_have_titles(stranger: Client) -> None:
+    (grid,) = stranger.get("/v1/rulesets/tea-time")["options"]
+    assert grid["title"] == "Grid"
+    assert [each["value"] for each in grid["choices"]] == ["rows", "checkerboard"]
+    assert all(each["title"] for each in grid["choices"])
+
+
+def test_the_reason_for_which_a_move_is_refused_has_a_text_for_people(
+    ada: Client, bob: Client
+) -> None:
+    game = seated([ada, bob])
+    path = f"/v1/games/{game['id']}/moves"
+    mover = (ada, bob)[game["to_move"][0]]
+    other = next(
+        card["name"]
+        for card in mover.get("/v1/rulesets/parade")["components"]
+        if card["name"] not in mover.game(game["id"])["table"]["hand"]
+    )
+    body = {"turn": 1, "move": {"type": "play", "card": other}}
+    rule = mover.refused("illegal_move", "POST", path, body)["rule"]
+    texts = {each["rule"]: each["text"] for each in mover.get("/v1/rulesets/parade")["refusals"]}
+    assert texts[rule] == "This card is not in your hand. Choose a card of your hand."
+
+
 @pytest.mark.parametrize("ruleset", RULESETS)
 def test_every_option_is_shown_with_its_default(ada: Client, ruleset: str) -> None:
     described = ada.get(f"/v1/rulesets/{ruleset}")

@@ -88,7 +88,7 @@ def refused(error: type[E], what: str, call: Callable[..., Any], *given: Any) ->
 @every_ruleset
 def test_the_ruleset_has_its_traits(ruleset: AnyRuleset) -> None:
     assert ruleset.id in TRAITS, "tests/engine/traits.py needs an entry"
-    assert TRAITS[ruleset.id].secret_moves <= {move.type for move in ruleset.move_types}
+    assert TRAITS[ruleset.id].secret_moves <= set(ruleset.move_types)
 
 
 @every_ruleset
@@ -127,20 +127,10 @@ def test_components_are_each_named_once(ruleset: AnyRuleset) -> None:
 
 
 @every_ruleset
-def test_the_catalogue_lists_exactly_the_move_types_that_can_be_read(ruleset: AnyRuleset) -> None:
-    shapes = getattr(ruleset.move_type, "__args__", (ruleset.move_type,))
-    assert {move.type for move in ruleset.move_types} == {
-        shape.__struct_config__.tag for shape in shapes
-    }
-    assert all(move.description for move in ruleset.move_types)
-
-
-@every_ruleset
 def test_the_catalogue_lists_exactly_the_options_that_there_are(ruleset: AnyRuleset) -> None:
     assert [option.name for option in ruleset.options] == list(
         ruleset.options_type.__struct_fields__
     )
-    assert all(option.description for option in ruleset.options)
 
 
 @every_case

@@ -8,16 +8,15 @@ from flask import Response, request
 from msgspec import Raw
 
 from api.config.rate_policies import READS
-from api.games.answers import RulesetAnswer, RulesetPage, SeatCounts
-from api.games.rulesets import find_ruleset, no_such_ruleset
+from api.games.answers import RulesetAnswer, RulesetPage
+from api.games.rulesets import find_ruleset, no_such_ruleset, ruleset_answer
 from api.model.game import raw
 from api.problems.problem import Problem
 from api.web.openapi.blueprint import NO_TOKEN, Blueprint
 from api.web.openapi.components import ACCEPT_LANGUAGE, IN_A_LANGUAGE, parameter
 from api.web.responses import answer
-from engine.house import HOUSE_LEVELS
 from engine.registry import RULESETS
-from engine.texts import LANGUAGES, rules_text
+from engine.texts import LANGUAGES
 
 blueprint = Blueprint("rulesets", __name__, url_prefix="/v1/rulesets")
 
@@ -35,7 +34,8 @@ RULESET = parameter(
 def list_rulesets() -> Response:
     """List the rulesets
 
-    Each with its cards, options, types of moves, and the rules as text. The same for all callers.
+    Each with its cards, options, types of moves, and the rules as text, in English or French. The
+    same for all callers.
     """
     language = best_language()
     return answer(rendered_catalogue(language), headers=headers_in(language))
@@ -54,7 +54,8 @@ def list_rulesets() -> Response:
 def get_ruleset(ruleset: str) -> Response:
     """Get a game's rules, cards and options
 
-    Everything to know about a game before it is played. The same for all callers.
+    Everything to know about a game before it is played. With its titles and texts, in English or
+    French, a front end can show all of a game to people. The same for all callers.
     """
     if find_ruleset(ruleset) is None:
         raise Problem("ruleset_not_found", no_such_ruleset(ruleset))
@@ -83,25 +84,10 @@ def headers_in(language: str) -> dict[str, str]:
 @cache
 def rendered_catalogue(language: str) -> Raw:
     """Return the encoded list of all rulesets."""
-    return raw(RulesetPage(tuple(describe(name, language) for name in RULESETS)))
+    return raw(RulesetPage(tuple(ruleset_answer(name, language) for name in RULESETS)))
 
 
 @cache
 def rendered(name: str, language: str) -> Raw:
     """Return an encoded ruleset."""
-    return raw(describe(name, language))
-
-
-def describe(name: str, language: str) -> RulesetAnswer:
-    """Return the answer about a ruleset."""
-    ruleset = RULESETS[name]
-    return RulesetAnswer(
-        ruleset=ruleset.id,
-        title=ruleset.title,
-        seat_counts=SeatCounts(ruleset.min_seats, ruleset.max_seats),
-        options=ruleset.options,
-        components=ruleset.components,
-        move_types=ruleset.move_types,
-        house_levels=HOUSE_LEVELS,
-        rules=rules_text(name, language),
-    )
+    return raw(ruleset_answer(name, language))
