@@ -34,6 +34,8 @@ from msgspec.structs import replace
 from engine.cards import check_seat
 from engine.published import NamedChoice, bounded, by_seat, described, published_as
 from engine.ruleset import (
+    BestScore,
+    Breakdown,
     Card,
     Component,
     Event,
@@ -47,7 +49,9 @@ from engine.ruleset import (
     Ruleset,
     Seat,
     Table,
+    TieBreak,
     Told,
+    ranked,
     replaced,
     sort_set,
 )
@@ -339,7 +343,7 @@ class TeaTimeTable(Table, frozen=True, tag="tea-time"):
     ]
 
 
-class TeaTimePreview(Preview, frozen=True, tag="tea-time"):
+class TeaTimePickPreview(Preview, frozen=True, tag="tea_time_pick"):
     """What taking cards now would do."""
 
     cancelled: Annotated[
@@ -352,6 +356,43 @@ class TeaTimePreview(Preview, frozen=True, tag="tea-time"):
             "The cards that you would then have of the characters you take.",
             maxItems=ALL_CARDS,
         ),
+    ]
+
+
+class TeaTimeCharacterScore(Struct, frozen=True):
+    """The points of a seat of Tea Time for one character."""
+
+    character: Annotated[Character, described("The character.")]
+    cards: Annotated[
+        int,
+        described("How many cards of it the seat has.", minimum=0, maximum=CARDS_OF_A_CHARACTER),
+    ]
+    points: Annotated[int, described("The points for them.", minimum=1, maximum=max(POINTS))]
+
+
+class TeaTimeSeatScore(Struct, frozen=True):
+    """What the score of a seat of Tea Time is made of."""
+
+    characters: Annotated[
+        tuple[TeaTimeCharacterScore, ...],
+        described(
+            "The points for each character.", minItems=len(CHARACTERS), maxItems=len(CHARACTERS)
+        ),
+    ]
+    alice: Annotated[
+        int,
+        described(
+            "The points for holding Alice; 0 without her.", minimum=0, maximum=POINTS_FOR_ALICE
+        ),
+    ]
+
+
+class TeaTimeBreakdown(Breakdown, frozen=True, tag="tea-time"):
+    """What the scores of Tea Time are made of."""
+
+    seats: Annotated[
+        tuple[TeaTimeSeatScore, ...],
+        by_seat("By seat: what its score is made of.", most=MAX_SEATS),
     ]
 
 
@@ -706,32 +747,46 @@ def collect(
 # --- The end ------------------------------------------------------------------------------------
 
 
-def score(collection: tuple[Card, ...], has_alice: bool) -> int:
+def score(collection: tuple[Card, ...], has_alice: bool) -> TeaTimeSeatScore:
     """Return the points of a seat: for the number of cards of each character, and for Alice.
 
     The sheet's example, with 2, 1, 4 and 6 cards and nothing of two characters:
 
     >>> cards = ["rabbit-mirror"] * 2 + ["queen-normal"] + ["cat-normal"] * 4 + ["dodo-mirror"] * 6
-    >>> score(tuple(cards), has_alice=True)
+    >>> total(score(tuple(cards), has_alice=True))
     43
     """
     count = Counter([CHARACTER_OF[card] for card in collection])
     most = len(POINTS) - 1
-    points = sum(POINTS[min(count[character], most)] for character in CHARACTERS)
-    return points + POINTS_FOR_ALICE * has_alice
+    return TeaTimeSeatScore(
+        characters=tuple(
+            TeaTimeCharacterScore(character, count[character], POINTS[min(count[character], most)])
+            for character in CHARACTERS
+        ),
+        alice=POINTS_FOR_ALICE * has_alice,
+    )
+
+
+def total(score: TeaTimeSeatScore) -> int:
+    """Return the sum of the points of a seat."""
+    return sum(of_character.points for of_character in score.characters) + score.alice
 
 
 def result(state: State) -> Result | None:
     """Return the result: the highest total wins, in a tie the holder of Alice, else all share."""
     if state.phase is not Phase.FINISHED:
         return None
-    scores = tuple(
+    seats = tuple(
         score(collection, seat == state.alice_holder)
         for seat, collection in enumerate(state.collections)
     )
-    ranks = [(points, seat == state.alice_holder) for seat, points in enumerate(scores)]
-    highest = max(ranks)
-    return Result(scores, tuple(seat for seat, rank in enumerate(ranks) if rank == highest))
+    return ranked(
+        tuple(map(total, seats)),
+        BestScore.HIGHEST,
+        TeaTimeBreakdown(seats),
+        tie_break=TieBreak.ALICE,
+        preferred=[seat != state.alice_holder for seat in range(len(seats))],
+    )
 
 
 # --- What a seat sees ---------------------------------------------------------------------------
@@ -754,13 +809,13 @@ def view(state: State, seat: Seat | None) -> TeaTimeTable:
     )
 
 
-def preview(table: TeaTimeTable, seat: Seat, move: Pick) -> TeaTimePreview:
+def preview(table: TeaTimeTable, seat: Seat, move: Pick) -> TeaTimePickPreview:
     """Return what would cancel, and what the seat would then have of the characters it takes."""
     lying = [table.grid[row][column] for row, column in map(row_and_column, move.cells)]
     taken = tuple([card for card in lying if card])
     collection, cancelled = collect(table.collections[seat], taken)
     touched = {CHARACTER_OF[card] for card in taken if card != ALICE}
-    return TeaTimePreview(
+    return TeaTimePickPreview(
         cancelled, tuple([card for card in collection if CHARACTER_OF[card] in touched])
     )
 
@@ -808,7 +863,8 @@ TEA_TIME: Ruleset[Options, Deal, State, Pick, TeaTimeTable] = Ruleset(
         AliceLaid,
     ),
     table_type=TeaTimeTable,
-    preview_type=TeaTimePreview,
+    breakdown_type=TeaTimeBreakdown,
+    preview_types=(TeaTimePickPreview,),
     deal=deal,
     start=start,
     to_move=to_move,
