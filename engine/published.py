@@ -52,6 +52,19 @@ class NamedChoice(NamedTuple):
     """What it is, in a sentence."""
 
 
+class NamedScalar(NamedTuple):
+    """A text or a number that is published as a component of this name."""
+
+    name: str
+    """The component's name."""
+
+    schema: Any
+    """Its JSON Schema: the type and what it is bounded by."""
+
+    description: str
+    """What it is, in a sentence."""
+
+
 def described(description: str, **keywords: Any) -> Meta:
     """Annotate a member with its meaning, and with keywords of JSON Schema, as `minimum`."""
     return Meta(extra_json_schema={"description": description, **keywords})
@@ -70,8 +83,8 @@ def by_seat(description: str, *, least: int = MIN_SEATS, most: int = MAX_SEATS) 
 def published_as(schema: Any, description: str | None = None) -> Meta:
     """Annotate a member whose published schema is that of something else.
 
-    `schema` is a type that msgspec knows, a `NamedUnion`, a `NamedChoice`, or the name of a
-    component. It is for JSON that was encoded before (`msgspec.Raw`), for texts out of a closed
-    set, and for unions.
+    `schema` is a type that msgspec knows, a `NamedUnion`, a `NamedChoice`, a `NamedScalar`, or the
+    name of a component. It is for JSON that was encoded before (`msgspec.Raw`), for texts out of a
+    closed set, for unions, and for texts and numbers that have a name.
     """
     return Meta(description=description, extra={PUBLISHED_AS: schema})

@@ -20,6 +20,7 @@ from msgspec.structs import force_setattr
 from engine.published import (
     MAX_SEATS,
     NamedChoice,
+    NamedScalar,
     bounded,
     by_seat,
     described,
@@ -32,17 +33,20 @@ NOT_YOUR_TURN = "not_your_turn"
 COUNTDOWN_RUNNING = "countdown_running"
 """The rule code of a move that starts a countdown while one runs, in all games."""
 
-Seat = Annotated[int, bounded(minimum=0, maximum=MAX_SEATS - 1)]
+SEAT_NUMBER = NamedScalar(
+    "SeatNumber",
+    {"type": "integer", "minimum": 0, "maximum": MAX_SEATS - 1},
+    "The number of a seat, from 0 in clockwise order.",
+)
+Seat = Annotated[int, published_as(SEAT_NUMBER)]
 """A seat at the table, from 0 in clockwise order."""
 
-Card = Annotated[
-    str,
-    bounded(
-        pattern="^[a-z]{1,16}-[0-9]{1,2}$",
-        description="A card, `color-value`.",
-        examples=["red-7"],
-    ),
-]
+CARD = NamedScalar(
+    "Card",
+    {"type": "string", "pattern": "^[a-z]{1,16}-[0-9]{1,2}$", "examples": ["red-7"]},
+    "A card, `color-value`.",
+)
+Card = Annotated[str, published_as(CARD)]
 """A card's name, ``color-value``: ``red-7``."""
 
 Score = Annotated[int, bounded(minimum=0)]

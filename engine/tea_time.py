@@ -32,7 +32,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from engine.cards import check_seat
-from engine.published import NamedChoice, bounded, by_seat, described, published_as
+from engine.published import NamedChoice, NamedScalar, bounded, by_seat, described, published_as
 from engine.ruleset import (
     BestScore,
     Breakdown,
@@ -115,14 +115,12 @@ def in_columns(cards: Iterable[Card]) -> tuple[Card, ...]:
 
 # --- The grid -----------------------------------------------------------------------------
 
-Cell = Annotated[
-    str,
-    bounded(
-        pattern="^[a-z][1-9]$",
-        description="Column letter and row number; `a1` is top left.",
-        examples=["a1"],
-    ),
-]
+CELL = NamedScalar(
+    "Cell",
+    {"type": "string", "pattern": "^[a-z][1-9]$", "examples": ["a1"]},
+    "A cell of the grid, column letter and row number; `a1` is top left.",
+)
+Cell = Annotated[str, published_as(CELL)]
 """A cell's name, column letter and row number, seen from the top left: ``a1``."""
 
 Index = int

@@ -24,7 +24,7 @@ from api.model.events import (
     TimeRanOut,
 )
 from api.model.game import GameStatus, Player, Visibility
-from api.model.members import Hash, Id, Moment, Number, SeatCount, Turn
+from api.model.members import GameId, Hash, Moment, Number, SeatCount, Turn
 from engine.published import MAX_SEATS, NamedUnion, bounded, by_seat, described, published_as
 from engine.registry import RULESETS
 from engine.ruleset import (
@@ -132,7 +132,7 @@ class SeatAnswer(Struct, frozen=True):
 class GameSummary(Struct, frozen=True, kw_only=True):
     """A game as it appears in lists."""
 
-    id: Annotated[Id, described("The game's id.")]
+    id: GameId
     ruleset: Annotated[str, described("The id of the ruleset.")]
     seat_count: Annotated[SeatCount, described("The number of seats.")]
     options: Annotated[
@@ -175,7 +175,7 @@ class GameSummary(Struct, frozen=True, kw_only=True):
         ),
     ]
     rematch: Annotated[
-        Id | None,
+        GameId | None,
         described("The id of the rematch; null if there is none."),
     ]
     invite: Annotated[
@@ -353,7 +353,7 @@ class StreamEnd(Struct, frozen=True):
 class EndedGame(Struct, frozen=True):
     """A game that has ended. A cancelled game has no result."""
 
-    id: Annotated[Id, described("The game's id.")]
+    id: GameId
     result: Annotated[
         Raw, published_as(Result | None, "The result; null if the game was cancelled.")
     ]

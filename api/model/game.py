@@ -15,7 +15,7 @@ from typing import Annotated, Any, NamedTuple
 import msgspec
 from msgspec import Meta, Raw, Struct
 
-from api.model.members import Id
+from api.model.members import PlayerId
 from engine.published import described, published_as
 from engine.ruleset import Event, Seat, Told
 
@@ -64,7 +64,7 @@ MAX_NAME_LENGTH = 40
 class Player(Struct, frozen=True):
     """The public data of a player."""
 
-    id: Annotated[Id, described("The player's id. It is public and gives no access.")]
+    id: PlayerId
     name: Annotated[
         str,
         described(

@@ -47,7 +47,8 @@ def examples() -> list[Example]:
         )
         for _, _, operation in operations()
         for part, media in media_of(operation)
-        for name, each in media.get("examples", {}).items()
+        for name, part_ in media.get("examples", {}).items()
+        for each in (resolved(part_),)
     ]
 
 
@@ -91,7 +92,7 @@ def test_every_problem_code_of_every_operation_has_an_example() -> None:
             response = resolved(each)
             if status >= "400":
                 media = response["content"]["application/problem+json"]
-                shown = [example["value"] for example in media.get("examples", {}).values()]
+                shown = [resolved(each)["value"] for each in media.get("examples", {}).values()]
                 codes = {problem["code"] for problem in shown}
                 assert codes == set(codes_of(response)) - NOT_RECORDED, operation["operationId"]
                 assert {problem["status"] for problem in shown} <= {int(status)}

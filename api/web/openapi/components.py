@@ -6,11 +6,14 @@ their names and leaves references.
 
 from __future__ import annotations
 
+import json
 import re
+from collections import Counter
+from collections.abc import Sequence
 from itertools import chain, count
 from typing import Any
 
-from api.web.schemas.fields import ID
+REQUEST = "request"
 
 Part = dict[str, Any]
 """An object of the document."""
@@ -109,14 +112,13 @@ OF_STATUS = {
 """The headers of problems, by status."""
 
 PARAMETERS = {
-    "GameId": parameter(
-        "game_id",
-        "path",
-        "The game's id.",
-        required=True,
-        pattern=ID,
-        examples=["9f86d081884c7d659a2feaa0c55ad015"],
-    ),
+    "GameId": {
+        "name": "game_id",
+        "in": "path",
+        "required": True,
+        "description": "The game's id.",
+        "schema": {"$ref": "#/components/schemas/GameId"},
+    },
     "IfMatch": parameter(
         "If-Match",
         "header",
@@ -139,28 +141,16 @@ IF_MATCH = PARAMETERS["IfMatch"]
 IF_NONE_MATCH = PARAMETERS["IfNoneMatch"]
 ACCEPT_LANGUAGE = PARAMETERS["AcceptLanguage"]
 
-EVERYWHERE_ALIKE = frozenset(
-    {
-        "body_too_large",
-        "body_too_slow",
-        "busy",
-        "game_not_found",
-        "internal_error",
-        "invalid_json",
-        "invalid_token",
-        "length_required",
-        "missing_token",
-        "newer_format",
-        "not_replicated",
-        "too_many_requests",
-        "precondition_failed",
-        "store_full",
-        "store_unavailable",
-        "unsupported_format",
-        "unsupported_media_type",
-    }
-)
-"""The codes whose problems mean the same in every operation."""
+MEANING = {
+    400: "bad request",
+    401: "unauthorized",
+    403: "forbidden",
+    404: "not found",
+    409: "conflict",
+    422: "invalid",
+    503: "unavailable",
+}
+"""What a problem response with several codes is called, by status."""
 
 
 def codes_of(response: Part) -> list[str]:
@@ -174,18 +164,39 @@ def codes_of(response: Part) -> list[str]:
 
 def publish_once(document: Part) -> None:
     """Move what several operations share into `components`, and refer to it there."""
+    operations = [
+        operation
+        for path in document["paths"].values()
+        for operation in path.values()
+        if isinstance(operation, dict)
+    ]
     shared = Shared()
-    for path in document["paths"].values():
-        operations = [each for each in path.values() if isinstance(each, dict)]
-        for holder in (path, *operations):
-            if "parameters" in holder:
-                holder["parameters"] = [shared.parameter(each) for each in holder["parameters"]]
-        for operation in operations:
-            operation["responses"] = {
-                status: shared.response(each) for status, each in operation["responses"].items()
-            }
+    for operation in operations:
+        if "parameters" in operation:
+            operation["parameters"] = [shared.parameter(each) for each in operation["parameters"]]
+        parts = {REQUEST: operation.get("requestBody", {}), **operation["responses"]}
+        for name, part in parts.items():
+            shared.add_examples(operation["operationId"], name, part.get("content", {}))
+            if "headers" in part:
+                part["headers"] = {
+                    name: shared.header(each) for name, each in part["headers"].items()
+                }
+    shared.add_responses(operations)
     for kind, named in shared.components.items():
         document["components"][kind] = dict(sorted(named.items()))
+
+
+def response_name(status: str, response: Part) -> str:
+    r"""Return the name of a problem response: of its only problem, else of its status.
+
+    >>> response_name("403", {"description": "- `not_host`: You are not the host."})
+    'NotHost'
+    >>> response_name("401", {"description": "- `invalid_token`: …\n- `missing_token`: …"})
+    'Unauthorized'
+    """
+    codes = codes_of(response)
+    words = codes[0].split("_") if len(codes) == 1 else MEANING[int(status)].split()
+    return "".join(word.title() for word in words)
 
 
 class Shared:
@@ -196,6 +207,7 @@ class Shared:
             "responses": {},
             "parameters": {},
             "headers": {},
+            "examples": {},
         }
 
     def parameter(self, part: Part) -> Part:
@@ -206,22 +218,35 @@ class Shared:
         """Return a reference to a named header, or any other header itself."""
         return self._named("headers", HEADERS, part)
 
-    def response(self, part: Part) -> Part:
-        """Return a reference to a shared problem response, or any other response itself."""
-        if "headers" in part:
-            headers = {name: self.header(each) for name, each in part["headers"].items()}
-            part = {**part, "headers": headers}
-        codes = codes_of(part)
-        if not codes or not EVERYWHERE_ALIKE.issuperset(codes):
-            return part
-        name = "Or".join(code.title().replace("_", "") for code in codes)
-        if "RateLimit" not in part.get("headers", {}):
-            # The same problems without rate-limit headers.
-            name = f"Unlimited{name}"
-        named = self.components["responses"]
-        variants = chain((name,), (f"{name}{number}" for number in count(2)))
-        own = next(each for each in variants if named.get(each, part) == part)
-        return self._refer("responses", own, part)
+    def add_examples(self, operation_id: str, part: str, media_types: Part) -> None:
+        """Move the examples of a request or a response.
+
+        Those of problems are named by their code, others by their operation.
+        """
+        prefix = "" if part >= "400" and part != REQUEST else f"{operation_id}-"
+        for media in media_types.values():
+            for name, example in media.get("examples", {}).items():
+                own = self._free_name("examples", f"{prefix}{name}", example)
+                media["examples"][name] = self._refer("examples", own, example)
+
+    def add_responses(self, operations: Sequence[Part]) -> None:
+        """Move the problem responses that several operations have in common."""
+        times = Counter(
+            json.dumps(response)
+            for operation in operations
+            for response in operation["responses"].values()
+        )
+        for operation in operations:
+            for status, response in operation["responses"].items():
+                if status >= "400" and times[json.dumps(response)] > 1:
+                    name = response_name(status, response)
+                    own = self._free_name("responses", name, response)
+                    operation["responses"][status] = self._refer("responses", own, response)
+
+    def _free_name(self, kind: str, name: str, part: Part) -> str:
+        """Return a name that no other part has: the name itself, or the name with a number."""
+        numbered = chain((name,), (f"{name}{number}" for number in count(2)))
+        return next(each for each in numbered if self.components[kind].get(each, part) == part)
 
     def _named(self, kind: str, known: dict[str, Part], part: Part) -> Part:
         name = next((name for name, each in known.items() if each == part), None)

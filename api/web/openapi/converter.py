@@ -13,10 +13,17 @@ from apispec.ext.marshmallow.openapi import OpenAPIConverter
 from marshmallow import Schema, fields
 
 from api.games.answers import AnyBreakdown
-from api.web.openapi.structs import Answer, StructSchemas, choice_schema, first_line
+from api.web.openapi.structs import (
+    Answer,
+    StructSchemas,
+    choice_schema,
+    first_line,
+    scalar_schema,
+)
 from api.web.schemas import unions
 from api.web.schemas.fields import BodySchema, Choice, Either, Union
 from api.web.schemas.games import DealSchema
+from engine.published import PUBLISHED_AS
 
 
 class Converter(OpenAPIConverter):
@@ -51,6 +58,9 @@ class Converter(OpenAPIConverter):
             return self._union(field)
         if isinstance(field, Either):
             return self._either(field)
+        scalar = field.metadata.get(PUBLISHED_AS)
+        if scalar is not None:
+            return self._reference(scalar.name, scalar_schema(scalar), field)
         property_: dict[str, Any] = super().field2property(field)
         if len(property_.get("enum", ())) == 1:
             # A constant: the tag of a variant, or a flag that is always true.

@@ -80,12 +80,14 @@ def make_document(api: Api) -> dict[str, Any]:
     """Return the document with its examples, in reading order."""
     spec = api.spec.to_dict()
     for path in spec["paths"].values():
+        of_path = path.pop("parameters", [])
         for method, operation in path.items():
-            if method != "parameters":
-                add_headers(operation, is_limited=operation.pop(LIMITED, False))
-                if more := operation.pop(MORE_PARAMETERS, []):
-                    operation["parameters"] = [*operation.get("parameters", []), *more]
-                path[method] = _in_order(operation)
+            add_headers(operation, is_limited=operation.pop(LIMITED, False))
+            own = operation.pop("parameters", [])
+            # In each operation, as some generators ignore those of a path.
+            if parameters := [*of_path, *own, *operation.pop(MORE_PARAMETERS, [])]:
+                operation["parameters"] = parameters
+            path[method] = _in_order(operation)
     add_examples(spec)
     publish_once(spec)
     first = ("openapi", "info", "servers", "tags", "paths", "components")

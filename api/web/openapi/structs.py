@@ -14,7 +14,7 @@ import msgspec
 from msgspec import UNSET
 from msgspec import inspect as types
 
-from engine.published import PUBLISHED_AS, NamedChoice, NamedUnion
+from engine.published import PUBLISHED_AS, NamedChoice, NamedScalar, NamedUnion
 
 JsonSchema = dict[str, Any]
 
@@ -84,6 +84,8 @@ class StructSchemas:
             )
         if isinstance(declared, NamedUnion):
             return self._component(declared.name, declared, lambda: self._union(declared))
+        if isinstance(declared, NamedScalar):
+            return self._component(declared.name, declared, lambda: scalar_schema(declared))
         if isinstance(declared, types.EnumType):
             declared = choice_of(declared.cls)
         if isinstance(declared, NamedChoice):
@@ -180,6 +182,11 @@ def choice_of(enum: type[Enum]) -> NamedChoice:
 def choice_schema(choice: NamedChoice) -> JsonSchema:
     """Return the schema of the component of a choice."""
     return {"type": "string", "enum": list(choice.values), "description": choice.description}
+
+
+def scalar_schema(scalar: NamedScalar) -> JsonSchema:
+    """Return the schema of the component of a text or a number that has a name."""
+    return {**scalar.schema, "description": scalar.description}
 
 
 def first_line(documented: type) -> str:

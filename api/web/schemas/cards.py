@@ -6,19 +6,19 @@ from typing import Any
 
 from marshmallow import Schema, fields, validate
 
-from api.web.schemas.fields import Constant, Integer, Pattern, described, listed
-from engine.published import MAX_SEATS
+from api.web.schemas.fields import Constant, Integer, Pattern, listed
+from engine.published import MAX_SEATS, PUBLISHED_AS
+from engine.ruleset import CARD, SEAT_NUMBER
 
-CARD_PATTERN = r"^[a-z]{1,16}-[0-9]{1,2}$"
 MAX_NAMED = 20
 """More cards or cells than any move can name."""
 
 
-def card(description: str = "A card, `color-value`.", **kwargs: Any) -> fields.String:
+def card(description: str | None = None, **kwargs: Any) -> fields.String:
     """Return a field for the name of a card."""
     return fields.String(
-        validate=Pattern(CARD_PATTERN, error="Not a card: cards are named like red-7."),
-        metadata=described(description, examples=["red-7"]),
+        validate=Pattern(CARD.schema["pattern"], error="Not a card: cards are named like red-7."),
+        metadata={"description": description, PUBLISHED_AS: CARD},
         **kwargs,
     )
 
@@ -27,7 +27,7 @@ def seat(description: str, **kwargs: Any) -> Integer:
     """Return a field for the number of a seat."""
     return Integer(
         validate=validate.Range(min=0, max=MAX_SEATS - 1),
-        metadata=described(description),
+        metadata={"description": description, PUBLISHED_AS: SEAT_NUMBER},
         **kwargs,
     )
 

@@ -224,9 +224,6 @@ class Either(fields.Field[Any]):
         self.variants = tuple(schema() for schema in variants)
 
 
-ID = "^[0-9a-f]{32}$"
-
-
 def listed(inner: fields.Field[Any], description: str, **kwargs: Any) -> List:
     """Return a required list.
 

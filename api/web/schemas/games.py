@@ -9,9 +9,10 @@ from marshmallow import Schema, ValidationError, fields, validate
 
 from api.live import MAX_WAIT_SECONDS
 from api.model.game import GameStatus, Visibility
+from api.model.members import PLAYER_ID
 from api.web.schemas import unions
+from api.web.schemas.cards import seat
 from api.web.schemas.fields import (
-    ID,
     MAX_INTEGER,
     BodySchema,
     Boolean,
@@ -24,7 +25,7 @@ from api.web.schemas.fields import (
     described,
 )
 from api.web.schemas.unions import OptionsSchema
-from engine.published import MAX_SEATS, MIN_SEATS
+from engine.published import MAX_SEATS, MIN_SEATS, PUBLISHED_AS
 
 MAX_TURNS_CURSOR = 3000
 """Longer than a cursor with the marks of the most games that it can remember."""
@@ -64,7 +65,7 @@ class NewGameBodySchema(BodySchema):
         ),
     )
     players = List(
-        Text(allow_none=True, validate=validate.Length(max=64), metadata={"pattern": ID}),
+        Text(allow_none=True, validate=validate.Length(max=64), metadata={PUBLISHED_AS: PLAYER_ID}),
         validate=validate.Length(max=MAX_SEATS),
         metadata=described(
             "By seat: the id of the player for whom the seat is reserved; null if any player may "
@@ -83,10 +84,7 @@ class NewGameBodySchema(BodySchema):
 class JoinBodySchema(BodySchema):
     """Which seat to take. All members are optional."""
 
-    seat = Integer(
-        validate=validate.Range(min=0, max=MAX_SEATS - 1),
-        metadata=described("Absent means any free seat."),
-    )
+    seat = seat("Absent means any free seat.")
     invite = Text(
         validate=validate.Length(max=64),
         metadata=described("The invite of a private game, from its host."),

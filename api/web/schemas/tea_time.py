@@ -6,8 +6,8 @@ from marshmallow import Schema, fields
 
 from api.web.schemas.cards import some
 from api.web.schemas.fields import Choice, Constant, Pattern, described
-from engine.published import NamedChoice
-from engine.tea_time import Layout
+from engine.published import PUBLISHED_AS, NamedChoice
+from engine.tea_time import CELL, Layout
 
 LAYOUT = NamedChoice(
     "TeaTimeLayout",
@@ -22,8 +22,8 @@ class PickCellsSchema(Schema):
     type = Constant("pick")
     cells = some(
         fields.String(
-            validate=Pattern(r"^[a-z][1-9]$", error="Not a cell: cells are named like a1."),
-            metadata=described("Column letter and row number; `a1` is top left.", examples=["a1"]),
+            validate=Pattern(CELL.schema["pattern"], error="Not a cell: cells are named like a1."),
+            metadata={PUBLISHED_AS: CELL},
         ),
         "The cells to empty, one to three in a line.",
     )
