@@ -132,7 +132,7 @@ class SeatAnswer(Struct, frozen=True):
 class GameSummary(Struct, frozen=True, kw_only=True):
     """A game as it appears in lists."""
 
-    id: GameId
+    id: Annotated[GameId, described("The game's id.")]
     ruleset: Annotated[str, described("The id of the ruleset.")]
     seat_count: Annotated[SeatCount, described("The number of seats.")]
     options: Annotated[
@@ -336,24 +336,34 @@ class TicketAnswer(Struct, frozen=True):
 
 
 class StreamUpdate(Struct, frozen=True):
-    """The data of a stream's event: what happened, and the game after it."""
+    """What happened, and the game after it: the data of a stream's `update`."""
 
-    game: Raw
-    items: tuple[ItemAnswer, ...]
+    game: Annotated[Raw, published_as(GameAnswer, "The game, as seen by the reader.")]
+    items: Annotated[tuple[ItemAnswer, ...], described("The new items, in order.", minItems=1)]
 
 
 class StreamEnd(Struct, frozen=True):
-    """The data of a stream's last event: how the game ended."""
+    """How the game ended: the data of a stream's `end`."""
 
-    id: str
-    status: str
-    result: Raw
+    id: Annotated[GameId, described("The game's id.")]
+    status: Annotated[str, published_as(GameStatus, "Whether it finished or was cancelled.")]
+    result: Annotated[
+        Raw, published_as(Result | None, "The result; null if the game was cancelled.")
+    ]
+
+
+STREAM_DATA = NamedUnion(
+    "StreamData",
+    (GameAnswer, StreamUpdate, StreamEnd),
+    "The data of one event: of `snapshot` the game, of `update` what happened, of `end` how the "
+    "game ended.",
+)
 
 
 class EndedGame(Struct, frozen=True):
     """A game that has ended. A cancelled game has no result."""
 
-    id: GameId
+    id: Annotated[GameId, described("The game's id.")]
     result: Annotated[
         Raw, published_as(Result | None, "The result; null if the game was cancelled.")
     ]

@@ -64,7 +64,7 @@ MAX_NAME_LENGTH = 40
 class Player(Struct, frozen=True):
     """The public data of a player."""
 
-    id: PlayerId
+    id: Annotated[PlayerId, described("The player's id. It is public and gives no access.")]
     name: Annotated[
         str,
         described(

@@ -13,7 +13,14 @@ from api.observability import metrics
 from api.observability.addresses import Proxies
 from api.observability.logger import log
 from api.web.middleware import RequestMiddleware
-from api.web.openapi.document import Api, as_yaml, make_api, make_document
+from api.web.openapi.document import (
+    LOCAL_SERVER,
+    THIS_SERVER,
+    Api,
+    as_yaml,
+    make_api,
+    make_document,
+)
 from api.web.problem_responses import register_error_handlers
 from api.web.rate_limits import RateLimits
 from api.web.request import Request
@@ -52,7 +59,7 @@ def create_app(settings: Settings | None = None) -> Flask:
     app.before_request(rate_limits.count_request)
     app.after_request(rate_limits.add_headers)
     app.register_blueprint(pages.blueprint)
-    document = make_document(publish(app))
+    document = make_document(publish(app), THIS_SERVER)
     app.extensions["document"] = {
         "json": Document.of(json.dumps(document, ensure_ascii=False)),
         "yaml": Document.of(as_yaml(document)),
@@ -71,4 +78,4 @@ def publish(app: Flask) -> Api:
 
 def openapi_document() -> str:
     """Return the published document as YAML text."""
-    return as_yaml(make_document(publish(Flask("api", static_folder=None))))
+    return as_yaml(make_document(publish(Flask("api", static_folder=None)), LOCAL_SERVER))

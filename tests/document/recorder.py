@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 from api.problems.catalogue import CATALOGUE
 from tests.support.document import document, find_operation
+from tests.support.event_stream import read_event
 from tests.support.http_client import HttpClient, Response
 from tests.support.raw_http import exchange
 
@@ -120,6 +121,19 @@ class Caller(HttpClient):
         if body is not None and status < "400":
             self.recorder.keep(operation["operationId"], "request", shown, body)
         self.recorder.keep(operation["operationId"], status, shown, value)
+
+    def show_stream(self, path: str, summaries: dict[str, str], **how: Any) -> None:
+        """Read a stream to its end, and record the data of the first event of each name."""
+        response = self.request("GET", path, **how)
+        assert response.ok, response.text
+        operation = find_operation("GET", path.partition("?")[0])
+        assert operation is not None, path
+        blocks = response.text.split("\n\n")
+        for event in filter(None, map(read_event, blocks)):
+            if event.name in summaries:
+                shown = Shown(event.name, summaries.pop(event.name))
+                self.recorder.keep(operation["operationId"], "200", shown, event.data)
+        assert not summaries, f"no {summaries} in {response.text}"
 
     # --- What the scenarios do again and again ----------------------------------------------
 

@@ -353,12 +353,14 @@ def streams(stranger: Caller) -> None:
         "POST", f"{path}/stream-tickets", show=("ticket", "For an EventSource of a browser.")
     )
     ada.send("DELETE", path)
-    ada.send("GET", f"{path}/stream", show=("opened", "A stream of a game that is over already."))
-    stranger.send(
-        "GET",
+    ada.show_stream(f"{path}/stream", {"snapshot": "`snapshot`: the game, when a stream opens."})
+    stranger.show_stream(
         f"{path}/stream?ticket={made['ticket']}",
+        {
+            "update": "`update`: what happened, and the game after it.",
+            "end": "`end`: how the game ended.",
+        },
         headers={"Last-Event-ID": "1"},
-        show=("continued", "A stream that is opened again, and gets what it missed."),
     )
     stranger.refused("invalid_ticket", "GET", f"{path}/stream?ticket=expired")
 

@@ -36,6 +36,12 @@ class Api(SmorestApi):  # type: ignore[misc]
         return problem_response(problem_of(error))
 
 
+LOCAL_SERVER = {"url": "http://127.0.0.1:8000", "description": "A service on this machine."}
+"""The server of openapi.yaml, which generated clients call by default."""
+
+THIS_SERVER = {"url": "/", "description": "The server that sent this document."}
+"""The server of the document that a service sends."""
+
 INFO = {
     "summary": SUMMARY,
     "description": DESCRIPTION,
@@ -52,7 +58,6 @@ def make_api(app: Flask, version: str) -> Api:
         OPENAPI_VERSION="3.1.0",
         API_SPEC_OPTIONS={
             "info": INFO,
-            "servers": [{"url": "/", "description": "This server."}],
             "tags": TAGS,
             "components": {
                 "links": LINKS,
@@ -76,9 +81,9 @@ def make_api(app: Flask, version: str) -> Api:
     return api
 
 
-def make_document(api: Api) -> dict[str, Any]:
-    """Return the document with its examples, in reading order."""
-    spec = api.spec.to_dict()
+def make_document(api: Api, server: dict[str, str]) -> dict[str, Any]:
+    """Return the document of a server with its examples, in reading order."""
+    spec = {**api.spec.to_dict(), "servers": [server]}
     for path in spec["paths"].values():
         of_path = path.pop("parameters", [])
         for method, operation in path.items():

@@ -39,8 +39,8 @@ UTC. Any web page may call the service (CORS).
 CONTACT = {"name": "The Ludothèque authors"}
 
 TAGS = [
-    {"name": "rulesets", "description": "The catalogue of games: cards, options, rules as text."},
     {"name": "players", "description": "Players and their tokens."},
+    {"name": "rulesets", "description": "The catalogue of games: cards, options, rules as text."},
     {"name": "games", "description": "Tables: creating, finding, reading, joining, leaving."},
     {"name": "play", "description": "Moves, history and event streams."},
     {

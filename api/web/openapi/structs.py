@@ -20,9 +20,9 @@ JsonSchema = dict[str, Any]
 
 
 class Answer(NamedTuple):
-    """A struct as the schema of a response. flask-smorest would instantiate the bare class."""
+    """A struct, or one of several, as the schema of a response. flask-smorest would instantiate the bare class."""
 
-    struct: type[msgspec.Struct]
+    struct: type[msgspec.Struct] | NamedUnion
 
 
 class StructSchemas:
@@ -46,6 +46,8 @@ class StructSchemas:
 
     def schema(self, type_: Any) -> JsonSchema:
         """Return the schema of a type, which is a reference if the type is a component."""
+        if isinstance(type_, NamedUnion):
+            return self._component(type_.name, type_, lambda: self._union(type_))
         return self._schema(types.type_info(type_))
 
     def _schema(
@@ -127,8 +129,9 @@ class StructSchemas:
 
     def _union(self, union: NamedUnion) -> JsonSchema:
         references = [self.schema(variant) for variant in union.variants]
-        schema: JsonSchema = {"oneOf": references}
         tag_field = union.variants[0].__struct_config__.tag_field
+        # Without a tag, a value may fit several variants, as later versions may add members.
+        schema: JsonSchema = {"anyOf" if tag_field is None else "oneOf": references}
         if tag_field is not None:
             mapping = {
                 tag: reference["$ref"]

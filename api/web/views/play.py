@@ -7,7 +7,14 @@ from typing import Any
 from flask import Response, request
 
 from api.config.rate_policies import MOVES, POLLS, TICKETS, TICKETS_HERE
-from api.games.answers import CheckAnswer, EventPage, LegalMovesAnswer, PlayedAnswer, TicketAnswer
+from api.games.answers import (
+    STREAM_DATA,
+    CheckAnswer,
+    EventPage,
+    LegalMovesAnswer,
+    PlayedAnswer,
+    TicketAnswer,
+)
 from api.games.moves import require_seat
 from api.storage.games import items_command
 from api.web.openapi.blueprint import TOKEN_OPTIONAL, Blueprint
@@ -19,6 +26,7 @@ from api.web.openapi.components import (
     SERVER_TIME,
     parameter,
 )
+from api.web.openapi.structs import Answer
 from api.web.responses import (
     EmptyResponse,
     answer,
@@ -139,9 +147,9 @@ def create_stream_ticket(game_id: str) -> Response:
 @blueprint.arguments(StreamQuerySchema, location="query")
 @blueprint.response(
     200,
-    {"type": "string"},
+    Answer(STREAM_DATA),
     content_type="text/event-stream",
-    description="Server-Sent Events.",
+    description="Server-Sent Events; the schema is that of their `data`.",
     headers=SERVER_TIME,
 )
 @blueprint.alt_response(
