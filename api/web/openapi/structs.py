@@ -20,7 +20,10 @@ JsonSchema = dict[str, Any]
 
 
 class Answer(NamedTuple):
-    """A struct, or one of several, as the schema of a response. flask-smorest would instantiate the bare class."""
+    """A struct, or one of several, as the schema of a response.
+
+    flask-smorest would instantiate the bare class.
+    """
 
     struct: type[msgspec.Struct] | NamedUnion
 
