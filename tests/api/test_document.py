@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+import jsonschema_rs
 import yaml
 
 from api import openapi_document
@@ -72,6 +73,79 @@ def test_every_operation_parameter_header_and_answer_says_what_it_is() -> None:
                 for name, header in response.get("headers", {}).items():
                     assert is_said(resolved(header)), (operation["operationId"], status, name)
                     assert isinstance(resolved(header)["required"], bool)
+
+
+def test_every_parameter_and_header_has_an_example_of_its_form() -> None:
+    checked = 0
+    for path, methods in document()["paths"].items():
+        for operation in methods.values():
+            headers = [
+                each
+                for response in operation["responses"].values()
+                for each in resolved(response).get("headers", {}).values()
+            ]
+            for part in (*parameters(path, operation), *headers):
+                schema = resolved(resolved(part)["schema"])
+                validator = jsonschema_rs.Draft202012Validator(schema, validate_formats=True)
+                # The values of a closed set are examples themselves.
+                shown = schema.get("examples", schema.get("enum"))
+                assert shown, (operation["operationId"], part)
+                for example in shown:
+                    validator.validate(example)
+                    checked += 1
+    assert checked > 100
+
+
+def test_game_ids_are_parameters_of_each_operation_and_not_of_its_path() -> None:
+    assert not [path for path, methods in document()["paths"].items() if "parameters" in methods]
+    for path, methods in document()["paths"].items():
+        for operation in methods.values():
+            names = {each["name"] for each in parameters(path, operation)}
+            assert set(re.findall(r"{(\w+)}", path)) <= names
+
+
+def test_examples_are_components_each_shown_where_it_belongs() -> None:
+    shown = [
+        example["$ref"].rpartition("/")[2]
+        for _, _, operation in operations()
+        for part in (operation.get("requestBody", {}), *operation["responses"].values())
+        for media in resolved(part).get("content", {}).values()
+        for example in media.get("examples", {}).values()
+    ]
+    assert set(shown) == set(document()["components"]["examples"])
+
+
+def test_a_shared_refusal_is_named_by_what_it_means() -> None:
+    names = document()["components"]["responses"]
+    assert {"Unauthorized", "Unavailable", "GameNotFound", "TooManyRequests"} <= names.keys()
+    assert not [name for name in names if "Or" in name]
+
+
+def test_constants_are_published_as_constants_alone() -> None:
+    assert not [where for where, schema in all_schemas() if {"enum", "const"} <= schema.keys()]
+
+
+def test_a_text_that_has_a_name_is_declared_once() -> None:
+    schemas = document()["components"]["schemas"]
+    declared = [schemas[name]["pattern"] for name in ("Card", "Cell", "GameId", "PlayerId")]
+    inline = [
+        where
+        for where, schema in all_schemas()
+        if schema.get("pattern") in declared and where.count("/") > 1
+    ]
+    assert not inline
+
+
+def test_every_seat_is_a_seat_number() -> None:
+    seats = [
+        each
+        for schema in document()["components"]["schemas"].values()
+        for member, each in schema.get("properties", {}).items()
+        if member in ("seat", "you", "by_seat", "alice_holder", "leader")
+    ]
+    assert len(seats) > 20
+    number = document()["components"]["schemas"]["SeatNumber"]
+    assert all(plain(each) == number for each in seats)
 
 
 def is_said(part: dict[str, Any]) -> bool:

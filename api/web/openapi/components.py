@@ -19,12 +19,12 @@ Part = dict[str, Any]
 """An object of the document."""
 
 
-def header(description: str, *, required: bool = True, **schema: Any) -> Part:
+def header(description: str, example: Any, *, required: bool = True, **schema: Any) -> Part:
     """Return a header of a response; a header that is not `required` may be missing."""
     return {
         "description": description,
         "required": required,
-        "schema": {"type": "string", **schema},
+        "schema": {"type": "string", **schema, "examples": [example]},
     }
 
 
@@ -46,43 +46,60 @@ SECONDS: dict[str, Any] = {"type": "integer", "minimum": 1}
 HEADERS = {
     "ServerTime": header(
         "The time of the store when this was read. Deadlines follow this clock, not yours.",
+        example="2026-11-28T09:30:00.123Z",
         format="date-time",
     ),
     "ETag": header(
-        "The tag of this answer: send it as If-None-Match to get the answer only if it changed."
+        "The tag of this answer: send it as If-None-Match to get the answer only if it changed.",
+        'W/"game-31-8d4f-seat0"',
     ),
     "Revalidate": header(
-        "`no-cache`: a cache may store the answer and must revalidate it before each use."
+        "`no-cache`: a cache may store the answer and must revalidate it before each use.",
+        "private, no-cache",
     ),
-    "Lifetime": header("`max-age`: how many seconds any cache may store the answer."),
-    "VaryByToken": header("`Authorization`: the answer depends on the token."),
-    "VaryByLanguage": header("`Accept-Language`: the answer depends on it."),
-    "Language": header("The language of the rules text: `en` or `fr`."),
-    "Location": header("The path of the game.", format="uri-reference"),
-    "RetryAfter": header("Seconds to wait before trying again.", **SECONDS),
+    "Lifetime": header(
+        "`max-age`: how many seconds any cache may store the answer.", "public, max-age=300"
+    ),
+    "VaryByToken": header("`Authorization`: the answer depends on the token.", "Authorization"),
+    "VaryByLanguage": header("`Accept-Language`: the answer depends on it.", "Accept-Language"),
+    "Language": header("The language of the texts: `en` or `fr`.", "fr"),
+    "Location": header(
+        "The path of the game.",
+        "/v1/games/9f86d081884c7d659a2feaa0c55ad015",
+        format="uri-reference",
+    ),
+    "RetryAfter": header("Seconds to wait before trying again.", 1, **SECONDS),
     "CrowdedRetryAfter": header(
         "Seconds to wait before the next request; only present if too many requests are waiting.",
+        1,
         required=False,
         **SECONDS,
     ),
     "RequestId": header(
         "The id of the request, as in the log: your X-Request-ID if it has 1 to 128 letters, "
-        "digits and `._:=+/@-`. An id that could contain a token is replaced."
+        "digits and `._:=+/@-`. An id that could contain a token is replaced.",
+        "60303ae22b998861bce3b28f33eec1be",
     ),
     "RateLimitPolicy": header(
         'The limits that count this request: `q` in `w` seconds, as `"reads";q=3000;w=60`.',
+        '"reads";q=3000;w=60',
         required=False,
     ),
     "RateLimit": header(
         "What is left of each limit (`r`), and after how many seconds (`t`) it is full again, as "
         '`"reads";r=2999;t=60`.',
+        '"reads";r=2999;t=60',
         required=False,
     ),
     "PreferenceApplied": header(
         "`wait=N`, as applied; missing if your version of the game was not current.",
+        "wait=20",
         required=False,
     ),
-    "Challenge": header("`Bearer`, and the error of the token if one was sent (RFC 6750)."),
+    "Challenge": header(
+        "`Bearer`, and the error of the token if one was sent (RFC 6750).",
+        'Bearer realm="ludotheque"',
+    ),
 }
 
 SERVER_TIME = {"Server-Time": HEADERS["ServerTime"]}
@@ -123,16 +140,18 @@ PARAMETERS = {
         "If-Match",
         "header",
         "The ETag of getGame's answer: act only if the game has not changed since.",
+        examples=['W/"game-31-8d4f-seat0"'],
     ),
     "IfNoneMatch": parameter(
         "If-None-Match",
         "header",
         "The ETag of the answer that you have: 304 if it is still current.",
+        examples=['W/"game-31-8d4f-seat0"'],
     ),
     "AcceptLanguage": parameter(
         "Accept-Language",
         "header",
-        "Your preferred languages: the rules text is in English, or in French if you prefer it.",
+        "Your preferred languages: texts are in English, or in French if you prefer it.",
         examples=["fr"],
     ),
 }

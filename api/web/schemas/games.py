@@ -115,19 +115,22 @@ class PageQuerySchema(Schema):
     status = Choice(GameStatus, metadata=described("Only games with this status."))
     cursor = Text(
         validate=validate.Length(max=100),
-        metadata=described("`next` of the previous page; absent for the first page."),
+        metadata=described(
+            "`next` of the previous page; absent for the first page.",
+            examples=["1795858200123-9f86d081884c7d659a2feaa0c55ad015"],
+        ),
     )
     limit = QueryInteger(
         load_default=50,
         validate=validate.Range(min=1, max=100),
-        metadata=described("The largest number of games."),
+        metadata=described("The largest number of games.", examples=[20]),
     )
 
 
 class LobbyQuerySchema(PageQuerySchema):
     """A page of the public games."""
 
-    ruleset = Text(metadata=described("Only games of this ruleset."))
+    ruleset = Text(metadata=described("Only games of this ruleset.", examples=["parade"]))
 
 
 def wait() -> QueryInteger:
@@ -135,7 +138,7 @@ def wait() -> QueryInteger:
     return QueryInteger(
         load_default=0,
         validate=validate.Range(min=0, max=MAX_WAIT_SECONDS),
-        metadata=described("How many seconds to wait for news."),
+        metadata=described("How many seconds to wait for news.", examples=[20]),
     )
 
 
@@ -145,12 +148,14 @@ class EventsQuerySchema(Schema):
     since = QueryInteger(
         load_default=0,
         validate=validate.Range(min=0, max=MAX_INTEGER),
-        metadata=described("The version that you have; only later items are returned."),
+        metadata=described(
+            "The version that you have; only later items are returned.", examples=[31]
+        ),
     )
     limit = QueryInteger(
         load_default=500,
         validate=validate.Range(min=1, max=500),
-        metadata=described("The largest number of items."),
+        metadata=described("The largest number of items.", examples=[100]),
     )
     wait = wait()
 
@@ -160,7 +165,10 @@ class StreamQuerySchema(Schema):
 
     ticket = Text(
         validate=validate.Length(max=100),
-        metadata=described("A ticket of createStreamTicket, instead of a token."),
+        metadata=described(
+            "A ticket of createStreamTicket, instead of a token.",
+            examples=["v9EJ3tXWgXbFDHQzb3mlV5nG8-0q1oLZ3uYx2bTn7kE"],
+        ),
     )
 
 
@@ -168,7 +176,8 @@ class LegalMovesQuerySchema(Schema):
     """How much is told of the legal moves."""
 
     previews = QueryBoolean(
-        load_default=False, metadata=described("Whether to return what each move would do.")
+        load_default=False,
+        metadata=described("Whether to return what each move would do.", examples=[True]),
     )
 
 
@@ -177,7 +186,10 @@ class TurnsQuerySchema(Schema):
 
     since = Text(
         validate=validate.Length(max=MAX_TURNS_CURSOR),
-        metadata=described("`cursor` of the previous answer; absent the first time."),
+        metadata=described(
+            "`cursor` of the previous answer; absent the first time.",
+            examples=["MTc5NTg1ODIwMDEyMw"],
+        ),
     )
     wait = wait()
 

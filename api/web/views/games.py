@@ -49,6 +49,7 @@ IDEMPOTENCY_KEY = parameter(
     minLength=1,
     maxLength=100,
     pattern="^[ -~]+$",
+    examples=["c4f5c4a8-5b5e-4a3c-9d7c-2a9d6b1a0c11"],
 )
 PREFER = parameter(
     "Prefer",

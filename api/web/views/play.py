@@ -50,6 +50,7 @@ LAST_EVENT_ID = parameter(
     "Last-Event-ID",
     "header",
     "The last event id that you received: the stream continues after it, without a snapshot.",
+    examples=["31"],
 )
 # X-Accel-Buffering keeps proxies from buffering events.
 STREAM_HEADERS = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}

@@ -42,8 +42,8 @@ CODE = {
 KEEPS_EVERYTHING = "noeviction"
 TAGGED = {"ETag": CONDITIONAL["ETag"], "Cache-Control": CONDITIONAL["Cache-Control"]}
 KEPT = {
-    "Cache-Control": header("How long the response may be cached."),
-    "Vary": header("`Accept`: a browser gets a page."),
+    "Cache-Control": header("How long the response may be cached.", "public, max-age=300"),
+    "Vary": header("`Accept`: a browser gets a page.", "Accept"),
 }
 PROBLEMS = tuple(ProblemKindAnswer(code, *kind) for code, kind in CATALOGUE.items())
 PROBLEM_PAGE = raw(ProblemKindPage(PROBLEMS))
