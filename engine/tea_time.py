@@ -66,8 +66,8 @@ Character = Annotated[
 ]
 """The character on both sides of a card: ``hatter``. In the grid one face shows."""
 
-ALICE: Card = "tea-time"
-"""The Alice card, by its name on the wire."""
+ALICE: Card = "alice"
+"""The name of the Alice card."""
 
 NORMAL = {character: f"{character}-normal" for character in CHARACTERS}
 MIRROR = {character: f"{character}-mirror" for character in CHARACTERS}
@@ -80,7 +80,7 @@ Face = Annotated[
         NamedChoice(
             "TeaTimeCard",
             (*FACES, ALICE),
-            "A face of a character's card, or the Alice card (`tea-time`).",
+            "A face of a character's card, or the Alice card (`alice`).",
         )
     ),
 ]
@@ -625,7 +625,7 @@ def apply(state: State, seat: Seat, move: Pick) -> Outcome[State]:
     >>> [type(each.everybody).__name__ for each in told]
     ['CardsPicked', 'AliceLaid']
     >>> after.collections, after.grid[SETUPS[2].index_of["b2"]], after.turn
-    ((('dodo-normal',), ()), 'tea-time', 1)
+    ((('dodo-normal',), ()), 'alice', 1)
 
     Raises:
         IllegalMove: the rules forbid it.
@@ -688,7 +688,7 @@ def collect(
 
     The sheet's example, a line with Alice:
 
-    >>> collect(("cat-mirror", "rabbit-mirror"), ("tea-time", "rabbit-normal", "cat-mirror"))
+    >>> collect(("cat-mirror", "rabbit-mirror"), ("alice", "rabbit-normal", "cat-mirror"))
     (('cat-mirror', 'cat-mirror'), ('rabbit-mirror', 'rabbit-normal'))
     """
     kept, cancelled = list(owned), []

@@ -313,8 +313,8 @@ DECK = [character for character in CHARACTERS for _ in range(10)]
         (2, {"first_seat": 0, "pile": []}, ("pile",)),
         (2, {"first_seat": 0, "pile": [*DECK, "dodo"]}, ("pile", 60)),
         (2, {"first_seat": 0, "pile": ["cat", *DECK[1:]]}, ("pile", 19)),
-        (2, {"first_seat": 0, "pile": [*DECK[:5], "alice", *DECK[6:]]}, ("pile", 5)),
         (2, {"first_seat": 0, "pile": [*DECK[:5], ALICE, *DECK[6:]]}, ("pile", 5)),
+        (2, {"first_seat": 0, "pile": [*DECK[:5], "tea-time", *DECK[6:]]}, ("pile", 5)),
         (2, {"first_seat": 0, "pile": ["hatter-mirror", *DECK[1:]]}, ("pile", 0)),
         (2, {"first_seat": 0, "pile": [*DECK[:59], 7]}, ("pile", 59)),
         (3, {"first_seat": 0, "pile": DECK}, ("pile", 8)),
@@ -856,7 +856,7 @@ def test_the_table_has_exactly_these_members() -> None:
         "turn_in_round": 3,
         "max_cards": 3,
         "grid": [
-            [None, "rabbit-normal", "tea-time", "cat-mirror"],
+            [None, "rabbit-normal", "alice", "cat-mirror"],
             [None, None, "queen-mirror", None],
             [None, None, None, None],
         ],
@@ -1004,7 +1004,7 @@ def test_the_box_holds_sixty_character_cards_and_alice() -> None:
         (character, 10) for character in CHARACTERS
     ]
     assert tuple(face for component in characters for face in component.parts) == FACES
-    assert (alice.kind, alice.name, alice.count) == ("card", ALICE, 1)
+    assert (alice.kind, alice.name, alice.count) == ("card", "alice", 1)
 
 
 def test_the_catalogue_names_the_option_and_the_move() -> None:
