@@ -41,6 +41,8 @@ from msgspec.structs import replace
 from engine.cards import check_dealt_once
 from engine.published import NamedChoice, bounded, by_seat, described, published_as
 from engine.ruleset import (
+    BestScore,
+    Breakdown,
     Component,
     Event,
     IllegalMove,
@@ -56,6 +58,7 @@ from engine.ruleset import (
     Table,
     TimedEvent,
     Told,
+    ranked,
     replaced,
 )
 
@@ -351,6 +354,27 @@ class ContrastTable(Table, frozen=True, tag="contrast"):
     countdown: Annotated[Countdown | None, described("The countdown that runs; null if none.")]
     last_turn: Annotated[
         LastTurn | None, described("What the last reveal showed; null in the first turn.")
+    ]
+
+
+class ContrastBreakdown(Breakdown, frozen=True, tag="contrast"):
+    """What the scores of Contrast are made of: pictures, or the points of two seats together."""
+
+    pictures: Annotated[
+        tuple[Annotated[int, bounded(minimum=0, maximum=len(PICTURES))], ...] | None,
+        by_seat("By seat: how many pictures it has won; null with two seats.", least=3),
+    ]
+    points: Annotated[
+        int | None,
+        described(
+            "With two seats: in how many turns both chose the same symbol; else null.",
+            minimum=0,
+            maximum=len(PICTURES) - TAKEN_OUT[COOPERATIVE_SEATS],
+        ),
+    ]
+    goal: Annotated[
+        int | None,
+        described("With two seats: how many points win; else null.", minimum=0),
     ]
 
 
@@ -718,9 +742,22 @@ def result(state: State) -> Result | None:
     """Return the result: the most pictures win, all in a tie; two seats win with the target."""
     if state.phase is not Phase.FINISHED:
         return None
-    needed = TARGET if len(state.scores) == COOPERATIVE_SEATS else max(state.scores)
+    if len(state.scores) == COOPERATIVE_SEATS:
+        return result_of_two(state.scores)
+    breakdown = ContrastBreakdown(pictures=state.scores, points=None, goal=None)
+    return ranked(state.scores, BestScore.HIGHEST, breakdown)
+
+
+def result_of_two(scores: tuple[int, ...]) -> Result:
+    """Return the result of two seats, who share a score and win or lose together."""
+    points = scores[0]
     return Result(
-        state.scores, tuple(seat for seat, score in enumerate(state.scores) if score >= needed)
+        scores=scores,
+        winners=(0, 1) if points >= TARGET else (),
+        ranks=(1, 1),
+        best=BestScore.HIGHEST,
+        tie_break=None,
+        breakdown=ContrastBreakdown(pictures=None, points=points, goal=TARGET),
     )
 
 
@@ -825,6 +862,7 @@ CONTRAST: Ruleset[Options, Deal, State, Choose | Count, ContrastTable] = Ruleset
         RowsRefreshed,
     ),
     table_type=ContrastTable,
+    breakdown_type=ContrastBreakdown,
     deal=deal,
     start=start,
     to_move=to_move,

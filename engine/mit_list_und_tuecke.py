@@ -40,6 +40,8 @@ from engine.cards import (
 )
 from engine.published import NamedChoice, bounded, by_seat, described, published_as
 from engine.ruleset import (
+    BestScore,
+    Breakdown,
     Card,
     Component,
     Event,
@@ -47,6 +49,7 @@ from engine.ruleset import (
     InvalidDeal,
     Move,
     MoveType,
+    NothingPreview,
     Option,
     Outcome,
     Preview,
@@ -56,6 +59,7 @@ from engine.ruleset import (
     Seat,
     Table,
     Told,
+    ranked,
     replaced,
     sort_set,
 )
@@ -301,8 +305,8 @@ class State(Struct, frozen=True):
     choosing: tuple[Seat, ...]
     """The seats that must choose their colours now, the next one first."""
 
-    round_scores: tuple[tuple[int, ...], ...]
-    """For each round that is over, the points by seat."""
+    round_counts: tuple[tuple[Counts, ...], ...]
+    """For each round that is over, by seat the numbers of cards that its points come from."""
 
     later_rounds: tuple[Hands, ...]
     """For each round to come, the hands by seat."""
@@ -416,27 +420,51 @@ class MitListTable(Table, frozen=True, tag="mit-list-und-tuecke"):
     ]
 
 
-class MitListPreview(Preview, frozen=True, tag="mit-list-und-tuecke"):
-    """What playing or taking cards now would do."""
+class MitListPlayPreview(Preview, frozen=True, tag="mit_list_und_tuecke_play"):
+    """What playing a card of Mit List und Tücke now would do."""
 
-    led_color: Annotated[
-        Color | None,
-        described("The colour that is led once the card is played; null for a take."),
-    ] = None
+    led_color: Annotated[Color, described("The colour that is led once the card is played.")]
     high: Annotated[
         Seat | None,
         described("The high seat, if the card completes the trick; else null."),
-    ] = None
+    ]
     low: Annotated[
         Seat | None,
         described("The low seat, if the card completes the trick and there is one; else null."),
-    ] = None
+    ]
+
+
+class MitListTakePreview(Preview, frozen=True, tag="mit_list_und_tuecke_take"):
+    """What taking cards out of a trick of Mit List und Tücke now would do."""
+
     rest_to: Annotated[
         Seat | None,
-        described(
-            "The seat that gets the rest after a take; null if it is discarded, and for a card."
-        ),
-    ] = None
+        described("The seat that gets the rest of the trick; null if the rest is discarded."),
+    ]
+
+
+class MitListRoundScore(Counts, frozen=True):
+    """The points of a seat in a round of Mit List und Tücke, and what they are made of."""
+
+    points: Annotated[
+        Score,
+        described("`largest` times `second`, divided by `rest` unless that is 0, rounded down."),
+    ]
+
+
+class MitListBreakdown(Breakdown, frozen=True, tag="mit-list-und-tuecke"):
+    """What the scores of Mit List und Tücke are made of."""
+
+    rounds: Annotated[
+        tuple[
+            Annotated[
+                tuple[MitListRoundScore, ...],
+                by_seat("By seat: its points of the round.", least=MIN_SEATS),
+            ],
+            ...,
+        ],
+        described("For each round the points by seat.", minItems=MIN_SEATS, maxItems=MAX_SEATS),
+    ]
 
 
 # --- Setup ------------------------------------------------------------------------------------
@@ -462,7 +490,7 @@ def start(seats: int, options: Options, deal: Deal) -> Outcome[State]:
         number=1,
         dealer=deal.dealer,
         rounds=deal.rounds,
-        round_scores=(),
+        round_counts=(),
         open_piles=options.open_piles,
     )
 
@@ -488,7 +516,7 @@ def start_round(
     number: int,
     dealer: Seat,
     rounds: tuple[Hands, ...],
-    round_scores: tuple[tuple[int, ...], ...],
+    round_counts: tuple[tuple[Counts, ...], ...],
     open_piles: bool,
 ) -> Outcome[State]:
     """Deal the first of these rounds. The seat after the dealer leads the first trick."""
@@ -506,7 +534,7 @@ def start_round(
         winnings=(Winnings(),) * len(hands),
         discarded=(),
         choosing=(),
-        round_scores=round_scores,
+        round_counts=round_counts,
         later_rounds=later_rounds,
     )
     told = Told(
@@ -793,14 +821,14 @@ def end_round(state: State, early: bool) -> Outcome[State]:
     counts = tuple([counts_of(winnings) for winnings in state.winnings])
     scores = tuple([points(of_seat) for of_seat in counts])
     scored = Told(RoundScored(state.round, early, scores, counts))
-    round_scores = (*state.round_scores, scores)
+    round_counts = (*state.round_counts, counts)
     if not state.later_rounds:
-        return replace(state, phase=Phase.FINISHED, round_scores=round_scores), (scored,)
+        return replace(state, phase=Phase.FINISHED, round_counts=round_counts), (scored,)
     started, told = start_round(
         number=state.round + 1,
         dealer=(state.dealer + 1) % len(state.hands),
         rounds=state.later_rounds,
-        round_scores=round_scores,
+        round_counts=round_counts,
         open_piles=state.open_piles,
     )
     return started, (scored, *told)
@@ -831,13 +859,35 @@ def points(counts: Counts) -> int:
     return product // counts.rest if counts.rest else product
 
 
+def round_scores(state: State) -> tuple[tuple[int, ...], ...]:
+    """Return the points by seat of each round that is over."""
+    return tuple([tuple(map(points, counts)) for counts in state.round_counts])
+
+
+def totals(state: State) -> tuple[int, ...]:
+    """Return the points of each seat in all rounds that are over."""
+    none = (0,) * len(state.hands)
+    return tuple(map(sum, zip(none, *round_scores(state), strict=True)))
+
+
 def result(state: State) -> Result | None:
     """Return the result: the highest total of all rounds wins, all in a tie."""
     if state.phase is not Phase.FINISHED:
         return None
-    totals = tuple(map(sum, zip(*state.round_scores, strict=True)))
-    highest = max(totals)
-    return Result(totals, tuple(seat for seat, total in enumerate(totals) if total == highest))
+    return ranked(totals(state), BestScore.HIGHEST, breakdown(state))
+
+
+def breakdown(state: State) -> MitListBreakdown:
+    """Return the points of each round by seat, with the numbers of cards that they come from."""
+    return MitListBreakdown(
+        tuple(
+            tuple(
+                MitListRoundScore(each.largest, each.second, each.rest, points(each))
+                for each in counts
+            )
+            for counts in state.round_counts
+        )
+    )
 
 
 # --- What a seat sees ---------------------------------------------------------------------------
@@ -864,7 +914,7 @@ def view(state: State, seat: Seat | None) -> MitListTable:
             [face_down_seen(winnings, state.open_piles) for winnings in state.winnings]
         ),
         kept=tuple([winnings.kept for winnings in state.winnings]),
-        round_scores=state.round_scores,
+        round_scores=round_scores(state),
     )
 
 
@@ -885,24 +935,24 @@ def face_down_seen(winnings: Winnings, open_piles: bool) -> FaceDown:
     return FaceDown(size > 0, size if open_piles else None)
 
 
-def preview(table: MitListTable, seat: Seat, move: AnyMove) -> MitListPreview | None:
-    """Return what a card or a take would do to the trick; None for a choice of colours."""
+def preview(table: MitListTable, seat: Seat, move: AnyMove) -> Preview:
+    """Return what a card or a take would do to the trick; nothing for a choice of colours."""
     if isinstance(move, Play):
         return preview_play(table, move.card)
     if isinstance(move, Take):
-        return MitListPreview(rest_to=table.low)
-    return None
+        return MitListTakePreview(table.low)
+    return NothingPreview()
 
 
-def preview_play(table: MitListTable, card: Card) -> MitListPreview:
+def preview_play(table: MitListTable, card: Card) -> MitListPlayPreview:
     """Return the led colour with this card; the high and the low seat if the trick is complete."""
     seats = len(table.hand_sizes)
     player = (table.leader + len(table.trick)) % seats
     trick = (*table.trick, PlayedCard(player, card))
     led_color = COLOR_OF[trick[0].card]
     if len(trick) < seats:
-        return MitListPreview(led_color)
-    return MitListPreview(led_color, high_seat(trick), low_seat(trick))
+        return MitListPlayPreview(led_color, high=None, low=None)
+    return MitListPlayPreview(led_color, high_seat(trick), low_seat(trick))
 
 
 def redeal_hidden(state: State, seat: Seat | None, rng: Random) -> State:
@@ -985,7 +1035,8 @@ MIT_LIST_UND_TUECKE: Ruleset[Options, Deal, State, AnyMove, MitListTable] = Rule
         RoundScored,
     ),
     table_type=MitListTable,
-    preview_type=MitListPreview,
+    breakdown_type=MitListBreakdown,
+    preview_types=(MitListPlayPreview, MitListTakePreview),
     deal=deal,
     start=start,
     to_move=to_move,

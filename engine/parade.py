@@ -32,6 +32,8 @@ from engine.cards import (
 )
 from engine.published import MAX_SEATS, NamedChoice, bounded, by_seat, described, published_as
 from engine.ruleset import (
+    BestScore,
+    Breakdown,
     Card,
     Component,
     Event,
@@ -39,13 +41,16 @@ from engine.ruleset import (
     InvalidDeal,
     Move,
     MoveType,
+    NothingPreview,
     Outcome,
     Preview,
     Result,
     Ruleset,
     Seat,
     Table,
+    TieBreak,
     Told,
+    ranked,
     replaced,
     sort_set,
 )
@@ -53,6 +58,9 @@ from engine.ruleset import (
 # --- The cards --------------------------------------------------------------------------
 
 COLORS = ("red", "blue", "purple", "green", "grey", "orange")
+Color = Annotated[
+    str, published_as(NamedChoice("ParadeColor", COLORS, "A colour of a card of Parade."))
+]
 VALUES = range(11)
 CARDS: tuple[Card, ...] = tuple(f"{color}-{value}" for color in COLORS for value in VALUES)
 
@@ -275,8 +283,8 @@ class ParadeTable(Table, frozen=True, tag="parade"):
     ]
 
 
-class ParadePreview(Preview, frozen=True, tag="parade"):
-    """What a card played now would do."""
+class ParadePlayPreview(Preview, frozen=True, tag="parade_play"):
+    """What a card of Parade played now would do."""
 
     collected: Annotated[
         tuple[Card, ...],
@@ -285,6 +293,38 @@ class ParadePreview(Preview, frozen=True, tag="parade"):
             maxItems=len(CARDS),
         ),
     ]
+
+
+class ParadeColorScore(Struct, frozen=True):
+    """The points of a seat of Parade for one colour."""
+
+    color: Annotated[Color, described("The colour.")]
+    cards: Annotated[
+        int, described("How many cards of it the seat has.", minimum=0, maximum=len(VALUES))
+    ]
+    has_majority: Annotated[
+        bool, described("Whether each of them counts 1 point, since the seat has the majority.")
+    ]
+    points: Annotated[int, described("The points for them.", minimum=0, maximum=sum(VALUES))]
+
+
+class ParadeSeatScore(Struct, frozen=True):
+    """What the score of a seat of Parade is made of."""
+
+    colors: Annotated[
+        tuple[ParadeColorScore, ...],
+        described("The points for each colour.", minItems=len(COLORS), maxItems=len(COLORS)),
+    ]
+    cards: Annotated[
+        int,
+        described("How many cards it has; in a tie the fewest win.", minimum=0, maximum=len(CARDS)),
+    ]
+
+
+class ParadeBreakdown(Breakdown, frozen=True, tag="parade"):
+    """What the scores of Parade are made of."""
+
+    seats: Annotated[tuple[ParadeSeatScore, ...], by_seat("By seat: what its score is made of.")]
 
 
 # --- Setup ------------------------------------------------------------------------------------
@@ -540,24 +580,41 @@ def scores(collections: tuple[tuple[Card, ...], ...]) -> tuple[int, ...]:
     >>> scores((("red-8", "blue-1"), ("red-6",), ("red-2", "green-0")))
     (2, 1, 2)
     """
-    totals = [0] * len(collections)
-    for color in COLORS:
-        for seat, points in enumerate(color_points(collections, color)):
-            totals[seat] += points
-    return tuple(totals)
+    by_color = [color_scores(collections, color) for color in COLORS]
+    return tuple(
+        [sum([each.points for each in of_seat]) for of_seat in zip(*by_color, strict=True)]
+    )
 
 
-def color_points(collections: tuple[tuple[Card, ...], ...], color: str) -> list[int]:
-    """Return the points of a colour by seat: with a majority 1 a card, without its values."""
+def breakdown(collections: tuple[tuple[Card, ...], ...]) -> ParadeBreakdown:
+    """Return what the points of each seat are made of."""
+    by_color = [color_scores(collections, color) for color in COLORS]
+    return ParadeBreakdown(
+        tuple(
+            ParadeSeatScore(of_seat, len(collection))
+            for of_seat, collection in zip(zip(*by_color, strict=True), collections, strict=True)
+        )
+    )
+
+
+def color_scores(collections: tuple[tuple[Card, ...], ...], color: Color) -> list[ParadeColorScore]:
+    """Return the points of a colour by seat: with a majority 1 a card, without its values.
+
+    >>> red, _ = color_scores((("red-8", "red-9"), ("blue-1",)), "red")
+    >>> red
+    ParadeColorScore(color='red', cards=2, has_majority=True, points=2)
+    """
     values = [
         [VALUE_OF[card] for card in collection if COLOR_OF[card] == color]
         for collection in collections
     ]
     counts = [len(of_seat) for of_seat in values]
-    return [
-        len(of_seat) if has_majority(counts, seat) else sum(of_seat)
-        for seat, of_seat in enumerate(values)
-    ]
+    found = []
+    for seat, of_seat in enumerate(values):
+        majority = has_majority(counts, seat)
+        points = len(of_seat) if majority else sum(of_seat)
+        found.append(ParadeColorScore(color, len(of_seat), majority, points))
+    return found
 
 
 def has_majority(counts: list[int], seat: Seat) -> bool:
@@ -571,20 +628,20 @@ def has_majority(counts: list[int], seat: Seat) -> bool:
     """
     if len(counts) == 2:
         return counts[seat] - counts[1 - seat] >= MAJORITY_WITH_TWO_SEATS
-    return counts[seat] == max(counts)
+    return counts[seat] == max(counts) > 0
 
 
 def result(state: State) -> Result | None:
     """Return the result: the lowest total wins, in a tie the fewest cards, else all share."""
     if state.phase is not Phase.FINISHED:
         return None
-    totals = scores(state.collections)
-    ranks = [
-        (total, len(collection))
-        for total, collection in zip(totals, state.collections, strict=True)
-    ]
-    lowest = min(ranks)
-    return Result(totals, tuple(seat for seat, rank in enumerate(ranks) if rank == lowest))
+    return ranked(
+        scores(state.collections),
+        BestScore.LOWEST,
+        breakdown(state.collections),
+        tie_break=TieBreak.FEWEST_CARDS,
+        preferred=[len(collection) for collection in state.collections],
+    )
 
 
 # --- What a seat sees ---------------------------------------------------------------------------
@@ -605,11 +662,11 @@ def view(state: State, seat: Seat | None) -> ParadeTable:
     )
 
 
-def preview(table: ParadeTable, seat: Seat, move: Play | Discard) -> ParadePreview | None:
-    """Return the cards that would leave the parade for a played card; None for a discard."""
+def preview(table: ParadeTable, seat: Seat, move: Play | Discard) -> Preview:
+    """Return the cards that would leave the parade for a played card; nothing for a discard."""
     if not isinstance(move, Play):
-        return None
-    return ParadePreview(cards_leaving(table.parade, move.card))
+        return NothingPreview()
+    return ParadePlayPreview(cards_leaving(table.parade, move.card))
 
 
 def redeal_hidden(state: State, seat: Seat | None, rng: Random) -> State:
@@ -662,7 +719,8 @@ PARADE: Ruleset[Options, Deal, State, Play | Discard, ParadeTable] = Ruleset(
         HandsLaidDown,
     ),
     table_type=ParadeTable,
-    preview_type=ParadePreview,
+    breakdown_type=ParadeBreakdown,
+    preview_types=(ParadePlayPreview,),
     deal=deal,
     start=start,
     to_move=to_move,

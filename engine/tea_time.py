@@ -36,6 +36,8 @@ from msgspec.structs import replace
 from engine.cards import check_seat
 from engine.published import NamedChoice, bounded, by_seat, described, published_as
 from engine.ruleset import (
+    BestScore,
+    Breakdown,
     Card,
     Component,
     Event,
@@ -51,7 +53,9 @@ from engine.ruleset import (
     Score,
     Seat,
     Table,
+    TieBreak,
     Told,
+    ranked,
     replaced,
     sort_set,
 )
@@ -355,7 +359,7 @@ class TeaTimeTable(Table, frozen=True, tag="tea-time"):
     ]
 
 
-class TeaTimePreview(Preview, frozen=True, tag="tea-time"):
+class TeaTimePickPreview(Preview, frozen=True, tag="tea_time_pick"):
     """What taking cards now would do."""
 
     cancelled: Annotated[
@@ -368,6 +372,43 @@ class TeaTimePreview(Preview, frozen=True, tag="tea-time"):
             "The cards that you would then have of the characters you take.",
             maxItems=ALL_CARDS,
         ),
+    ]
+
+
+class TeaTimeCharacterScore(Struct, frozen=True):
+    """The points of a seat of Tea Time for one character."""
+
+    character: Annotated[Character, described("The character.")]
+    cards: Annotated[
+        int,
+        described("How many cards of it the seat has.", minimum=0, maximum=CARDS_OF_A_CHARACTER),
+    ]
+    points: Annotated[int, described("The points for them.", minimum=1, maximum=max(POINTS))]
+
+
+class TeaTimeSeatScore(Struct, frozen=True):
+    """What the score of a seat of Tea Time is made of."""
+
+    characters: Annotated[
+        tuple[TeaTimeCharacterScore, ...],
+        described(
+            "The points for each character.", minItems=len(CHARACTERS), maxItems=len(CHARACTERS)
+        ),
+    ]
+    alice: Annotated[
+        int,
+        described(
+            "The points for holding Alice; 0 without her.", minimum=0, maximum=POINTS_FOR_ALICE
+        ),
+    ]
+
+
+class TeaTimeBreakdown(Breakdown, frozen=True, tag="tea-time"):
+    """What the scores of Tea Time are made of."""
+
+    seats: Annotated[
+        tuple[TeaTimeSeatScore, ...],
+        by_seat("By seat: what its score is made of.", most=MAX_SEATS),
     ]
 
 
@@ -724,7 +765,13 @@ def collect(
 # --- The end ------------------------------------------------------------------------------------
 
 
-def score(collection: tuple[Card, ...], has_alice: bool) -> int:
+def count_cards(collection: tuple[Card, ...]) -> tuple[int, ...]:
+    """Return how many cards of each character these are, in the order of `CHARACTERS`."""
+    characters = [CHARACTER_OF[card] for card in collection]
+    return tuple([characters.count(character) for character in CHARACTERS])
+
+
+def score(collection: tuple[Card, ...], has_alice: bool) -> Score:
     """Return the points of a seat: for the number of cards of each character, and for Alice.
 
     The sheet's example, with 2, 1, 4 and 6 cards and nothing of two characters:
@@ -733,18 +780,24 @@ def score(collection: tuple[Card, ...], has_alice: bool) -> int:
     >>> score(tuple(cards), has_alice=True)
     43
     """
-    owned = [CHARACTER_OF[card] for card in collection]
-    points = sum([POINTS[owned.count(character)] for character in CHARACTERS])
+    points = sum([POINTS[cards] for cards in count_cards(collection)])
     return points + POINTS_FOR_ALICE * has_alice
+
+
+def score_by_character(collection: tuple[Card, ...], has_alice: bool) -> TeaTimeSeatScore:
+    """Return the same points as `score`, one by one."""
+    characters = [
+        TeaTimeCharacterScore(character, cards, POINTS[cards])
+        for character, cards in zip(CHARACTERS, count_cards(collection), strict=True)
+    ]
+    return TeaTimeSeatScore(tuple(characters), alice=POINTS_FOR_ALICE * has_alice)
 
 
 def standing(state: State) -> tuple[Score, ...]:
     """Return the points of each seat if the game ended now."""
+    holder = state.alice_holder
     return tuple(
-        [
-            score(collection, seat == state.alice_holder)
-            for seat, collection in enumerate(state.collections)
-        ]
+        [score(collection, seat == holder) for seat, collection in enumerate(state.collections)]
     )
 
 
@@ -752,10 +805,18 @@ def result(state: State) -> Result | None:
     """Return the result: the highest total wins, in a tie the holder of Alice, else all share."""
     if state.phase is not Phase.FINISHED:
         return None
-    scores = standing(state)
-    ranks = [(points, seat == state.alice_holder) for seat, points in enumerate(scores)]
-    highest = max(ranks)
-    return Result(scores, tuple(seat for seat, rank in enumerate(ranks) if rank == highest))
+    holder = state.alice_holder
+    seats = [
+        score_by_character(collection, seat == holder)
+        for seat, collection in enumerate(state.collections)
+    ]
+    return ranked(
+        standing(state),
+        BestScore.HIGHEST,
+        TeaTimeBreakdown(tuple(seats)),
+        tie_break=TieBreak.ALICE,
+        preferred=[seat != holder for seat in range(len(seats))],
+    )
 
 
 # --- What a seat sees ---------------------------------------------------------------------------
@@ -785,12 +846,12 @@ def cards_in(table: TeaTimeTable, cells: tuple[Cell, ...]) -> tuple[Card, ...]:
     return tuple([card for card in lying if card])
 
 
-def preview(table: TeaTimeTable, seat: Seat, move: Pick) -> TeaTimePreview:
+def preview(table: TeaTimeTable, seat: Seat, move: Pick) -> TeaTimePickPreview:
     """Return what would cancel, and what the seat would then have of the characters it takes."""
     taken = cards_in(table, move.cells)
     collection, cancelled = collect(table.collections[seat], taken)
     touched = {CHARACTER_OF[card] for card in taken if card != ALICE}
-    return TeaTimePreview(
+    return TeaTimePickPreview(
         cancelled, tuple([card for card in collection if CHARACTER_OF[card] in touched])
     )
 
@@ -843,7 +904,8 @@ TEA_TIME: Ruleset[Options, Deal, State, Pick, TeaTimeTable] = Ruleset(
         AliceLaid,
     ),
     table_type=TeaTimeTable,
-    preview_type=TeaTimePreview,
+    breakdown_type=TeaTimeBreakdown,
+    preview_types=(TeaTimePickPreview,),
     deal=deal,
     start=start,
     to_move=to_move,

@@ -7,7 +7,6 @@ included, minus a share of the best gain that it leaves to the next seat.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from random import Random
 
@@ -15,8 +14,6 @@ from engine.careful.best import best
 from engine.ruleset import Card, Seat
 from engine.tea_time import (
     ALICE,
-    CHARACTER_OF,
-    CHARACTERS,
     MAX_CARDS,
     POINTS,
     POINTS_FOR_ALICE,
@@ -26,6 +23,7 @@ from engine.tea_time import (
     TeaTimeTable,
     cards_in,
     collect,
+    count_cards,
 )
 
 EARLY_WORTH = (5, 4, 6, 9, 12, 15, 15.5, 16)
@@ -77,9 +75,7 @@ def worth(table: TeaTimeTable, collection: tuple[Card, ...]) -> float:
     """Return the worth of a collection: early worth and points, weighted by the cards left."""
     left = table.pile_size + sum([cell.card is not None for row in table.grid for cell in row])
     early = min(left / MANY_CARDS, 1)
-    count = Counter([CHARACTER_OF[card] for card in collection])
     total = 0.0
-    for character in CHARACTERS:
-        cards = count[character]
+    for cards in count_cards(collection):
         total += (1 - early) * POINTS[cards] + early * EARLY_WORTH[min(cards, len(EARLY_WORTH) - 1)]
     return total

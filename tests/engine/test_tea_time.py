@@ -13,7 +13,7 @@ import pytest
 
 from engine.parade import Discard
 from engine.registry import RULESETS
-from engine.ruleset import IllegalMove, InvalidDeal, InvalidOptions, InvalidSeatCount, Move, Result
+from engine.ruleset import IllegalMove, InvalidDeal, InvalidOptions, InvalidSeatCount, Move
 from engine.tea_time import (
     ALICE,
     CHARACTER_OF,
@@ -32,7 +32,7 @@ from engine.tea_time import (
     Phase,
     Pick,
     State,
-    TeaTimePreview,
+    TeaTimePickPreview,
     in_columns,
     lines,
     result,
@@ -164,8 +164,20 @@ def finished(*owned: str, alice_holder: int) -> State:
         NEARLY_TAKEN, *owned, round_=SETUPS[len(owned)].rounds, seats=len(owned), alice_holder=0
     )
     return msgspec.structs.replace(
-        state, phase=Phase.FINISHED, grid=(None,) * 12, alice_holder=alice_holder
+        state,
+        phase=Phase.FINISHED,
+        grid=(None,) * len(SETUPS[len(owned)].index_of),
+        alice_holder=alice_holder,
     )
+
+
+def ranking(state: State) -> tuple[Any, ...]:
+    """The scores, winners and ranks of the end of a game, and what decided a tie."""
+    found = result(state)
+    assert found is not None
+    assert found.best == "highest"
+    assert found.scores == TEA_TIME.view(state, None).standing
+    return found.scores, found.winners, found.ranks, found.tie_break
 
 
 # --- Setup ------------------------------------------------------------------------------------
@@ -705,7 +717,7 @@ def test_the_last_turn_lays_no_grid_and_alice_stays_with_the_seat_that_took_her(
 
 def test_alice_taken_with_the_last_card_of_the_game_counts() -> None:
     after = pick(position(".. .. .. .. .. AA rn .. .. .. .. ..", round_=5), "b2", "c2")
-    assert result(after) == Result((1 + 5 * 5 + 4, 6 * 5), (0,))
+    assert ranking(after) == ((1 + 5 * 5 + 4, 6 * 5), (0,), (1, 2), "alice")
 
 
 # --- Collections ------------------------------------------------------------------------------
@@ -806,8 +818,11 @@ def test_a_seat_never_owns_both_faces_and_no_card_is_lost(seats: int) -> None:
 # --- Scores -----------------------------------------------------------------------------------
 
 
+SHEETS_EXAMPLE = "rm rm qn cn cn cn cn dm dm dm dm dm dm"
+
+
 def test_the_sheets_example_scores_43() -> None:
-    collection = cards("rm rm qn cn cn cn cn dm dm dm dm dm dm")
+    collection = cards(SHEETS_EXAMPLE)
     assert score(collection, has_alice=True) == 5 + 5 + 3 + 1 + 10 + 15 + 4 == 43
     assert score(collection, has_alice=False) == 39
 
@@ -825,23 +840,78 @@ def test_alice_scores_four() -> None:
     assert score((), has_alice=True) - score((), has_alice=False) == 4
 
 
+def test_the_sheets_example_is_explained_line_by_line() -> None:
+    found = result(finished(SHEETS_EXAMPLE, "kn", alice_holder=0))
+    assert found is not None
+    assert found.scores == (43, 26)
+    nothing = {"cards": 0, "points": 5}
+    assert plain(found.breakdown) == {
+        "ruleset": "tea-time",
+        "seats": [
+            {
+                "characters": [
+                    {"character": "hatter", **nothing},
+                    {"character": "cat", "cards": 4, "points": 10},
+                    {"character": "rabbit", "cards": 2, "points": 3},
+                    {"character": "caterpillar", **nothing},
+                    {"character": "queen", "cards": 1, "points": 1},
+                    {"character": "dodo", "cards": 6, "points": 15},
+                ],
+                "alice": 4,
+            },
+            {
+                "characters": [
+                    {"character": "hatter", **nothing},
+                    {"character": "cat", **nothing},
+                    {"character": "rabbit", **nothing},
+                    {"character": "caterpillar", "cards": 1, "points": 1},
+                    {"character": "queen", **nothing},
+                    {"character": "dodo", **nothing},
+                ],
+                "alice": 0,
+            },
+        ],
+    }
+
+
+@pytest.mark.parametrize("seats", SEATS)
+def test_the_lines_of_a_breakdown_add_up_to_the_score(seats: int) -> None:
+    for seed in range(20):
+        *_, end = random_game(seats, seed=seed)
+        found = plain(result(end))
+        assert [
+            sum(line["points"] for line in of_seat["characters"]) + of_seat["alice"]
+            for of_seat in found["breakdown"]["seats"]
+        ] == found["scores"]
+        assert [
+            sum(line["cards"] for line in of_seat["characters"])
+            for of_seat in found["breakdown"]["seats"]
+        ] == [len(collection) for collection in end.collections]
+
+
 def test_the_highest_total_wins() -> None:
-    assert result(finished("rn", "cm cm cm", alice_holder=0)) == Result((30, 31), (1,))
+    state = finished("rn", "cm cm cm", alice_holder=0)
+    assert ranking(state) == ((30, 31), (1,), (2, 1), None)
 
 
 def test_of_tied_seats_the_one_with_alice_wins() -> None:
     state = finished("rn", "", "", alice_holder=0)
-    assert result(state) == Result((30, 30, 30), (0,))
+    assert ranking(state) == ((30, 30, 30), (0,), (1, 2, 2), "alice")
 
 
 def test_tied_seats_without_alice_share_the_win() -> None:
     state = finished("rn cn", "", "", alice_holder=0)
-    assert result(state) == Result((26, 30, 30), (1, 2))
+    assert ranking(state) == ((26, 30, 30), (1, 2), (3, 1, 1), "shared")
 
 
 def test_alice_decides_nothing_between_seats_that_are_not_tied() -> None:
     state = finished("rn rn rn", "cm cm cm", "qn", alice_holder=2)
-    assert result(state) == Result((31, 31, 30), (0, 1))
+    assert ranking(state) == ((31, 31, 30), (0, 1), (1, 1, 3), "shared")
+
+
+def test_alice_decides_a_tie_for_a_later_rank_too() -> None:
+    state = finished("cm cm cm", "", "rn", alice_holder=2)
+    assert ranking(state) == ((31, 30, 30), (0,), (1, 3, 2), None)
 
 
 # --- What a seat sees -------------------------------------------------------------------------
@@ -923,6 +993,20 @@ def test_of_the_pile_only_the_size_is_seen() -> None:
     assert TEA_TIME.view(state, 0) == TEA_TIME.view(other, 0)
 
 
+def test_the_standing_shows_the_points_if_the_game_ended_now() -> None:
+    state = position(WITH_ALICE, SHEETS_EXAMPLE, "kn", turn=0)
+    assert TEA_TIME.view(state, None).standing == (39, 26)
+    assert TEA_TIME.view(pick(state, "c1"), None).standing == (43, 26)
+
+
+@pytest.mark.parametrize("seats", SEATS)
+def test_the_standing_at_the_end_is_the_score(seats: int) -> None:
+    *_, end = random_game(seats)
+    found = result(end)
+    assert found is not None
+    assert TEA_TIME.view(end, None).standing == found.scores
+
+
 def test_cancelled_cards_are_public() -> None:
     after = pick(position(".. .. .. .. rn .. .. .. .. .. .. cm", "rm"), "a2")
     assert TEA_TIME.view(after, None).out == ("rabbit", "rabbit")
@@ -957,9 +1041,9 @@ def test_a_table_can_be_rebuilt_from_the_events(seats: int, options: Options) ->
 def test_a_preview_tells_what_cancels_and_what_the_seat_would_have() -> None:
     state = position(".. .. .. .. AA rn cm .. dn .. .. ..", "rm", "cm rm qn", turn=1)
     preview = TEA_TIME.preview(TEA_TIME.view(state, 1), 1, Pick(("a2", "b2", "c2")))
-    assert preview == TeaTimePreview(cancelled=cards("rm rn"), cards=cards("cm cm"))
+    assert preview == TeaTimePickPreview(cancelled=cards("rm rn"), cards=cards("cm cm"))
     assert plain(preview) == {
-        "ruleset": "tea-time",
+        "type": "tea_time_pick",
         "cancelled": ["rabbit-mirror", "rabbit-normal"],
         "cards": ["cat-mirror", "cat-mirror"],
     }
@@ -967,7 +1051,7 @@ def test_a_preview_tells_what_cancels_and_what_the_seat_would_have() -> None:
 
 def test_a_preview_of_alice_alone_touches_no_character() -> None:
     state = position(WITH_ALICE, "rn cn")
-    assert TEA_TIME.preview(TEA_TIME.view(state, 0), 0, Pick(("c1",))) == TeaTimePreview((), ())
+    assert TEA_TIME.preview(TEA_TIME.view(state, 0), 0, Pick(("c1",))) == TeaTimePickPreview((), ())
 
 
 @pytest.mark.parametrize("seats", SEATS)
@@ -980,7 +1064,7 @@ def test_every_preview_comes_true(seats: int) -> None:
             assert isinstance(event, CardsPicked)
             touched = {CHARACTER_OF[card] for card in event.cards if card != ALICE}
             have = [card for card in after.collections[state.turn] if CHARACTER_OF[card] in touched]
-            assert TEA_TIME.preview(table, state.turn, move) == TeaTimePreview(
+            assert TEA_TIME.preview(table, state.turn, move) == TeaTimePickPreview(
                 event.cancelled, tuple(have)
             )
 
