@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from itertools import combinations
+from itertools import combinations, permutations, product
 from random import Random
 from typing import Any
 
@@ -33,6 +33,7 @@ from engine.tea_time import (
     Pick,
     State,
     TeaTimePickPreview,
+    faces_up,
     in_columns,
     lines,
     result,
@@ -242,7 +243,7 @@ def test_the_first_grid_is_told() -> None:
 
 def faces(state: State) -> list[str]:
     """Each row's faces, ``m`` and ``n``."""
-    return ["".join(card.rpartition("-")[2][0] for card in row if card) for row in rows_of(state)]
+    return ["".join(face_of(card)[0] for card in row if card) for row in rows_of(state)]
 
 
 def first_faces(seats: int, options: Options) -> list[str]:
@@ -270,6 +271,55 @@ def test_in_rows_the_alternation_runs_on_from_row_to_row() -> None:
 
 def test_with_odd_columns_both_ways_to_lay_a_grid_are_the_same() -> None:
     assert first_faces(4, ROWS) == first_faces(4, CHECKERBOARD)
+
+
+def test_the_running_example_of_the_sheet_can_only_be_played_on_a_checkerboard() -> None:
+    assert any(running_examples(Layout.CHECKERBOARD))
+    assert not any(running_examples(Layout.ROWS))
+
+
+def running_examples(layout: Layout) -> Iterator[dict[str, str]]:
+    """What lies in the cells that the sheet's figures name, in every way to play these figures.
+
+    2: Arthur takes a mirror hatter, and lays Alice there.
+    3: Nina takes a mirror cat and a mirror rabbit.
+    4: A mirror hatter, a normal rabbit, a gap and a normal rabbit lie in line. Arthur takes a
+       normal cat, a mirror hatter and a normal caterpillar.
+    6: Nina takes Alice, a normal rabbit and a mirror cat.
+    """
+    cells = tuple(SETUPS[2].index_of)
+    pairs = [line for line in lines(3, 4) if len(line) == 2]
+    triples = [line for line in lines(3, 4) if len(line) == 3]
+    rows = [cells[start : start + 4] for start in (0, 4, 8)]
+    faces_laid = dict(zip(cells, map(face_of, faces_up(("cat",) * 12, 4, layout)), strict=True))
+    for alice, nina, arthur, nina_later in product(cells, pairs, triples, triples):
+        if alice not in nina_later or len({alice, *nina, *arthur, *nina_later}) < 8:
+            continue
+        with_alice = [cell for cell in nina_later if cell != alice]
+        for hatter, rabbit, gap, other_rabbit in (*rows, *(row[::-1] for row in rows)):
+            if gap not in nina or not {alice, *nina}.isdisjoint((hatter, rabbit, other_rabbit)):
+                continue
+            for nina_took, arthur_took, nina_took_later in product(
+                permutations(cards("cm rm")),
+                permutations(cards("cn hm kn")),
+                permutations(cards("rn cm")),
+            ):
+                named = [
+                    *zip((alice, hatter, rabbit, other_rabbit), cards("hm hm rn rn"), strict=True),
+                    *zip(nina, nina_took, strict=True),
+                    *zip(arthur, arthur_took, strict=True),
+                    *zip(with_alice, nina_took_later, strict=True),
+                ]
+                lying = dict(named)
+                if all(
+                    lying[cell] == card and faces_laid[cell] == face_of(card)
+                    for cell, card in named
+                ):
+                    yield lying
+
+
+def face_of(card: str) -> str:
+    return card.rpartition("-")[2]
 
 
 @pytest.mark.parametrize("seats", SEATS)
