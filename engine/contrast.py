@@ -54,6 +54,7 @@ from engine.ruleset import (
     Outcome,
     Result,
     Ruleset,
+    Score,
     Seat,
     Table,
     TimedEvent,
@@ -160,9 +161,20 @@ class Count(Move, frozen=True, tag="count"):
     """Start the countdown on the one seat that has not laid a card."""
 
 
+class ChosenSymbol(Struct, frozen=True):
+    """The symbol that a seat of Contrast chose."""
+
+    seat: Annotated[Seat, described("The seat.")]
+    symbol: Annotated[Symbol, described("The symbol that it chose.")]
+
+
 Choices = Annotated[
-    tuple[Symbol | None, ...],
-    by_seat("By seat: the symbol that it chose; null for the seat that was counted out."),
+    tuple[ChosenSymbol, ...],
+    described(
+        "The symbols that were chosen, by seat. The seat that was counted out is not among them.",
+        minItems=2,
+        maxItems=max(TAKEN_OUT),
+    ),
 ]
 CountedOut = Annotated[
     Seat | None,
@@ -354,6 +366,10 @@ class ContrastTable(Table, frozen=True, tag="contrast"):
     countdown: Annotated[Countdown | None, described("The countdown that runs; null if none.")]
     last_turn: Annotated[
         LastTurn | None, described("What the last reveal showed; null in the first turn.")
+    ]
+    standing: Annotated[
+        tuple[Score, ...],
+        by_seat("By seat: its points if the game ended now, which are those of `scores`."),
     ]
 
 
@@ -636,18 +652,21 @@ def reveal(state: State, counted_out: Seat | None) -> Outcome[State]:
     """Turn the cards over, take the pictures, refresh the rows, show the next picture."""
     symbol = winning_symbol(state.choices)
     won = points_won(state.choices, symbol)
+    chosen = tuple(
+        [ChosenSymbol(seat, choice) for seat, choice in enumerate(state.choices) if choice]
+    )
     after = refresh(take_pictures(state, won))
     after = replace(
         after,
         phase=Phase.CHOOSE if after.pile else Phase.FINISHED,
         choices=(None,) * len(state.choices),
         countdown=None,
-        last_turn=LastTurn(state.choices, symbol, counted_out),
+        last_turn=LastTurn(chosen, symbol, counted_out),
     )
     told = [
         Told(
             SymbolsRevealed(
-                choices=state.choices,
+                choices=chosen,
                 winning_symbol=symbol,
                 counted_out=counted_out,
                 won=won,
@@ -778,6 +797,7 @@ def view(state: State, seat: Seat | None) -> ContrastTable:
         choice=None if seat is None else state.choices[seat],
         countdown=state.countdown,
         last_turn=state.last_turn,
+        standing=state.scores,
     )
 
 

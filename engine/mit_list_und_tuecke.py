@@ -171,6 +171,15 @@ class Counts(Struct, frozen=True):
     ]
 
 
+class MitListRoundScore(Counts, frozen=True):
+    """The points of a seat in a round of Mit List und Tücke, and what they are made of."""
+
+    points: Annotated[
+        Score,
+        described("`largest` times `second`, divided by `rest` unless that is 0, rounded down."),
+    ]
+
+
 class RoundStarted(Event, frozen=True, tag="round_started"):
     """A round began; `hand` is your own, null for a spectator."""
 
@@ -305,8 +314,8 @@ class State(Struct, frozen=True):
     choosing: tuple[Seat, ...]
     """The seats that must choose their colours now, the next one first."""
 
-    round_counts: tuple[tuple[Counts, ...], ...]
-    """For each round that is over, by seat the numbers of cards that its points come from."""
+    round_scores: tuple[tuple[MitListRoundScore, ...], ...]
+    """For each round that is over, the points by seat."""
 
     later_rounds: tuple[Hands, ...]
     """For each round to come, the hands by seat."""
@@ -405,9 +414,12 @@ class MitListTable(Table, frozen=True, tag="mit-list-und-tuecke"):
         by_seat("By seat: its cards of the colours not kept.", least=MIN_SEATS),
     ]
     kept: Annotated[
-        tuple[KeptColors | None, ...],
+        tuple[
+            Annotated[tuple[Color, ...], described("No colours or two.", maxItems=COLORS_KEPT)],
+            ...,
+        ],
         by_seat(
-            "By seat: the two colours that score; null while it has not chosen.",
+            "By seat: the two colours that score; empty while it has not chosen.",
             least=MIN_SEATS,
         ),
     ]
@@ -417,6 +429,10 @@ class MitListTable(Table, frozen=True, tag="mit-list-und-tuecke"):
             ...,
         ],
         described("For each round that is over, the points by seat.", maxItems=MAX_SEATS),
+    ]
+    standing: Annotated[
+        tuple[Score, ...],
+        by_seat("By seat: its points in all rounds that are over.", least=MIN_SEATS),
     ]
 
 
@@ -440,15 +456,6 @@ class MitListTakePreview(Preview, frozen=True, tag="mit_list_und_tuecke_take"):
     rest_to: Annotated[
         Seat | None,
         described("The seat that gets the rest of the trick; null if the rest is discarded."),
-    ]
-
-
-class MitListRoundScore(Counts, frozen=True):
-    """The points of a seat in a round of Mit List und Tücke, and what they are made of."""
-
-    points: Annotated[
-        Score,
-        described("`largest` times `second`, divided by `rest` unless that is 0, rounded down."),
     ]
 
 
@@ -490,7 +497,7 @@ def start(seats: int, options: Options, deal: Deal) -> Outcome[State]:
         number=1,
         dealer=deal.dealer,
         rounds=deal.rounds,
-        round_counts=(),
+        round_scores=(),
         open_piles=options.open_piles,
     )
 
@@ -516,7 +523,7 @@ def start_round(
     number: int,
     dealer: Seat,
     rounds: tuple[Hands, ...],
-    round_counts: tuple[tuple[Counts, ...], ...],
+    round_scores: tuple[tuple[MitListRoundScore, ...], ...],
     open_piles: bool,
 ) -> Outcome[State]:
     """Deal the first of these rounds. The seat after the dealer leads the first trick."""
@@ -534,7 +541,7 @@ def start_round(
         winnings=(Winnings(),) * len(hands),
         discarded=(),
         choosing=(),
-        round_counts=round_counts,
+        round_scores=round_scores,
         later_rounds=later_rounds,
     )
     told = Told(
@@ -821,14 +828,14 @@ def end_round(state: State, early: bool) -> Outcome[State]:
     counts = tuple([counts_of(winnings) for winnings in state.winnings])
     scores = tuple([points(of_seat) for of_seat in counts])
     scored = Told(RoundScored(state.round, early, scores, counts))
-    round_counts = (*state.round_counts, counts)
+    round_scores = (*state.round_scores, tuple(map(round_score, counts)))
     if not state.later_rounds:
-        return replace(state, phase=Phase.FINISHED, round_counts=round_counts), (scored,)
+        return replace(state, phase=Phase.FINISHED, round_scores=round_scores), (scored,)
     started, told = start_round(
         number=state.round + 1,
         dealer=(state.dealer + 1) % len(state.hands),
         rounds=state.later_rounds,
-        round_counts=round_counts,
+        round_scores=round_scores,
         open_piles=state.open_piles,
     )
     return started, (scored, *told)
@@ -859,35 +866,26 @@ def points(counts: Counts) -> int:
     return product // counts.rest if counts.rest else product
 
 
-def round_scores(state: State) -> tuple[tuple[int, ...], ...]:
-    """Return the points by seat of each round that is over."""
-    return tuple([tuple(map(points, counts)) for counts in state.round_counts])
+def round_score(counts: Counts) -> MitListRoundScore:
+    """Return the points of a seat in a round, with the numbers of cards that they come from."""
+    return MitListRoundScore(counts.largest, counts.second, counts.rest, points(counts))
 
 
 def totals(state: State) -> tuple[int, ...]:
     """Return the points of each seat in all rounds that are over."""
-    none = (0,) * len(state.hands)
-    return tuple(map(sum, zip(none, *round_scores(state), strict=True)))
+    return tuple(
+        [
+            sum([scores[seat].points for scores in state.round_scores])
+            for seat in range(len(state.hands))
+        ]
+    )
 
 
 def result(state: State) -> Result | None:
     """Return the result: the highest total of all rounds wins, all in a tie."""
     if state.phase is not Phase.FINISHED:
         return None
-    return ranked(totals(state), BestScore.HIGHEST, breakdown(state))
-
-
-def breakdown(state: State) -> MitListBreakdown:
-    """Return the points of each round by seat, with the numbers of cards that they come from."""
-    return MitListBreakdown(
-        tuple(
-            tuple(
-                MitListRoundScore(each.largest, each.second, each.rest, points(each))
-                for each in counts
-            )
-            for counts in state.round_counts
-        )
-    )
+    return ranked(totals(state), BestScore.HIGHEST, MitListBreakdown(state.round_scores))
 
 
 # --- What a seat sees ---------------------------------------------------------------------------
@@ -913,8 +911,11 @@ def view(state: State, seat: Seat | None) -> MitListTable:
         face_down=tuple(
             [face_down_seen(winnings, state.open_piles) for winnings in state.winnings]
         ),
-        kept=tuple([winnings.kept for winnings in state.winnings]),
-        round_scores=round_scores(state),
+        kept=tuple([winnings.kept or () for winnings in state.winnings]),
+        round_scores=tuple(
+            [tuple([score.points for score in scores]) for scores in state.round_scores]
+        ),
+        standing=totals(state),
     )
 
 

@@ -46,6 +46,7 @@ from engine.ruleset import (
     Preview,
     Result,
     Ruleset,
+    Score,
     Seat,
     Table,
     TieBreak,
@@ -252,6 +253,10 @@ class ParadeTable(Table, frozen=True, tag="parade"):
             ...,
         ],
         by_seat("By seat: the cards that it has collected, in the order in which they came."),
+    ]
+    standing: Annotated[
+        tuple[Score, ...],
+        by_seat("By seat: its points if the game ended now, with the collections as they are."),
     ]
     pile_size: Annotated[
         int, described("How many cards are left to draw.", minimum=0, maximum=MAX_PILE_SIZE)
@@ -580,55 +585,76 @@ def scores(collections: tuple[tuple[Card, ...], ...]) -> tuple[int, ...]:
     >>> scores((("red-8", "blue-1"), ("red-6",), ("red-2", "green-0")))
     (2, 1, 2)
     """
-    by_color = [color_scores(collections, color) for color in COLORS]
-    return tuple(
-        [sum([each.points for each in of_seat]) for of_seat in zip(*by_color, strict=True)]
-    )
+    return tuple([total(of_seat) for of_seat in breakdown(collections).seats])
+
+
+def total(score: ParadeSeatScore) -> int:
+    """Return the sum of a seat's points over the six colours."""
+    return sum([of_color.points for of_color in score.colors])
 
 
 def breakdown(collections: tuple[tuple[Card, ...], ...]) -> ParadeBreakdown:
     """Return what the points of each seat are made of."""
-    by_color = [color_scores(collections, color) for color in COLORS]
+    by_color = [color_scores(*of_color) for of_color in values_by_color(collections).items()]
     return ParadeBreakdown(
         tuple(
-            ParadeSeatScore(of_seat, len(collection))
-            for of_seat, collection in zip(zip(*by_color, strict=True), collections, strict=True)
+            [
+                ParadeSeatScore(colors=of_seat, cards=len(collection))
+                for of_seat, collection in zip(
+                    zip(*by_color, strict=True), collections, strict=True
+                )
+            ]
         )
     )
 
 
-def color_scores(collections: tuple[tuple[Card, ...], ...], color: Color) -> list[ParadeColorScore]:
-    """Return the points of a colour by seat: with a majority 1 a card, without its values.
+def values_by_color(collections: tuple[tuple[Card, ...], ...]) -> dict[Color, list[list[int]]]:
+    """Return for each colour, by seat, the values of the cards."""
+    values: dict[Color, list[list[int]]] = {color: [[] for _ in collections] for color in COLORS}
+    for seat, collection in enumerate(collections):
+        for card in collection:
+            values[COLOR_OF[card]][seat].append(VALUE_OF[card])
+    return values
 
-    >>> red, _ = color_scores((("red-8", "red-9"), ("blue-1",)), "red")
-    >>> red
-    ParadeColorScore(color='red', cards=2, has_majority=True, points=2)
+
+def color_scores(color: Color, values: list[list[int]]) -> list[ParadeColorScore]:
+    """Return the points of a colour by seat, given the values of the cards that each seat has.
+
+    With a majority each card counts 1 point, whatever its value.
+
+    >>> [score.points for score in color_scores("red", [[8, 3], [10]])]
+    [11, 10]
+    >>> [score.points for score in color_scores("red", [[8, 3], []])]
+    [2, 0]
     """
-    values = [
-        [VALUE_OF[card] for card in collection if COLOR_OF[card] == color]
-        for collection in collections
+    return [
+        ParadeColorScore(
+            color,
+            cards=len(of_seat),
+            has_majority=has_majority,
+            points=len(of_seat) if has_majority else sum(of_seat),
+        )
+        for of_seat, has_majority in zip(values, majorities(values), strict=True)
     ]
-    counts = [len(of_seat) for of_seat in values]
-    found = []
-    for seat, of_seat in enumerate(values):
-        majority = has_majority(counts, seat)
-        points = len(of_seat) if majority else sum(of_seat)
-        found.append(ParadeColorScore(color, len(of_seat), majority, points))
-    return found
 
 
-def has_majority(counts: list[int], seat: Seat) -> bool:
-    """Whether a seat has the majority in a colour, given how many cards each seat has.
+def majorities(values: list[list[int]]) -> list[bool]:
+    """Return by seat whether it has the majority in a colour, given the values of its cards.
 
     The most cards are a majority, in a tie for all tied seats. With two seats a majority takes
     two cards more than the other seat has.
 
-    >>> has_majority([3, 2], 0), has_majority([3, 1], 0), has_majority([2, 2, 1], 1)
-    (False, True, True)
+    >>> majorities([[8, 3, 1], [10, 4]]), majorities([[8, 3, 1], [10]])
+    ([False, False], [True, False])
+    >>> majorities([[8, 3], [10, 4], [2]])
+    [True, True, False]
     """
+    counts = [len(of_seat) for of_seat in values]
     if len(counts) == 2:
-        return counts[seat] - counts[1 - seat] >= MAJORITY_WITH_TWO_SEATS
-    return counts[seat] == max(counts) > 0
+        lead = counts[0] - counts[1]
+        return [lead >= MAJORITY_WITH_TWO_SEATS, -lead >= MAJORITY_WITH_TWO_SEATS]
+    most = max(counts)
+    return [count == most > 0 for count in counts]
 
 
 def result(state: State) -> Result | None:
@@ -653,6 +679,7 @@ def view(state: State, seat: Seat | None) -> ParadeTable:
         phase=state.phase,
         parade=state.parade,
         collections=state.collections,
+        standing=scores(state.collections),
         pile_size=len(state.pile),
         hand_sizes=tuple([len(hand) for hand in state.hands]),
         hand=None if seat is None else state.hands[seat],
