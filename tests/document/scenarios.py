@@ -232,7 +232,7 @@ def a_game_of_parade(stranger: Caller) -> None:
 
 def a_game_of_tea_time(stranger: Caller) -> None:
     ada = stranger.new_player("Ada")
-    game = ada.create("tea-time", 3, house=["careful", "random"], options={"grid": "checkerboard"})
+    game = ada.create("tea-time", 3, house=["careful", "random"], options={"grid": "rows"})
     game_id = game["id"]
     _wait_for_turn(ada, game_id)
     move = ada.game(game_id)["legal_moves"][-1]
