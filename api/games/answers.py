@@ -56,6 +56,12 @@ PREVIEWS = NamedUnion(
     "What is known of the outcome of a move beforehand.",
 )
 
+DEALS = NamedUnion(
+    "Deal",
+    tuple(ruleset.deal_type for ruleset in RULESETS.values()),
+    "Everything that chance decides in a game.",
+)
+
 AnyMove = Annotated[Move, published_as("Move")]
 AnyEvent = Annotated[Event, published_as(EVENTS)]
 AnyTable = Annotated[Table, published_as(TABLES)]
@@ -367,7 +373,7 @@ class TurnsAnswer(Struct, frozen=True):
 # --- Records and analysis ---------------------------------------------------------------------
 
 
-class MadeMove(Struct, frozen=True):
+class MadeMove(Struct, frozen=True, tag_field="type", tag="move"):
     """A move of a game that has ended."""
 
     seat: Annotated[Seat, described("The seat that moved.")]
@@ -384,24 +390,17 @@ class MadeMove(Struct, frozen=True):
     ]
 
 
-class RunOutCountdown(Struct, frozen=True):
+class RunOutCountdown(Struct, frozen=True, tag_field="type", tag="countdown_ran_out"):
     """A countdown that ran out in a game that has ended."""
 
     turn: Annotated[int | None, published_as(Turn, "The turn of the countdown.")]
     at: Annotated[Moment, described("When it ran out.")]
-    expire: Annotated[
-        bool,
-        described(
-            "Always true; tells it apart from a move.",
-            const=True,
-        ),
-    ] = True
 
 
 RECORDED_MOVE = NamedUnion(
     "RecordedMove",
     (MadeMove, RunOutCountdown),
-    "A move, or a countdown that ran out. Only the latter has `expire`.",
+    "A move, or a countdown that ran out.",
 )
 
 
@@ -418,9 +417,7 @@ class GameRecord(Struct, frozen=True):
     ]
     deal: Annotated[
         Raw,
-        published_as(
-            "Deal", "The deal: everything that chance decided. Its members depend on the ruleset."
-        ),
+        published_as(DEALS, "The deal."),
     ]
     deal_text: Annotated[
         str,

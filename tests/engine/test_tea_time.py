@@ -24,7 +24,6 @@ from engine.tea_time import (
     TEA_TIME,
     AliceLaid,
     CardsPicked,
-    Deal,
     Grid,
     GridLaid,
     Layout,
@@ -32,6 +31,7 @@ from engine.tea_time import (
     Phase,
     Pick,
     State,
+    TeaTimeDeal,
     TeaTimePreview,
     in_columns,
     in_rows,
@@ -984,7 +984,7 @@ def test_positions_and_deals_read_back_from_json() -> None:
         assert msgspec.json.encode(read) == encoded
         assert TEA_TIME.legal_moves(read, read.turn) == TEA_TIME.legal_moves(state, state.turn)
     deal = TEA_TIME.deal(3, ROWS, Random(1))
-    assert msgspec.json.decode(msgspec.json.encode(deal), type=Deal) == deal
+    assert msgspec.json.decode(msgspec.json.encode(deal), type=TeaTimeDeal) == deal
 
 
 def test_a_move_changes_no_position() -> None:

@@ -182,10 +182,3 @@ class TurnsQuerySchema(Schema):
         metadata=described("`cursor` of the previous answer; absent the first time."),
     )
     wait = wait()
-
-
-class DealSchema(Schema):
-    """Everything that chance decided in a game. Its members depend on the ruleset."""
-
-    class Meta:
-        unknown = "include"
