@@ -23,7 +23,7 @@ from api.model.events import (
     SeatTakenBack,
     TimeRanOut,
 )
-from api.model.game import GameStatus, Player, Visibility
+from api.model.game import MAX_TURN_SECONDS, MIN_TURN_SECONDS, GameStatus, Player, Visibility
 from api.model.members import Hash, Id, Moment, Number, SeatCount, Turn
 from engine.published import MAX_SEATS, NamedUnion, bounded, by_seat, described, published_as
 from engine.registry import RULESETS
@@ -150,7 +150,22 @@ class GameSummary(Struct, frozen=True, kw_only=True):
         Moment | None,
         described("When the time for the turn or for a countdown runs out. Null unless playing."),
     ]
+    turn_seconds: Annotated[
+        int,
+        described(
+            "How many seconds a turn may take before the house makes the move.",
+            minimum=MIN_TURN_SECONDS,
+            maximum=MAX_TURN_SECONDS,
+        ),
+    ]
     you: Annotated[Seat | None, described("Your seat; null if you have no seat.")]
+    left_seat: Annotated[
+        Seat | None,
+        described(
+            "Your seat while the house plays for it, since you left: joinGame gives it back to "
+            "you. Null if there is none, and after the end."
+        ),
+    ]
     result: Annotated[
         Result | None, described("The result; null before the end and for a cancelled game.")
     ]

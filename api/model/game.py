@@ -59,6 +59,7 @@ class PlayerKind(StrEnum):
 
 
 MAX_NAME_LENGTH = 40
+MIN_TURN_SECONDS, MAX_TURN_SECONDS = 5, 7 * 24 * 60 * 60
 
 
 class Player(Struct, frozen=True):
@@ -125,15 +126,21 @@ class Participation(NamedTuple):
 
 
 class Audience(NamedTuple):
-    """The readers to whom a game is shown in the same way."""
+    """The readers to whom a game is shown in the same way.
+
+    `left_seat` is the seat that the house plays for the reader.
+    """
 
     seat: Seat | None
+    left_seat: Seat | None
     is_host: bool
 
     @property
     def name(self) -> str:
         """The name of the audience, for entity tags."""
         name = "spectator" if self.seat is None else f"seat{self.seat}"
+        if self.left_seat is not None:
+            name = f"left{self.left_seat}"
         return f"{name}-host" if self.is_host else name
 
 
@@ -199,10 +206,13 @@ class Game(Struct, frozen=True, kw_only=True):
 
     def audience_of(self, player_id: str | None) -> Audience:
         """Return the audience that this reader belongs to."""
-        return Audience(self.seat_of(player_id), player_id == self.host.id)
+        is_host = player_id == self.host.id
+        return Audience(self.seat_of(player_id), self.left_seat_of(player_id), is_host)
 
-    def left_seat_of(self, player_id: str) -> Seat | None:
+    def left_seat_of(self, player_id: str | None) -> Seat | None:
         """Return the seat where the house plays for this player, None without one."""
+        if self.status != PLAYING:
+            return None
         for seat, record in enumerate(self.seats):
             if record.house is None or record.player is None:
                 continue

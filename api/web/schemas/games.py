@@ -8,7 +8,7 @@ from typing import Any
 from marshmallow import Schema, ValidationError, fields, validate
 
 from api.live import MAX_WAIT_SECONDS
-from api.model.game import GameStatus, Visibility
+from api.model.game import MAX_TURN_SECONDS, MIN_TURN_SECONDS, GameStatus, Visibility
 from api.web.schemas import unions
 from api.web.schemas.fields import (
     ID,
@@ -72,7 +72,7 @@ class NewGameBodySchema(BodySchema):
         ),
     )
     turn_seconds = Integer(
-        validate=validate.Range(min=5, max=604800),
+        validate=validate.Range(min=MIN_TURN_SECONDS, max=MAX_TURN_SECONDS),
         metadata=described(
             "How many seconds a turn may take before the house makes the move; absent means 86400 "
             "(one day)."
