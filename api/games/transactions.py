@@ -257,7 +257,8 @@ class Transactions:
     def _stamped(self, before: Game | None, change: Change, now: int) -> Change:
         """Return the change with a new commit id, its time and its version."""
         commit = secrets.token_hex(8)
-        game = replace(change.game, commit=commit, updated_at=now)
+        format_ = max(self.store.stored_format, 0 if before is None else before.format)
+        game = replace(change.game, format=format_, commit=commit, updated_at=now)
         items = change.items
         if items:
             last = replace(items[-1], version_id=commit)

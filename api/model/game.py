@@ -19,7 +19,7 @@ from api.model.members import Id
 from engine.published import described, published_as
 from engine.ruleset import Event, Result, Seat, Told
 
-FORMAT = 1
+FORMAT = 2
 """The version of the stored format, written into every game."""
 
 Count = Annotated[int, Meta(ge=0)]
@@ -299,7 +299,7 @@ def history_item(
     move: Any = None,
 ) -> HistoryItem:
     """Return an item, with its events encoded for each audience."""
-    told_more = {seat for each in told for seat, _ in each.privately}
+    everybody, privately = encoded_events(told)
     return HistoryItem(
         version=version,
         at=at,
@@ -307,9 +307,16 @@ def history_item(
         by=by,
         seat=seat,
         move=NOT_A_MOVE if move is None else raw(move),
-        told=raw([each.everybody for each in told]),
-        told_to={str(reader): raw([each.to(reader) for each in told]) for reader in told_more},
+        told=everybody,
+        told_to=privately,
     )
+
+
+def encoded_events(told: tuple[Told, ...]) -> tuple[Raw, dict[str, Raw]]:
+    """Return events as `HistoryItem.told` and `HistoryItem.told_to` have them."""
+    told_more = {seat for each in told for seat, _ in each.privately}
+    everybody = raw([each.everybody for each in told])
+    return everybody, {str(seat): raw([each.to(seat) for each in told]) for seat in told_more}
 
 
 def public_item(version: int, at: int, by: str, seat: Seat | None, *events: Event) -> HistoryItem:
