@@ -1,36 +1,19 @@
-"""Games of the earliest releases: this release plays them, or says that it cannot.
+"""Games of earlier releases: this release plays them, or says that it cannot."""
 
-The files in `stored/` are the keys that four commits wrote into their store, by services that ran:
-three early ones, and `8bd2c63`, the last of 0.1. All of these games call themselves format 1. A
-position of Parade named the seat to play `turn` at first; that format is not supported. In
-`8bd2c63` the present turns were moved to the year 2280, so that their time never runs out.
-"""
-
-import gzip
-import json
 import random
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
-import redis
 
 from tests.support.api_client import Client, play_out, seated
+from tests.support.earlier_releases import LAST, STORED, EarlierGame, load, with_illegal_move
 from tests.support.event_stream import Stream
 from tests.support.service import UNLIMITED, Service, serving
 from tests.support.waiting import wait_until
 
-FILES = Path(__file__).with_name("stored")
-STORED = {
-    **{path.stem: json.loads(path.read_bytes()) for path in FILES.glob("*.json")},
-    **{
-        path.name.removesuffix(".json.gz"): json.loads(gzip.decompress(path.read_bytes()))
-        for path in FILES.glob("*.json.gz")
-    },
-}
 UNSUPPORTED = STORED["b574b42"]["games"]
-"""Of the first commit with an API: Parade only."""
+"""Of the first commit with an API: Parade only. One move in each is not a legal one."""
 
 IN_PLAY = [
     ("1578b5f", "tea-time playing"),
@@ -38,7 +21,6 @@ IN_PLAY = [
     ("1578b5f", "mit-list-und-tuecke playing"),
     ("bd62803", "parade playing"),
 ]
-LAST = STORED["8bd2c63"]
 
 
 @pytest.fixture(scope="module")
@@ -48,22 +30,13 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
     more = {"APPEND_FSYNC": "everysec", "WEB_CONCURRENCY": "1"}
     with serving(directory, **UNLIMITED, **more) as running:
         with running.store.client() as store:
-            for each in STORED.values():
-                load(store, each["keys"])
+            for commit, each in STORED.items():
+                keys = each["keys"]
+                if commit == "b574b42":
+                    for name in ("playing", "finished"):
+                        keys = with_illegal_move(keys, UNSUPPORTED[name])
+                load(store, keys)
         yield running
-
-
-def load(store: redis.Redis, keys: dict[str, Any]) -> None:
-    """Write the keys of a file into a store."""
-    for key, value in keys.items():
-        if "hash" in value:
-            store.hset(key, mapping=value["hash"])
-        elif "list" in value:
-            store.rpush(key, *value["list"])
-        elif "string" in value:
-            store.set(key, value["string"])
-        else:
-            store.zadd(key, value["sorted_set"])
 
 
 def players_of(service: Service, commit: str) -> list[Client]:
@@ -74,7 +47,7 @@ def players_of(service: Service, commit: str) -> list[Client]:
 
 
 @pytest.mark.parametrize("name", ["playing", "finished"])
-def test_a_game_in_an_unsupported_format_is_refused_by_every_route(
+def test_a_game_that_cannot_be_converted_is_refused_by_every_route(
     service: Service, name: str
 ) -> None:
     ada, _, eve, _ = players_of(service, "b574b42")
@@ -148,7 +121,7 @@ def test_a_game_that_was_open_is_joined_and_played_to_its_end(
 
 
 @pytest.mark.parametrize(("commit", "name"), IN_PLAY)
-def test_a_game_whose_format_is_still_the_same_is_played_to_its_end(
+def test_a_game_of_an_early_commit_is_played_to_its_end(
     service: Service, rng: random.Random, commit: str, name: str
 ) -> None:
     game_id = STORED[commit]["games"][name]
@@ -160,11 +133,11 @@ def test_a_game_whose_format_is_still_the_same_is_played_to_its_end(
     check_record(players[0], game_id)
 
 
-def test_a_finished_game_whose_format_is_still_the_same_has_its_record(service: Service) -> None:
+def test_a_finished_game_of_an_early_commit_has_its_record(service: Service) -> None:
     check_record(players_of(service, "1578b5f")[0], STORED["1578b5f"]["games"]["tea-time finished"])
 
 
-def test_a_stream_of_a_game_whose_format_is_still_the_same_opens(service: Service) -> None:
+def test_a_stream_of_a_game_of_an_early_commit_opens(service: Service) -> None:
     ada = players_of(service, "1578b5f")[0]
     stream = Stream(ada, STORED["1578b5f"]["games"]["tea-time playing"])
     stream.until(lambda each: each.events)
@@ -174,27 +147,27 @@ def test_a_stream_of_a_game_whose_format_is_still_the_same_opens(service: Servic
 # --- The last commit of 0.1 ------------------------------------------------------------------
 
 
-def stored_game(name: str) -> Any:
-    """The document of a game as the last commit of 0.1 wrote it."""
-    return json.loads(LAST["keys"][f"game:{{{LAST['games'][name]}}}"]["hash"]["game"])
+def last(name: str) -> EarlierGame:
+    return EarlierGame("8bd2c63", name)
 
 
 def with_status(*statuses: str) -> list[str]:
-    return [name for name in LAST["games"] if stored_game(name)["status"] in statuses]
+    return [name for name in LAST["games"] if last(name).document["status"] in statuses]
 
 
 def moves_of(name: str) -> list[Any]:
-    """The moves of a game as they were stored, each with its turn, time and cause."""
-    items = map(json.loads, LAST["keys"][f"game:{{{LAST['games'][name]}}}:items"]["list"])
+    """The moves of a game as they were stored, each with its turn, seat and cause."""
     members = ("seat", "move", "turn", "by")
     return [
-        {member: each[member] for member in members} for each in items if each["move"] is not None
+        {member: each[member] for member in members}
+        for each in last(name).items
+        if each["move"] is not None
     ]
 
 
 @pytest.mark.parametrize("name", with_status("open", "playing", "finished", "cancelled"))
 def test_a_game_of_the_last_release_is_as_it_was(service: Service, name: str) -> None:
-    stored = stored_game(name)
+    stored = last(name).document
     players = players_of(service, "8bd2c63")
     game = players[0].game(stored["id"])
     same = ("ruleset", "seat_count", "visibility", "status", "host", "version", "turn", "to_move")
@@ -212,7 +185,7 @@ def test_a_game_of_the_last_release_is_as_it_was(service: Service, name: str) ->
 
 @pytest.mark.parametrize("name", with_status("finished"))
 def test_a_finished_game_of_the_last_release_has_its_record(service: Service, name: str) -> None:
-    stored = stored_game(name)
+    stored = last(name).document
     ada = players_of(service, "8bd2c63")[0]
     record = ada.get(f"/v1/games/{stored['id']}/record")
     check_record(ada, stored["id"])

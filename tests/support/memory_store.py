@@ -143,7 +143,7 @@ class MemoryClient:
 
     def lrange(self, key: bytes, first: bytes, last: bytes) -> list[bytes]:
         found: list[bytes] = self.value(key, list)
-        return found[int(first) : int(last) + 1]
+        return found[int(first) : int(last) + 1 or None]
 
     # --- Sorted sets -------------------------------------------------------------------
 
