@@ -41,6 +41,8 @@ from msgspec.structs import replace
 from engine.cards import check_dealt_once
 from engine.published import NamedChoice, bounded, by_seat, described, published_as
 from engine.ruleset import (
+    BestScore,
+    Breakdown,
     Component,
     Deal,
     Event,
@@ -53,10 +55,12 @@ from engine.ruleset import (
     Outcome,
     Result,
     Ruleset,
+    Score,
     Seat,
     Table,
     TimedEvent,
     Told,
+    ranked,
     replaced,
 )
 
@@ -160,9 +164,20 @@ class Count(Move, frozen=True, tag="count"):
     """Start the countdown on the one seat that has not laid a card."""
 
 
+class ChosenSymbol(Struct, frozen=True):
+    """The symbol that a seat of Contrast chose."""
+
+    seat: Annotated[Seat, described("The seat.")]
+    symbol: Annotated[Symbol, described("The symbol that it chose.")]
+
+
 Choices = Annotated[
-    tuple[Symbol | None, ...],
-    by_seat("By seat: the symbol that it chose; null for the seat that was counted out."),
+    tuple[ChosenSymbol, ...],
+    described(
+        "The symbols that were chosen, by seat. The seat that was counted out is not among them.",
+        minItems=2,
+        maxItems=max(TAKEN_OUT),
+    ),
 ]
 CountedOut = Annotated[
     Seat | None,
@@ -354,6 +369,31 @@ class ContrastTable(Table, frozen=True, tag="contrast"):
     countdown: Annotated[Countdown | None, described("The countdown that runs; null if none.")]
     last_turn: Annotated[
         LastTurn | None, described("What the last reveal showed; null in the first turn.")
+    ]
+    standing: Annotated[
+        tuple[Score, ...],
+        by_seat("By seat: its points if the game ended now, which are those of `scores`."),
+    ]
+
+
+class ContrastBreakdown(Breakdown, frozen=True, tag="contrast"):
+    """What the scores of Contrast are made of: pictures, or the points of two seats together."""
+
+    pictures: Annotated[
+        tuple[Annotated[int, bounded(minimum=0, maximum=len(PICTURES))], ...] | None,
+        by_seat("By seat: how many pictures it has won; null with two seats.", least=3),
+    ]
+    points: Annotated[
+        int | None,
+        described(
+            "With two seats: in how many turns both chose the same symbol; else null.",
+            minimum=0,
+            maximum=len(PICTURES) - TAKEN_OUT[COOPERATIVE_SEATS],
+        ),
+    ]
+    goal: Annotated[
+        int | None,
+        described("With two seats: how many points win; else null.", minimum=0),
     ]
 
 
@@ -616,18 +656,21 @@ def reveal(state: State, counted_out: Seat | None) -> Outcome[State]:
     """Turn the cards over, take the pictures, refresh the rows, show the next picture."""
     symbol = winning_symbol(state.choices)
     won = points_won(state.choices, symbol)
+    chosen = tuple(
+        [ChosenSymbol(seat, choice) for seat, choice in enumerate(state.choices) if choice]
+    )
     after = refresh(take_pictures(state, won))
     after = replace(
         after,
         phase=Phase.CHOOSE if after.pile else Phase.FINISHED,
         choices=(None,) * len(state.choices),
         countdown=None,
-        last_turn=LastTurn(state.choices, symbol, counted_out),
+        last_turn=LastTurn(chosen, symbol, counted_out),
     )
     told = [
         Told(
             SymbolsRevealed(
-                choices=state.choices,
+                choices=chosen,
                 winning_symbol=symbol,
                 counted_out=counted_out,
                 won=won,
@@ -722,9 +765,22 @@ def result(state: State) -> Result | None:
     """Return the result: the most pictures win, all in a tie; two seats win with the target."""
     if state.phase is not Phase.FINISHED:
         return None
-    needed = TARGET if len(state.scores) == COOPERATIVE_SEATS else max(state.scores)
+    if len(state.scores) == COOPERATIVE_SEATS:
+        return result_of_two(state.scores)
+    breakdown = ContrastBreakdown(pictures=state.scores, points=None, goal=None)
+    return ranked(state.scores, BestScore.HIGHEST, breakdown)
+
+
+def result_of_two(scores: tuple[int, ...]) -> Result:
+    """Return the result of two seats, who share a score and win or lose together."""
+    points = scores[0]
     return Result(
-        state.scores, tuple(seat for seat, score in enumerate(state.scores) if score >= needed)
+        scores=scores,
+        winners=(0, 1) if points >= TARGET else (),
+        ranks=(1, 1),
+        best=BestScore.HIGHEST,
+        tie_break=None,
+        breakdown=ContrastBreakdown(pictures=None, points=points, goal=TARGET),
     )
 
 
@@ -745,6 +801,7 @@ def view(state: State, seat: Seat | None) -> ContrastTable:
         choice=None if seat is None else state.choices[seat],
         countdown=state.countdown,
         last_turn=state.last_turn,
+        standing=state.scores,
     )
 
 
@@ -829,6 +886,7 @@ CONTRAST: Ruleset[Options, ContrastDeal, State, Choose | Count, ContrastTable] =
         RowsRefreshed,
     ),
     table_type=ContrastTable,
+    breakdown_type=ContrastBreakdown,
     deal=deal,
     start=start,
     to_move=to_move,

@@ -27,7 +27,19 @@ from api.model.game import MAX_TURN_SECONDS, MIN_TURN_SECONDS, GameStatus, Playe
 from api.model.members import Hash, Id, Moment, Number, SeatCount, Turn
 from engine.published import MAX_SEATS, NamedUnion, bounded, by_seat, described, published_as
 from engine.registry import RULESETS
-from engine.ruleset import Component, Event, Move, MoveType, Option, Preview, Result, Seat, Table
+from engine.ruleset import (
+    Breakdown,
+    Component,
+    Event,
+    Move,
+    MoveType,
+    NothingPreview,
+    Option,
+    Preview,
+    Result,
+    Seat,
+    Table,
+)
 
 EVENTS = NamedUnion(
     "GameEvent",
@@ -52,8 +64,16 @@ TABLES = NamedUnion(
 )
 PREVIEWS = NamedUnion(
     "Preview",
-    tuple(ruleset.preview_type for ruleset in RULESETS.values() if ruleset.preview_type),
-    "What is known of the outcome of a move beforehand.",
+    (
+        *(preview for ruleset in RULESETS.values() for preview in ruleset.preview_types),
+        NothingPreview,
+    ),
+    "What the caller can know of the outcome of a move beforehand.",
+)
+BREAKDOWNS = NamedUnion(
+    "Breakdown",
+    tuple(ruleset.breakdown_type for ruleset in RULESETS.values()),
+    "What the scores of a game are made of.",
 )
 
 DEALS = NamedUnion(
@@ -66,6 +86,7 @@ AnyMove = Annotated[Move, published_as("Move")]
 AnyEvent = Annotated[Event, published_as(EVENTS)]
 AnyTable = Annotated[Table, published_as(TABLES)]
 AnyPreview = Annotated[Preview, published_as(PREVIEWS)]
+AnyBreakdown = Annotated[Breakdown, published_as(BREAKDOWNS)]
 
 Token = Annotated[str, described("A token.", pattern=r"^[0-9a-f]{32}\.[A-Za-z0-9_-]{43}$")]
 SeatsToMove = Annotated[tuple[Seat, ...], bounded(maxItems=MAX_SEATS)]
@@ -167,7 +188,8 @@ class GameSummary(Struct, frozen=True, kw_only=True):
         ),
     ]
     result: Annotated[
-        Result | None, described("The result; null before the end and for a cancelled game.")
+        Raw,
+        published_as(Result | None, "The result; null before the end and for a cancelled game."),
     ]
     deal_sha256: Annotated[
         Hash | None,
@@ -297,10 +319,8 @@ class LegalMovesAnswer(Struct, frozen=True):
         described("The legal moves, in a fixed order; may be empty."),
     ]
     previews: Annotated[
-        tuple[AnyPreview | None, ...] | None,
-        described(
-            "One entry for each move, null if nothing is known beforehand; null unless requested."
-        ),
+        tuple[AnyPreview, ...] | None,
+        described("One entry for each move; null unless requested."),
     ] = None
 
 
@@ -321,10 +341,7 @@ class CheckAnswer(Struct, frozen=True):
     ] = None
     preview: Annotated[
         AnyPreview | None,
-        described(
-            "Of a legal move: what you can know of its outcome; null where there is nothing "
-            "to tell."
-        ),
+        described("What you can know of the outcome of a legal move; null if it is illegal."),
     ] = None
 
 
@@ -353,14 +370,16 @@ class StreamEnd(Struct, frozen=True):
 
     id: str
     status: str
-    result: Result | None
+    result: Raw
 
 
 class EndedGame(Struct, frozen=True):
     """A game that has ended. A cancelled game has no result."""
 
     id: Annotated[Id, described("The game's id.")]
-    result: Annotated[Result | None, described("The result; null if the game was cancelled.")]
+    result: Annotated[
+        Raw, published_as(Result | None, "The result; null if the game was cancelled.")
+    ]
 
 
 class TurnsAnswer(Struct, frozen=True):
@@ -443,7 +462,9 @@ class GameRecord(Struct, frozen=True):
         tuple[Annotated[Any, published_as(RECORDED_MOVE)], ...],
         described("All moves and countdowns that ran out, in order."),
     ]
-    result: Annotated[Result | None, described("The result; null if the game was cancelled.")]
+    result: Annotated[
+        Raw, published_as(Result | None, "The result; null if the game was cancelled.")
+    ]
 
 
 LegalMovesBySeat = Annotated[

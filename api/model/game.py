@@ -17,7 +17,7 @@ from msgspec import Meta, Raw, Struct
 
 from api.model.members import Id
 from engine.published import described, published_as
-from engine.ruleset import Event, Result, Seat, Told
+from engine.ruleset import Event, Seat, Told
 
 FORMAT = 2
 """The version of the stored format, written into every game."""
@@ -154,13 +154,18 @@ class Revision(NamedTuple):
     id: str
 
 
+NULL = Raw(b"null")
+"""The encoded JSON of a member that has no value."""
+
+
 class Game(Struct, frozen=True, kw_only=True):
     """The document of a game: everything but its position, its deal and its history.
 
     `answered` lists the seats that have moved in the current turn. `left` lists the last players
-    who left before the start, so that their requests can be repeated. `indexed_at` is when its
-    index entries were last written. `version_id` is the id of the commit that wrote the version,
-    `commit` that of the last commit, which may have left the version as it was.
+    who left before the start, so that their requests can be repeated. `result` is an encoded
+    `engine.ruleset.Result`. `indexed_at` is when its index entries were last written. `version_id`
+    is the id of the commit that wrote the version, `commit` that of the last commit, which may
+    have left the version as it was.
     """
 
     format: int = FORMAT
@@ -183,7 +188,7 @@ class Game(Struct, frozen=True, kw_only=True):
     to_move: tuple[Seat, ...] = ()
     answered: tuple[Seat, ...] = ()
     deadline: Time | None = None
-    result: Result | None = None
+    result: Raw = NULL
     deal_sha256: str | None = None
     rematch: str | None = None
     created_at: Time
@@ -255,7 +260,7 @@ class Game(Struct, frozen=True, kw_only=True):
         return {self.host.id, *(player.id for player in named)}
 
 
-NOT_A_MOVE = Raw(b"null")
+NOT_A_MOVE = NULL
 
 
 class HistoryItem(Struct, frozen=True, kw_only=True):

@@ -12,6 +12,7 @@ from apispec.ext.marshmallow import MarshmallowPlugin
 from apispec.ext.marshmallow.openapi import OpenAPIConverter
 from marshmallow import Schema, fields
 
+from api.games.answers import AnyBreakdown
 from api.web.openapi.structs import Answer, StructSchemas, choice_schema, first_line
 from api.web.schemas import unions
 from api.web.schemas.fields import BodySchema, Choice, Published, Union
@@ -28,8 +29,12 @@ class Converter(OpenAPIConverter):
         elsewhere = {
             "Move": lambda: self.field2property(unions.move()),
             "Options": lambda: self.resolve_nested_schema(unions.OptionsSchema),
+            # The engine declares results, and does not know its games there.
+            "Breakdown": lambda: self._structs.schema(AnyBreakdown),
         }
-        self._structs = StructSchemas(components.schemas, components.schema, elsewhere)
+        self._structs: StructSchemas = StructSchemas(
+            components.schemas, components.schema, elsewhere
+        )
 
     def resolve_nested_schema(self, schema: Any) -> Any:
         """Return the schema of a response or of a nested object, usually a reference."""
