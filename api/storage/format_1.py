@@ -27,6 +27,7 @@ from api.model.game import (
     raw,
 )
 from api.storage.errors import UnsupportedFormat
+from engine.earlier import position_of_0_1
 from engine.registry import RULESETS
 from engine.ruleset import TimedEvent, Told
 
@@ -70,7 +71,7 @@ def convert(game: Game, deal: StoredDeal | None, items: Sequence[HistoryItem]) -
 
 def encode_state(game: Game, position: Any) -> bytes:
     """Return a position as release 0.1 reads it."""
-    return msgspec.json.encode(position)
+    return msgspec.json.encode(position_of_0_1(game.ruleset, position))
 
 
 class _Replay:
