@@ -14,7 +14,6 @@ from msgspec import Struct
 
 from api.model.game import FORMAT, PLAYING, Game, GameStatus, Visibility
 from api.storage.errors import NewerFormat, Unreadable
-from api.storage.format_1 import GameOfFormat1
 from engine.house import HOUSE_LEVELS
 from engine.registry import RULESETS
 
@@ -41,10 +40,7 @@ class _Format(Struct):
 
 encode = msgspec.json.Encoder().encode
 _format_decoder = msgspec.json.Decoder(_Format)
-_game_decoders: dict[int, msgspec.json.Decoder[Any]] = {
-    FORMAT: msgspec.json.Decoder(Game),
-    1: msgspec.json.Decoder(GameOfFormat1),
-}
+_game_decoder = msgspec.json.Decoder(Game)
 _state_decoders = {
     name: msgspec.json.Decoder(ruleset.state_type) for name, ruleset in RULESETS.items()
 }
@@ -63,15 +59,14 @@ def decode_game(game_id: str, document: bytes, *fields: bytes | None) -> Game:
     """Return a decoded game.
 
     `fields` are its state, version and commit, if they were read: they must fit the game. A game
-    of an earlier format has no result yet. Raises `Unreadable` or `NewerFormat`.
+    of an earlier format has its result in that format. Raises `Unreadable` or `NewerFormat`.
     """
     try:
         text = document.decode()
         # Whatever else a newer release changes, it stores the number of its format.
-        format_ = _format_decoder.decode(text).format
-        if format_ > FORMAT:
+        if _format_decoder.decode(text).format > FORMAT:
             raise NewerFormat(game_id)
-        game: Game = _game_decoders[format_].decode(text)
+        game = _game_decoder.decode(text)
         _check_game(game, game_id)
         if fields:
             _check_fields(game, *fields)

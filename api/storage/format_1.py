@@ -12,13 +12,14 @@ from typing import Any, NamedTuple
 
 import msgspec
 from msgspec import Struct
-from msgspec.structs import asdict, replace
+from msgspec.structs import replace
 
 from api.concurrency.time_slices import long_work, pause
 from api.model.events import BY_CLOCK, GameFinished, GameStarted, TimeRanOut
 from api.model.game import (
     FINISHED,
     NOT_A_MOVE,
+    NULL,
     PLAYING,
     Game,
     HistoryItem,
@@ -30,10 +31,6 @@ from api.storage.errors import UnsupportedFormat
 from engine.earlier import position_of_0_1
 from engine.registry import RULESETS
 from engine.ruleset import TimedEvent, Told
-
-
-class GameOfFormat1(Game, frozen=True, kw_only=True, rename={"result": "computed again"}):
-    """A document in format 1. Its result is not read."""
 
 
 class Converted(NamedTuple):
@@ -127,7 +124,7 @@ class _Replay:
             result = self._ruleset.result(self.position)
         if (result is not None) != (game.status == FINISHED):
             raise ValueError("the game ends at another time")
-        return Game(**{**asdict(game), "result": result})
+        return replace(game, result=NULL if result is None else raw(result))
 
     def deal(self) -> StoredDeal | None:
         """Return the deal, with its ruleset; its text stays the one whose hash was published."""
