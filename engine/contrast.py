@@ -44,6 +44,7 @@ from engine.ruleset import (
     BestScore,
     Breakdown,
     Component,
+    Deal,
     Event,
     IllegalMove,
     InvalidDeal,
@@ -136,17 +137,19 @@ class Options(Struct, frozen=True, forbid_unknown_fields=True):
     """The pictures to play with, all different; None for `PICTURES`."""
 
 
-class Deal(Struct, frozen=True, forbid_unknown_fields=True):
+class ContrastDeal(Deal, frozen=True, tag="contrast"):
     """All that chance decides: where each picture and each symbol card lies."""
 
-    box: tuple[Picture, ...]
-    """The pictures put away before the game, in any order."""
-
-    pile: tuple[Picture, ...]
-    """The pictures to play for, the top one first."""
-
-    symbols: tuple[tuple[SymbolCard, ...], ...]
-    """By seat: its six symbol cards; the first ones lie in its row, the others are its hand."""
+    box: Annotated[
+        tuple[Picture, ...], described("The pictures put away before the game, in any order.")
+    ]
+    pile: Annotated[tuple[Picture, ...], described("The pictures to play for, the top one first.")]
+    symbols: Annotated[
+        tuple[Annotated[tuple[SymbolCard, ...], described("A seat's symbol cards.")], ...],
+        by_seat(
+            "By seat: its six symbol cards; the first ones lie in its row, the others are its hand."
+        ),
+    ]
 
 
 class Choose(Move, frozen=True, tag="choose"):
@@ -477,7 +480,7 @@ def pictures_of(options: Options) -> tuple[Picture, ...]:
     return PICTURES if options.pictures is None else options.pictures
 
 
-def deal(seats: int, options: Options, rng: Random) -> Deal:
+def deal(seats: int, options: Options, rng: Random) -> ContrastDeal:
     """Shuffle the pictures, put some into the box, and shuffle each seat's symbol cards."""
     pictures = list(pictures_of(options))
     rng.shuffle(pictures)
@@ -486,14 +489,14 @@ def deal(seats: int, options: Options, rng: Random) -> Deal:
         cards = list(SYMBOL_CARDS)
         rng.shuffle(cards)
         symbols.append(tuple(cards))
-    return Deal(
+    return ContrastDeal(
         box=tuple(pictures[: TAKEN_OUT[seats]]),
         pile=tuple(pictures[TAKEN_OUT[seats] :]),
         symbols=tuple(symbols),
     )
 
 
-def start(seats: int, options: Options, deal: Deal) -> Outcome[State]:
+def start(seats: int, options: Options, deal: ContrastDeal) -> Outcome[State]:
     """Return the position before the first turn, its picture face up. Raises `InvalidDeal`."""
     check_deal(seats, options, deal)
     row_size = EXPERT_ROW_SIZE if options.expert else ROW_SIZE
@@ -514,7 +517,7 @@ def start(seats: int, options: Options, deal: Deal) -> Outcome[State]:
     return state, (Told(PictureShown(state.pile[0], len(state.pile))),)
 
 
-def check_deal(seats: int, options: Options, deal: Deal) -> None:
+def check_deal(seats: int, options: Options, deal: ContrastDeal) -> None:
     """Raise `InvalidDeal` unless all pictures and every seat's six symbol cards are dealt."""
     if len(deal.box) != TAKEN_OUT[seats]:
         raise InvalidDeal(
@@ -570,7 +573,8 @@ def apply(state: State, seat: Seat, move: Choose | Count) -> Outcome[State]:
 
     Two seats, who play together, choose a symbol each:
 
-    >>> state, _ = start(2, Options(), Deal(PICTURES[:30], PICTURES[30:], (SYMBOL_CARDS,) * 2))
+    >>> dealt = ContrastDeal(PICTURES[:30], PICTURES[30:], (SYMBOL_CARDS,) * 2)
+    >>> state, _ = start(2, Options(), dealt)
     >>> state, told = apply(state, 0, Choose("round"))
     >>> told[0].everybody, told[0].to(0)
     (SymbolChosen(seat=0, symbol=None), SymbolChosen(seat=0, symbol='round'))
@@ -823,7 +827,7 @@ def symbols_in(hand: Iterable[SymbolCard]) -> list[Symbol]:
     return [symbol for card in hand for symbol in SYMBOLS_ON[card]]
 
 
-CONTRAST: Ruleset[Options, Deal, State, Choose | Count, ContrastTable] = Ruleset(
+CONTRAST: Ruleset[Options, ContrastDeal, State, Choose | Count, ContrastTable] = Ruleset(
     id="contrast",
     title="Contrast",
     min_seats=min(TAKEN_OUT),
@@ -857,7 +861,7 @@ CONTRAST: Ruleset[Options, Deal, State, Choose | Count, ContrastTable] = Ruleset
         ),
     ),
     options_type=Options,
-    deal_type=Deal,
+    deal_type=ContrastDeal,
     state_type=State,
     move_type=Choose | Count,
     event_types=(

@@ -44,6 +44,7 @@ from engine.ruleset import (
     Breakdown,
     Card,
     Component,
+    Deal,
     Event,
     IllegalMove,
     InvalidDeal,
@@ -116,14 +117,20 @@ class Options(Struct, frozen=True, forbid_unknown_fields=True):
     """Whether all see every card of a face-up pile, and how many cards lie face down."""
 
 
-class Deal(Struct, frozen=True, forbid_unknown_fields=True):
+class MitListDeal(Deal, frozen=True, tag="mit-list-und-tuecke"):
     """All that chance decides: the first dealer, and the hands of each round."""
 
-    dealer: Seat
-    """The seat that deals the first round."""
-
-    rounds: tuple[Hands, ...]
-    """For each round, the hands by seat."""
+    dealer: Annotated[Seat, described("The seat that deals the first round.")]
+    rounds: Annotated[
+        tuple[
+            Annotated[
+                tuple[Annotated[tuple[Card, ...], described("A seat's hand.")], ...],
+                by_seat("By seat: its hand.", least=MIN_SEATS),
+            ],
+            ...,
+        ],
+        described("For each round, the hands.", minItems=MIN_SEATS, maxItems=MAX_SEATS),
+    ]
 
 
 class Take(Move, frozen=True, tag="take"):
@@ -476,10 +483,10 @@ class MitListBreakdown(Breakdown, frozen=True, tag="mit-list-und-tuecke"):
 # --- Setup ------------------------------------------------------------------------------------
 
 
-def deal(seats: int, options: Options, rng: Random) -> Deal:
+def deal(seats: int, options: Options, rng: Random) -> MitListDeal:
     """Choose the first dealer, then shuffle and deal all cards for each round."""
     dealer = rng.randrange(seats)
-    return Deal(dealer, tuple(deal_hands(seats, rng) for _ in range(seats)))
+    return MitListDeal(dealer, tuple(deal_hands(seats, rng) for _ in range(seats)))
 
 
 def deal_hands(seats: int, rng: Random) -> Hands:
@@ -489,7 +496,7 @@ def deal_hands(seats: int, rng: Random) -> Hands:
     return tuple(tuple(cards[i : i + HAND_SIZE]) for i in range(0, len(cards), HAND_SIZE))
 
 
-def start(seats: int, options: Options, deal: Deal) -> Outcome[State]:
+def start(seats: int, options: Options, deal: MitListDeal) -> Outcome[State]:
     """Return the position before the first trick. Raises `InvalidDeal`."""
     check_deal(seats, deal)
     return start_round(
@@ -501,7 +508,7 @@ def start(seats: int, options: Options, deal: Deal) -> Outcome[State]:
     )
 
 
-def check_deal(seats: int, deal: Deal) -> None:
+def check_deal(seats: int, deal: MitListDeal) -> None:
     """Raise `InvalidDeal` unless there are as many rounds as seats, each with all of the cards."""
     check_seat(deal.dealer, seats, "dealer")
     if len(deal.rounds) != seats:
@@ -590,7 +597,7 @@ def apply(state: State, seat: Seat, move: AnyMove) -> Outcome[State]:
     of another colour:
 
     >>> hands = tuple(DECKS[4][seat::4] for seat in range(4))
-    >>> state, _ = start(4, Options(), Deal(dealer=3, rounds=(hands,) * 4))
+    >>> state, _ = start(4, Options(), MitListDeal(dealer=3, rounds=(hands,) * 4))
     >>> for seat, card in enumerate(("red-1", "yellow-12", "red-3", "red-4")):
     ...     state, told = apply(state, seat, Play(card))
     >>> told[-1].everybody
@@ -1001,7 +1008,7 @@ def redeal_next_hand(state: State, unseen: list[Card], size: int, rng: Random) -
             return hand
 
 
-MIT_LIST_UND_TUECKE: Ruleset[Options, Deal, State, AnyMove, MitListTable] = Ruleset(
+MIT_LIST_UND_TUECKE: Ruleset[Options, MitListDeal, State, AnyMove, MitListTable] = Ruleset(
     id="mit-list-und-tuecke",
     title="Mit List und Tücke",
     min_seats=MIN_SEATS,
@@ -1017,7 +1024,7 @@ MIT_LIST_UND_TUECKE: Ruleset[Options, Deal, State, AnyMove, MitListTable] = Rule
         Component("card", card, color=COLOR_OF[card], value=VALUE_OF[card]) for card in CARDS
     ),
     options_type=Options,
-    deal_type=Deal,
+    deal_type=MitListDeal,
     state_type=State,
     move_type=AnyMove,
     event_types=(

@@ -36,6 +36,7 @@ from engine.ruleset import (
     Breakdown,
     Card,
     Component,
+    Deal,
     Event,
     IllegalMove,
     InvalidDeal,
@@ -109,20 +110,18 @@ class Options(Struct, frozen=True, forbid_unknown_fields=True):
     """Parade has no options."""
 
 
-class Deal(Struct, frozen=True, forbid_unknown_fields=True):
+class ParadeDeal(Deal, frozen=True, tag="parade"):
     """All that chance decides: the seat that starts, and where each card lies."""
 
-    first_seat: Seat
-    """The seat that plays first."""
-
-    hands: tuple[tuple[Card, ...], ...]
-    """By seat: five cards, in the order in which they were dealt."""
-
-    parade: tuple[Card, ...]
-    """The six cards that begin the parade, front first."""
-
-    pile: tuple[Card, ...]
-    """All other cards, the next one drawn first."""
+    first_seat: Annotated[Seat, described("The seat that plays first.")]
+    hands: Annotated[
+        tuple[Annotated[tuple[Card, ...], described("A seat's hand.")], ...],
+        by_seat("By seat: five cards, in the order in which they were dealt."),
+    ]
+    parade: Annotated[
+        tuple[Card, ...], described("The six cards that begin the parade, front first.")
+    ]
+    pile: Annotated[tuple[Card, ...], described("All other cards, the next one drawn first.")]
 
 
 class Discard(Move, frozen=True, tag="discard"):
@@ -334,13 +333,13 @@ class ParadeBreakdown(Breakdown, frozen=True, tag="parade"):
 # --- Setup ------------------------------------------------------------------------------------
 
 
-def deal(seats: int, options: Options, rng: Random) -> Deal:
+def deal(seats: int, options: Options, rng: Random) -> ParadeDeal:
     """Shuffle, deal five cards to each seat, line up the parade, choose the first seat."""
     first_seat = rng.randrange(seats)
     cards = list(CARDS)
     rng.shuffle(cards)
     dealt = seats * HAND_SIZE
-    return Deal(
+    return ParadeDeal(
         first_seat=first_seat,
         hands=tuple(tuple(cards[i : i + HAND_SIZE]) for i in range(0, dealt, HAND_SIZE)),
         parade=tuple(cards[dealt : dealt + PARADE_SIZE]),
@@ -348,7 +347,7 @@ def deal(seats: int, options: Options, rng: Random) -> Deal:
     )
 
 
-def start(seats: int, options: Options, deal: Deal) -> Outcome[State]:
+def start(seats: int, options: Options, deal: ParadeDeal) -> Outcome[State]:
     """Return the position before the first turn. Raises `InvalidDeal`."""
     check_deal(seats, deal)
     state = State(
@@ -364,7 +363,7 @@ def start(seats: int, options: Options, deal: Deal) -> Outcome[State]:
     return state, ()
 
 
-def check_deal(seats: int, deal: Deal) -> None:
+def check_deal(seats: int, deal: ParadeDeal) -> None:
     """Raise `InvalidDeal` unless all 66 cards are dealt as the sheet says."""
     check_seat(deal.first_seat, seats, "first_seat")
     check_hand_sizes(deal.hands, seats, HAND_SIZE, ("hands",))
@@ -409,7 +408,7 @@ def apply(state: State, seat: Seat, move: Play | Discard) -> Outcome[State]:
     >>> hands, parade = (CARDS[:5], CARDS[5:10]), CARDS[10:16]
     >>> parade
     ('red-10', 'blue-0', 'blue-1', 'blue-2', 'blue-3', 'blue-4')
-    >>> state, _ = start(2, Options(), Deal(0, hands, parade, CARDS[16:]))
+    >>> state, _ = start(2, Options(), ParadeDeal(0, hands, parade, CARDS[16:]))
     >>> state, told = apply(state, 0, Play("red-2"))
     >>> state.collections[0], state.parade
     (('red-10', 'blue-0', 'blue-1', 'blue-2'), ('blue-3', 'blue-4', 'red-2'))
@@ -719,7 +718,7 @@ def redeal_hidden(state: State, seat: Seat | None, rng: Random) -> State:
     return replace(state, pile=tuple(unseen), hands=hands, discards=discards)
 
 
-PARADE: Ruleset[Options, Deal, State, Play | Discard, ParadeTable] = Ruleset(
+PARADE: Ruleset[Options, ParadeDeal, State, Play | Discard, ParadeTable] = Ruleset(
     id="parade",
     title="Parade",
     min_seats=2,
@@ -729,7 +728,7 @@ PARADE: Ruleset[Options, Deal, State, Play | Discard, ParadeTable] = Ruleset(
         Component("card", card, color=COLOR_OF[card], value=VALUE_OF[card]) for card in CARDS
     ),
     options_type=Options,
-    deal_type=Deal,
+    deal_type=ParadeDeal,
     state_type=State,
     move_type=Play | Discard,
     event_types=(

@@ -123,6 +123,10 @@ class TimedEvent(Event, frozen=True, kw_only=True):
     ] = None
 
 
+class Deal(Struct, frozen=True, forbid_unknown_fields=True, tag_field="ruleset"):
+    """Everything that chance decides in a game."""
+
+
 class Table(Struct, frozen=True, tag_field="ruleset"):
     """What one reader sees of a position."""
 
@@ -284,7 +288,7 @@ class Component(Struct, frozen=True):
 
 
 OptionsT = TypeVar("OptionsT", bound=Struct)
-DealT = TypeVar("DealT", bound=Struct)
+DealT = TypeVar("DealT", bound=Deal)
 StateT = TypeVar("StateT", bound=Struct)
 MoveT = TypeVar("MoveT", bound=Move)
 TableT = TypeVar("TableT", bound=Table)
@@ -419,7 +423,15 @@ class Ruleset(Generic[OptionsT, DealT, StateT, MoveT, TableT]):
         return options
 
     def read_deal(self, given: Any) -> DealT:
-        """Read a deal from its JSON form. Raises `InvalidDeal`; ``start`` checks its cards."""
+        """Read a deal from its JSON form. Raises `InvalidDeal`; ``start`` checks its cards.
+
+        The deals of early records do not name their ruleset.
+        """
+        named = given.get("ruleset", self.id) if isinstance(given, Mapping) else self.id
+        if named != self.id:
+            raise InvalidDeal(
+                f"This is a deal of {str(named)[:40]!r}. Send a deal of {self.id!r}.", ("ruleset",)
+            )
         return _read(given, self.deal_type, InvalidDeal)
 
 

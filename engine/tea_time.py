@@ -40,6 +40,7 @@ from engine.ruleset import (
     Breakdown,
     Card,
     Component,
+    Deal,
     Event,
     IllegalMove,
     InvalidDeal,
@@ -205,14 +206,11 @@ class Options(Struct, frozen=True, forbid_unknown_fields=True):
     """How the faces alternate in each new grid."""
 
 
-class Deal(Struct, frozen=True, forbid_unknown_fields=True):
+class TeaTimeDeal(Deal, frozen=True, tag="tea-time"):
     """All that chance decides: the seat that starts, and the order of the pile."""
 
-    first_seat: Seat
-    """The seat that begins, with Alice in hand."""
-
-    pile: tuple[Character, ...]
-    """The characters, the next one laid first."""
+    first_seat: Annotated[TeaTimeSeat, described("The seat that begins, with Alice in hand.")]
+    pile: Annotated[tuple[Character, ...], described("The characters, the next one laid first.")]
 
 
 class Pick(Move, frozen=True, tag="pick"):
@@ -465,17 +463,17 @@ SETUPS = {
 """The setup for each number of seats. The last grid uses up the pile."""
 
 
-def deal(seats: int, options: Options, rng: Random) -> Deal:
+def deal(seats: int, options: Options, rng: Random) -> TeaTimeDeal:
     """Choose the first seat, and shuffle the character cards into a pile."""
     first_seat = rng.randrange(seats)
     pile = [
         character for character in CHARACTERS for _ in range(SETUPS[seats].cards_of_a_character)
     ]
     rng.shuffle(pile)
-    return Deal(first_seat, tuple(pile))
+    return TeaTimeDeal(first_seat, tuple(pile))
 
 
-def start(seats: int, options: Options, deal: Deal) -> Outcome[State]:
+def start(seats: int, options: Options, deal: TeaTimeDeal) -> Outcome[State]:
     """Lay the first grid; the first seat holds Alice. Raises `InvalidDeal`."""
     check_deal(seats, deal)
     before = State(
@@ -494,7 +492,7 @@ def start(seats: int, options: Options, deal: Deal) -> Outcome[State]:
     return state, (told,)
 
 
-def check_deal(seats: int, deal: Deal) -> None:
+def check_deal(seats: int, deal: TeaTimeDeal) -> None:
     """Raise `InvalidDeal` unless the pile has each character as often as the setup says."""
     check_seat(deal.first_seat, seats, "first_seat")
     of_each = SETUPS[seats].cards_of_a_character
@@ -675,12 +673,12 @@ def apply(state: State, seat: Seat, move: Pick) -> Outcome[State]:
 
     The first turn of a game for two:
 
-    >>> before, _ = start(2, Options(), Deal(first_seat=0, pile=CHARACTERS * 10))
+    >>> before, _ = start(2, Options(), TeaTimeDeal(first_seat=0, pile=CHARACTERS * 10))
     >>> after, told = apply(before, 0, Pick(("b2",)))
     >>> [type(each.everybody).__name__ for each in told]
     ['CardsPicked', 'AliceLaid']
     >>> after.collections, after.grid[SETUPS[2].index_of["b2"]], after.turn
-    ((('dodo-normal',), ()), 'alice', 1)
+    ((('dodo-mirror',), ()), 'alice', 1)
 
     Raises:
         IllegalMove: the rules forbid it.
@@ -861,7 +859,7 @@ def redeal_hidden(state: State, seat: Seat | None, rng: Random) -> State:
     return replace(state, pile=tuple(pile))
 
 
-TEA_TIME: Ruleset[Options, Deal, State, Pick, TeaTimeTable] = Ruleset(
+TEA_TIME: Ruleset[Options, TeaTimeDeal, State, Pick, TeaTimeTable] = Ruleset(
     id="tea-time",
     title="Tea Time",
     min_seats=2,
@@ -887,7 +885,7 @@ TEA_TIME: Ruleset[Options, Deal, State, Pick, TeaTimeTable] = Ruleset(
         Component(kind="card", name=ALICE),
     ),
     options_type=Options,
-    deal_type=Deal,
+    deal_type=TeaTimeDeal,
     state_type=State,
     move_type=Pick,
     event_types=(

@@ -23,7 +23,7 @@ from api.model.events import (
     SeatTakenBack,
     TimeRanOut,
 )
-from api.model.game import GameStatus, Player, Visibility
+from api.model.game import MAX_TURN_SECONDS, MIN_TURN_SECONDS, GameStatus, Player, Visibility
 from api.model.members import GameId, Hash, Moment, Number, SeatCount, Turn
 from engine.published import MAX_SEATS, NamedUnion, bounded, by_seat, described, published_as
 from engine.registry import RULESETS
@@ -72,6 +72,12 @@ BREAKDOWNS = NamedUnion(
     "Breakdown",
     tuple(ruleset.breakdown_type for ruleset in RULESETS.values()),
     "What the scores of a game are made of.",
+)
+
+DEALS = NamedUnion(
+    "Deal",
+    tuple(ruleset.deal_type for ruleset in RULESETS.values()),
+    "Everything that chance decides in a game.",
 )
 
 AnyMove = Annotated[Move, published_as("Move")]
@@ -163,7 +169,22 @@ class GameSummary(Struct, frozen=True, kw_only=True):
         Moment | None,
         described("When the time for the turn or for a countdown runs out. Null unless playing."),
     ]
+    turn_seconds: Annotated[
+        int,
+        described(
+            "How many seconds a turn may take before the house makes the move.",
+            minimum=MIN_TURN_SECONDS,
+            maximum=MAX_TURN_SECONDS,
+        ),
+    ]
     you: Annotated[Seat | None, described("Your seat; null if you have no seat.")]
+    left_seat: Annotated[
+        Seat | None,
+        described(
+            "Your seat while the house plays for it, since you left: joinGame gives it back to "
+            "you. Null if there is none, and after the end."
+        ),
+    ]
     result: Annotated[
         Raw,
         published_as(Result | None, "The result; null before the end and for a cancelled game."),
@@ -394,7 +415,7 @@ class TurnsAnswer(Struct, frozen=True):
 # --- Records and analysis ---------------------------------------------------------------------
 
 
-class MadeMove(Struct, frozen=True):
+class MadeMove(Struct, frozen=True, tag_field="type", tag="move"):
     """A move of a game that has ended."""
 
     seat: Annotated[Seat, described("The seat that moved.")]
@@ -411,24 +432,17 @@ class MadeMove(Struct, frozen=True):
     ]
 
 
-class RunOutCountdown(Struct, frozen=True):
+class RunOutCountdown(Struct, frozen=True, tag_field="type", tag="countdown_ran_out"):
     """A countdown that ran out in a game that has ended."""
 
     turn: Annotated[int | None, published_as(Turn, "The turn of the countdown.")]
     at: Annotated[Moment, described("When it ran out.")]
-    expire: Annotated[
-        bool,
-        described(
-            "Always true; tells it apart from a move.",
-            const=True,
-        ),
-    ] = True
 
 
 RECORDED_MOVE = NamedUnion(
     "RecordedMove",
     (MadeMove, RunOutCountdown),
-    "A move, or a countdown that ran out. Only the latter has `expire`.",
+    "A move, or a countdown that ran out.",
 )
 
 
@@ -445,9 +459,7 @@ class GameRecord(Struct, frozen=True):
     ]
     deal: Annotated[
         Raw,
-        published_as(
-            "Deal", "The deal: everything that chance decided. Its members depend on the ruleset."
-        ),
+        published_as(DEALS, "The deal."),
     ]
     deal_text: Annotated[
         str,

@@ -11,6 +11,7 @@ import secrets
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from importlib.metadata import version
 from random import SystemRandom
 from typing import Any
 
@@ -39,6 +40,9 @@ from api.storage.games import Change, StoredGame
 from api.storage.indexes import Indexes
 from api.storage.store import Store
 from engine.ruleset import Seat
+
+RELEASE = version("ludotheque")
+"""Part of the ETags: another release may show the same game with other members."""
 
 MAX_ATTEMPTS = 100
 """Attempts of one transaction. Each conflict is the success of another request."""
@@ -89,8 +93,8 @@ class LoadedGame:
 
     @property
     def tag(self) -> str:
-        """The part of an ETag that identifies the game's content and the audience."""
-        return f"{self.game.version}-{self.game.commit}-{self.audience.name}"
+        """The part of an ETag that identifies the game's content, the audience and the release."""
+        return f"{self.game.version}-{self.game.commit}-{self.audience.name}-{RELEASE}"
 
 
 Admission = Callable[[Game, Player], bool]
@@ -257,7 +261,8 @@ class Transactions:
     def _stamped(self, before: Game | None, change: Change, now: int) -> Change:
         """Return the change with a new commit id, its time and its version."""
         commit = secrets.token_hex(8)
-        game = replace(change.game, commit=commit, updated_at=now)
+        format_ = max(self.store.stored_format, 0 if before is None else before.format)
+        game = replace(change.game, format=format_, commit=commit, updated_at=now)
         items = change.items
         if items:
             last = replace(items[-1], version_id=commit)

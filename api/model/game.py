@@ -19,7 +19,7 @@ from api.model.members import PlayerId
 from engine.published import described, published_as
 from engine.ruleset import Event, Seat, Told
 
-FORMAT = 1
+FORMAT = 2
 """The version of the stored format, written into every game."""
 
 Count = Annotated[int, Meta(ge=0)]
@@ -59,6 +59,7 @@ class PlayerKind(StrEnum):
 
 
 MAX_NAME_LENGTH = 40
+MIN_TURN_SECONDS, MAX_TURN_SECONDS = 5, 7 * 24 * 60 * 60
 
 
 class Player(Struct, frozen=True):
@@ -125,15 +126,21 @@ class Participation(NamedTuple):
 
 
 class Audience(NamedTuple):
-    """The readers to whom a game is shown in the same way."""
+    """The readers to whom a game is shown in the same way.
+
+    `left_seat` is the seat that the house plays for the reader.
+    """
 
     seat: Seat | None
+    left_seat: Seat | None
     is_host: bool
 
     @property
     def name(self) -> str:
         """The name of the audience, for entity tags."""
         name = "spectator" if self.seat is None else f"seat{self.seat}"
+        if self.left_seat is not None:
+            name = f"left{self.left_seat}"
         return f"{name}-host" if self.is_host else name
 
 
@@ -204,10 +211,13 @@ class Game(Struct, frozen=True, kw_only=True):
 
     def audience_of(self, player_id: str | None) -> Audience:
         """Return the audience that this reader belongs to."""
-        return Audience(self.seat_of(player_id), player_id == self.host.id)
+        is_host = player_id == self.host.id
+        return Audience(self.seat_of(player_id), self.left_seat_of(player_id), is_host)
 
-    def left_seat_of(self, player_id: str) -> Seat | None:
+    def left_seat_of(self, player_id: str | None) -> Seat | None:
         """Return the seat where the house plays for this player, None without one."""
+        if self.status != PLAYING:
+            return None
         for seat, record in enumerate(self.seats):
             if record.house is None or record.player is None:
                 continue
@@ -294,7 +304,7 @@ def history_item(
     move: Any = None,
 ) -> HistoryItem:
     """Return an item, with its events encoded for each audience."""
-    told_more = {seat for each in told for seat, _ in each.privately}
+    everybody, privately = encoded_events(told)
     return HistoryItem(
         version=version,
         at=at,
@@ -302,9 +312,16 @@ def history_item(
         by=by,
         seat=seat,
         move=NOT_A_MOVE if move is None else raw(move),
-        told=raw([each.everybody for each in told]),
-        told_to={str(reader): raw([each.to(reader) for each in told]) for reader in told_more},
+        told=everybody,
+        told_to=privately,
     )
+
+
+def encoded_events(told: tuple[Told, ...]) -> tuple[Raw, dict[str, Raw]]:
+    """Return events as `HistoryItem.told` and `HistoryItem.told_to` have them."""
+    told_more = {seat for each in told for seat, _ in each.privately}
+    everybody = raw([each.everybody for each in told])
+    return everybody, {str(seat): raw([each.to(seat) for each in told]) for seat in told_more}
 
 
 def public_item(version: int, at: int, by: str, seat: Seat | None, *events: Event) -> HistoryItem:

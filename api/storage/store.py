@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from api.model.game import Account
+from api.model.game import FORMAT, Account
 from api.observability.context import note_time
 from api.storage import games, players
 from api.storage.client import Command, StoreClient
@@ -21,7 +21,8 @@ class Reading(NamedTuple):
     """The result of one round trip: time (ms), account and game.
 
     `played_versions` are the versions of the items of a move played before, as JSON; `extra` has
-    the replies to the extra commands, as they came.
+    the replies to the extra commands, as they came. It is empty if the game was of an earlier
+    format: the replies may be, too.
     """
 
     now: int
@@ -34,8 +35,9 @@ class Reading(NamedTuple):
 class Store(GameStore, PlayerStore):
     """Typed access to stored games and players, and to both in one round trip."""
 
-    def __init__(self, client: StoreClient) -> None:
+    def __init__(self, client: StoreClient, stored_format: int = FORMAT) -> None:
         self.client = client
+        self.stored_format = stored_format
 
     def read(
         self,
@@ -65,4 +67,7 @@ class Store(GameStore, PlayerStore):
         note_time(now)
         stored = games.read_game(game_id, next(own)) if game_id is not None else None
         account = players.read_account(player_id, next(own)) if player_id is not None else None
-        return Reading(now, account, stored, next(own, None), replies[len(commands) :])
+        played_versions = next(own, None)
+        if stored is not None and stored.is_earlier:
+            return Reading(now, account, self.converted(stored.game.id), played_versions, ())
+        return Reading(now, account, stored, played_versions, replies[len(commands) :])

@@ -282,6 +282,7 @@ def test_a_countdown_that_ran_out_is_in_the_record_and_replays(
     game = play_out(players, game_id, rng)
     assert game["status"] == "finished"
     record = players[0].get(f"/v1/games/{game_id}/record")
-    assert [move.get("expire") for move in record["moves"][:5]] == [None, None, None, True, None]
+    types = [each["type"] for each in record["moves"][:5]]
+    assert types == ["move", "move", "move", "countdown_ran_out", "move"]
     analysis = players[0].post("/v1/analysis", record)
     assert analysis["result"] == game["result"]

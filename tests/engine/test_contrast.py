@@ -17,10 +17,10 @@ from engine.contrast import (
     Choose,
     ChosenSymbol,
     ContrastBreakdown,
+    ContrastDeal,
     Count,
     Countdown,
     CountdownStarted,
-    Deal,
     LastTurn,
     Options,
     PictureShown,
@@ -52,10 +52,10 @@ CARDS = ("fat-thin", "big-small", "red-yellow", "blue-green", "heavy-light", "ro
 ROW, HAND = CARDS[:2], CARDS[2:]
 
 
-def fixed_deal(seats: int, pictures: tuple[str, ...] = PICTURES) -> Deal:
+def fixed_deal(seats: int, pictures: tuple[str, ...] = PICTURES) -> ContrastDeal:
     """The first pictures in the box, the others in the pile, and the same cards for all."""
     taken_out = TAKEN_OUT[seats]
-    return Deal(pictures[:taken_out], pictures[taken_out:], (CARDS,) * seats)
+    return ContrastDeal(pictures[:taken_out], pictures[taken_out:], (CARDS,) * seats)
 
 
 def new_game(seats: int, pile_size: int | None = None, **options: Any) -> State:

@@ -18,10 +18,10 @@ from engine.mit_list_und_tuecke import (
     CardsTaken,
     ColorsKept,
     Counts,
-    Deal,
     FaceDown,
     Keep,
     MitListBreakdown,
+    MitListDeal,
     MitListPlayPreview,
     MitListRoundScore,
     MitListTakePreview,
@@ -203,14 +203,14 @@ def test_the_first_dealer_is_chosen_at_random() -> None:
 def test_the_seat_after_the_dealer_leads_the_first_trick() -> None:
     deal = GAME.deal(4, Options(), Random(1))
     for dealer, leader in [(0, 1), (3, 0)]:
-        state, _ = GAME.start(4, Options(), Deal(dealer, deal.rounds))
+        state, _ = GAME.start(4, Options(), MitListDeal(dealer, deal.rounds))
         assert GAME.to_move(state) == (leader,)
         assert GAME.view(state, None).leader == leader
 
 
 def test_the_start_tells_each_seat_its_own_hand_and_a_spectator_none() -> None:
     deal = GAME.deal(4, Options(), Random(1))
-    _, (told,) = GAME.start(4, Options(), Deal(2, deal.rounds))
+    _, (told,) = GAME.start(4, Options(), MitListDeal(2, deal.rounds))
     assert told.to(None) == RoundStarted(round=1, dealer=2, leader=3, hand=None)
     for seat in range(4):
         assert told.to(seat) == RoundStarted(1, 2, 3, deal.rounds[0][seat])
@@ -232,11 +232,11 @@ def test_piles_are_closed_unless_the_option_opens_them() -> None:
     assert problem.value.path == ("open_piles",)
 
 
-def swapped(deal: Deal, card: str) -> Deal:
+def swapped(deal: MitListDeal, card: str) -> MitListDeal:
     """The deal with another card in place of one of seat 2 in the second round."""
     hand = (*deal.rounds[1][2][:3], card, *deal.rounds[1][2][4:])
     hands = (*deal.rounds[1][:2], hand, *deal.rounds[1][3:])
-    return Deal(deal.dealer, (deal.rounds[0], hands, *deal.rounds[2:]))
+    return MitListDeal(deal.dealer, (deal.rounds[0], hands, *deal.rounds[2:]))
 
 
 DEAL = GAME.deal(4, Options(), Random(8))
@@ -245,13 +245,13 @@ DEAL = GAME.deal(4, Options(), Random(8))
 @pytest.mark.parametrize(
     ("deal", "path"),
     [
-        (Deal(4, DEAL.rounds), ("dealer",)),
-        (Deal(-1, DEAL.rounds), ("dealer",)),
-        (Deal(0, DEAL.rounds[:3]), ("rounds",)),
-        (Deal(0, (*DEAL.rounds, DEAL.rounds[0])), ("rounds",)),
-        (Deal(0, (*DEAL.rounds[:3], DEAL.rounds[3][:3])), ("rounds", 3)),
+        (MitListDeal(4, DEAL.rounds), ("dealer",)),
+        (MitListDeal(-1, DEAL.rounds), ("dealer",)),
+        (MitListDeal(0, DEAL.rounds[:3]), ("rounds",)),
+        (MitListDeal(0, (*DEAL.rounds, DEAL.rounds[0])), ("rounds",)),
+        (MitListDeal(0, (*DEAL.rounds[:3], DEAL.rounds[3][:3])), ("rounds", 3)),
         (
-            Deal(0, ((*DEAL.rounds[0][:3], DEAL.rounds[0][3][:13]), *DEAL.rounds[1:])),
+            MitListDeal(0, ((*DEAL.rounds[0][:3], DEAL.rounds[0][3][:13]), *DEAL.rounds[1:])),
             ("rounds", 0, 3),
         ),
         (swapped(DEAL, "red-15"), ("rounds", 1, 2, 3)),
@@ -260,7 +260,7 @@ DEAL = GAME.deal(4, Options(), Random(8))
     ],
 )
 def test_a_deal_that_no_shuffle_gives_is_refused_with_its_place(
-    deal: Deal, path: tuple[str | int, ...]
+    deal: MitListDeal, path: tuple[str | int, ...]
 ) -> None:
     with pytest.raises(InvalidDeal) as problem:
         GAME.start(4, Options(), deal)

@@ -19,13 +19,13 @@ from engine.parade import (
     CardPlayed,
     CardsCollected,
     CardsDiscarded,
-    Deal,
     Discard,
     HandsLaidDown,
     LastRoundStarted,
     Options,
     ParadeBreakdown,
     ParadeColorScore,
+    ParadeDeal,
     ParadePlayPreview,
     Phase,
     Play,
@@ -1187,4 +1187,4 @@ def test_every_card_has_a_color_and_a_value() -> None:
 def test_a_deal_reads_back_from_its_json() -> None:
     dealt = deal(4, NO_OPTIONS, Random(5))
     assert PARADE.read_deal(plain(dealt)) == dealt
-    assert msgspec.json.decode(msgspec.json.encode(dealt), type=Deal) == dealt
+    assert msgspec.json.decode(msgspec.json.encode(dealt), type=ParadeDeal) == dealt

@@ -24,7 +24,6 @@ from engine.tea_time import (
     TEA_TIME,
     AliceLaid,
     CardsPicked,
-    Deal,
     Grid,
     GridLaid,
     Layout,
@@ -32,6 +31,7 @@ from engine.tea_time import (
     Phase,
     Pick,
     State,
+    TeaTimeDeal,
     TeaTimePickPreview,
     faces_up,
     in_columns,
@@ -1123,7 +1123,7 @@ def test_positions_and_deals_read_back_from_json() -> None:
         assert msgspec.json.encode(read) == encoded
         assert TEA_TIME.legal_moves(read, read.turn) == TEA_TIME.legal_moves(state, state.turn)
     deal = TEA_TIME.deal(3, CHECKERBOARD, Random(1))
-    assert msgspec.json.decode(msgspec.json.encode(deal), type=Deal) == deal
+    assert msgspec.json.decode(msgspec.json.encode(deal), type=TeaTimeDeal) == deal
 
 
 def test_a_move_changes_no_position() -> None:
@@ -1150,7 +1150,7 @@ def test_the_catalogue_names_the_option_and_the_move() -> None:
     (option,) = TEA_TIME.options
     assert (option.name, option.type, option.default) == ("grid", "string", "checkerboard")
     assert option.choices == ("checkerboard", "rows")
-    assert [move.type for move in TEA_TIME.move_types] == ["pick"]
+    assert TEA_TIME.move_types == ("pick",)
     assert RULESETS["tea-time"] is TEA_TIME
 
 

@@ -143,7 +143,7 @@ class MemoryClient:
 
     def lrange(self, key: bytes, first: bytes, last: bytes) -> list[bytes]:
         found: list[bytes] = self.value(key, list)
-        return found[int(first) : int(last) + 1]
+        return found[int(first) : int(last) + 1 or None]
 
     # --- Sorted sets -------------------------------------------------------------------
 
@@ -223,6 +223,20 @@ def confirm_commit(store: MemoryClient, keys: list[bytes], args: list[bytes]) ->
     return int(store.hget(keys[0], b"commit") == args[0])
 
 
+def convert(store: MemoryClient, keys: list[bytes], args: list[bytes]) -> int:
+    game, items = keys
+    version, commit_id, field_count, *rest = args
+    fields, (_, *new_items) = rest[: int(field_count)], rest[int(field_count) :]
+    if store.hmget(game, b"version", b"commit") != [version, commit_id]:
+        return 0
+    history = store.value(items, list)
+    if len(history) != len(new_items):
+        return 0
+    store.hset(game, *fields)
+    history[:] = new_items
+    return 1
+
+
 def add_player(store: MemoryClient, keys: list[bytes], args: list[bytes]) -> None:
     name, kind, token, ttl = args
     store.hset(keys[0], b"name", name, b"kind", kind, b"token", token)
@@ -298,6 +312,7 @@ def remove_entries(store: MemoryClient, keys: list[bytes], args: list[bytes]) ->
 SCRIPTS: dict[Any, Callable[[MemoryClient, list[bytes], list[bytes]], Any]] = {
     games.COMMIT: commit,
     games.CONFIRM_COMMIT: confirm_commit,
+    games.CONVERT: convert,
     players.ADD_PLAYER: add_player,
     players.OFFER_TOKEN: offer_token,
     players.PROMOTE_TOKEN: promote_token,

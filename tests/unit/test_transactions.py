@@ -7,7 +7,7 @@ from redis import OutOfMemoryError
 from redis.exceptions import ConnectionError as RedisConnectionError
 
 from api.games.players import Credentials
-from api.games.transactions import FULL_SECONDS, MAX_ATTEMPTS, LoadedGame
+from api.games.transactions import FULL_SECONDS, MAX_ATTEMPTS, RELEASE, LoadedGame
 from api.model.events import BY_PLAYER, GameCancelled
 from api.model.game import public_item
 from api.storage.client import Command
@@ -39,7 +39,7 @@ def test_a_loaded_game_has_the_caller_and_the_time_of_the_store(
     assert loaded.reader == bob.player_id
     assert loaded.seat == 1
     assert not loaded.audience.is_host
-    assert loaded.tag == f"{loaded.game.version}-{loaded.game.commit}-seat1"
+    assert loaded.tag == f"{loaded.game.version}-{loaded.game.commit}-seat1-{RELEASE}"
     assert worker.transactions.load(ada, game_id).audience.is_host
 
 

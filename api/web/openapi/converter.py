@@ -6,7 +6,7 @@ Adds named choices, unions with a discriminator and constant tags, and passes st
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 
 from apispec.ext.marshmallow import MarshmallowPlugin
 from apispec.ext.marshmallow.openapi import OpenAPIConverter
@@ -18,12 +18,10 @@ from api.web.openapi.structs import (
     StructSchemas,
     choice_schema,
     first_line,
-    scalar_schema,
 )
 from api.web.schemas import unions
-from api.web.schemas.fields import BodySchema, Choice, Either, Union
-from api.web.schemas.games import DealSchema
-from engine.published import PUBLISHED_AS
+from api.web.schemas.fields import BodySchema, Choice, Union
+from engine.published import PUBLISHED_AS, published_as
 
 
 class Converter(OpenAPIConverter):
@@ -32,11 +30,10 @@ class Converter(OpenAPIConverter):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         components = self.spec.components
-        # Answers contain moves, options and deals in the same form as requests.
+        # Answers contain moves and options in the same form as requests.
         elsewhere = {
             "Move": lambda: self.field2property(unions.move()),
             "Options": lambda: self.resolve_nested_schema(unions.OptionsSchema),
-            "Deal": lambda: self.resolve_nested_schema(DealSchema),
             # The engine declares results, and does not know its games there.
             "Breakdown": lambda: self._structs.schema(AnyBreakdown),
         }
@@ -56,11 +53,10 @@ class Converter(OpenAPIConverter):
             return self._choice(field)
         if isinstance(field, Union):
             return self._union(field)
-        if isinstance(field, Either):
-            return self._either(field)
-        scalar = field.metadata.get(PUBLISHED_AS)
-        if scalar is not None:
-            return self._reference(scalar.name, scalar_schema(scalar), field)
+        published = field.metadata.get(PUBLISHED_AS)
+        if published is not None:
+            meaning = published_as(published, field.metadata.get("description"))
+            return self._structs.schema(Annotated[Any, meaning])
         property_: dict[str, Any] = super().field2property(field)
         if len(property_.get("enum", ())) == 1:
             # A constant: the tag of a variant, or a flag that is always true.
@@ -80,11 +76,6 @@ class Converter(OpenAPIConverter):
             "discriminator": {"propertyName": field.tag, "mapping": mapping},
             "description": field.description,
         }
-        return self._reference(field.union_name, schema, field)
-
-    def _either(self, field: Either) -> dict[str, Any]:
-        variants = [self.resolve_nested_schema(each) for each in field.variants]
-        schema = {"oneOf": variants, "description": field.description}
         return self._reference(field.union_name, schema, field)
 
     def _reference(

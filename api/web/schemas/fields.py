@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from enum import Enum
 from functools import lru_cache
 from typing import Any
@@ -208,20 +208,13 @@ class List(fields.List[Any]):
         return items
 
 
-class Either(fields.Field[Any]):
-    """One of several schemas without a tag, published as a component."""
+class Object(fields.Field[Any]):
+    """A JSON object that is checked where it is used."""
 
-    def __init__(
-        self,
-        name: str,
-        variants: Sequence[type[Schema]],
-        description: str,
-        **kwargs: Any,
-    ) -> None:
-        super().__init__(**kwargs)
-        self.union_name = name
-        self.description = description
-        self.variants = tuple(schema() for schema in variants)
+    def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> Any:
+        if not isinstance(value, dict):
+            raise ValidationError("Not an object.")
+        return value
 
 
 def listed(inner: fields.Field[Any], description: str, **kwargs: Any) -> List:

@@ -8,7 +8,7 @@ from typing import Any
 from marshmallow import Schema, ValidationError, fields, validate
 
 from api.live import MAX_WAIT_SECONDS
-from api.model.game import GameStatus, Visibility
+from api.model.game import MAX_TURN_SECONDS, MIN_TURN_SECONDS, GameStatus, Visibility
 from api.model.members import PLAYER_ID
 from api.web.schemas import unions
 from api.web.schemas.cards import seat
@@ -73,7 +73,7 @@ class NewGameBodySchema(BodySchema):
         ),
     )
     turn_seconds = Integer(
-        validate=validate.Range(min=5, max=604800),
+        validate=validate.Range(min=MIN_TURN_SECONDS, max=MAX_TURN_SECONDS),
         metadata=described(
             "How many seconds a turn may take before the house makes the move; absent means 86400 "
             "(one day)."
@@ -192,10 +192,3 @@ class TurnsQuerySchema(Schema):
         ),
     )
     wait = wait()
-
-
-class DealSchema(Schema):
-    """Everything that chance decided in a game. Its members depend on the ruleset."""
-
-    class Meta:
-        unknown = "include"
