@@ -375,7 +375,9 @@ def a_crowded_service(service: Service, stranger: Caller) -> None:
         document = json.loads(store.hget(key, "game"))
         store.hset(key, "game", json.dumps({**document, "format": 99}))
         ada.refused("newer_format", "GET", f"/v1/games/{game_id}")
-        store.hset(key, "game", json.dumps({"format": 1, "of_an_earlier_release": True}))
+        # Its moves have not finished it.
+        not_a_game = {**document, "format": 1, "status": "finished"}
+        store.hset(key, "game", json.dumps(not_a_game))
         ada.refused("unsupported_format", "GET", f"/v1/games/{game_id}")
         store.hset(key, "game", "{}")
         ada.refused("internal_error", "GET", f"/v1/games/{game_id}")
