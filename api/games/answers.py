@@ -222,9 +222,9 @@ class GameAnswer(GameSummary, frozen=True, kw_only=True):
         described("The legal moves of your seat; empty if there are none or you have no seat."),
     ]
     table: Annotated[
-        AnyTable | None,
-        described("The table as seen from your seat or by a spectator; null before the start."),
-    ]
+        AnyTable | UnsetType,
+        described("The table as seen from your seat or by a spectator; absent before the start."),
+    ] = UNSET
 
 
 class GamePage(Struct, frozen=True):
@@ -338,9 +338,9 @@ class CheckAnswer(Struct, frozen=True):
         described("Why playMove would refuse the move, as text for people; null if legal."),
     ] = None
     preview: Annotated[
-        AnyPreview | None,
-        described("What you can know of the outcome of a legal move; null if it is illegal."),
-    ] = None
+        AnyPreview | UnsetType,
+        described("What you can know of the outcome of a legal move; absent if it is illegal."),
+    ] = UNSET
 
 
 class TicketAnswer(Struct, frozen=True):

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import msgspec
-from msgspec import Raw
+from msgspec import UNSET, Raw
 
 from api.games.answers import GameAnswer, GameSummary, ItemAnswer, SeatAnswer
 from api.model.game import Audience, Game, HistoryItem, raw, timestamp
@@ -50,7 +50,7 @@ def _game_answer(found: StoredGame, audience: Audience) -> GameAnswer:
     return GameAnswer(
         **_public_members(game, audience),
         legal_moves=() if state is None or seat is None else legal_moves(game, state, seat),
-        table=None if state is None else ruleset.view(state, seat),
+        table=UNSET if state is None else ruleset.view(state, seat),
     )
 
 

@@ -115,7 +115,7 @@ class Audit:
             self.inconsistent.append(f"{where}: versions")
         if self._may_lose and game["status"] == "open":
             return  # that somebody sat down was lost, and so the start
-        if game["you"] != seat or game["table"] is None:
+        if game["you"] != seat or "table" not in game:
             self.inconsistent.append(f"{where}: {game['you']}, {game['status']}")
         if (game["status"] == "playing") != bool(game["to_move"]):
             self.inconsistent.append(f"{where}: nobody is to move")

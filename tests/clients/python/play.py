@@ -71,7 +71,7 @@ def connect(token: str) -> AuthenticatedClient:
 def take(client: AuthenticatedClient, game: Game) -> None:
     """Play a random move, but look at it from all sides first."""
     assert game.turn is not None
-    assert game.table is not None
+    assert game.table
     assert game.you is not None
     assert game.status == "playing"
     assert switches.seat_count(game.table) == seat_count
@@ -79,7 +79,7 @@ def take(client: AuthenticatedClient, game: Game) -> None:
     move = switches.retold(random.choice(game.legal_moves))
     body = MoveBody(turn=game.turn, move=move)
     preview = good(check_move.sync(game.id, client=client, body=body)).preview
-    assert preview is None or switches.foreseen(preview) >= 0
+    assert not preview or switches.foreseen(preview) >= 0
 
     played = play_move.sync(game.id, client=client, body=body)
     assert played is not None

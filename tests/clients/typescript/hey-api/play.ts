@@ -36,7 +36,7 @@ function connect(auth?: string): Client {
 }
 
 async function take(client: Client, game: Game): Promise<void> {
-  assert(game.turn !== null && game.table !== null && game.you !== null);
+  assert(game.turn !== null && game.table && game.you !== null);
   assert.equal(game.status, 'playing');
   assert.equal(switches.seatCount(game.table), seat_count);
   assert(!switches.isFinished(game.table));

@@ -34,7 +34,7 @@ function body<T>(answer: { data?: T; error?: unknown }): T {
 }
 
 async function take(api: Api, game: Game): Promise<void> {
-  assert(game.turn !== null && game.table !== null && game.you !== null);
+  assert(game.turn !== null && game.table && game.you !== null);
   assert.equal(game.status, 'playing');
   assert.equal(switches.seatCount(game.table), seat_count);
   assert(!switches.isFinished(game.table));
