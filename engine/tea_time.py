@@ -683,7 +683,7 @@ def apply(state: State, seat: Seat, move: Pick) -> Outcome[State]:
     >>> [type(each.everybody).__name__ for each in told]
     ['CardsPicked', 'AliceLaid']
     >>> after.collections, after.grid[SETUPS[2].index_of["b2"]], after.turn
-    ((('dodo-normal',), ()), 'alice', 1)
+    ((('dodo-mirror',), ()), 'alice', 1)
 
     Raises:
         IllegalMove: the rules forbid it.
