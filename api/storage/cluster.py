@@ -31,8 +31,9 @@ from redis.exceptions import (
 from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import TimeoutError as RedisTimeoutError
 
-from api.storage.client import Command, FairClient
+from api.storage.client import Command
 from api.storage.errors import UNREACHABLE, PoolExhausted, raise_errors
+from api.storage.fair_client import FairClient
 
 Result = TypeVar("Result")
 

@@ -1,10 +1,12 @@
 """Request coalescing: callers share round trips to the store; each may have a few in flight.
 
 While one batch is in flight, requests that arrive wait for it and then travel together in the next
-one: most of the cost of a round trip does not depend on how much it carries. When a batch fails,
-all waiting requests fail at once: the store is probably down.
+one: most of the cost of a round trip does not depend on how much it carries. When the connection
+fails, all waiting requests fail at once: the store is probably down. Any other error fails only the
+requests of its batch.
 
-This module does not know the store: its user says how a batch is executed.
+The user of this module says how a batch is executed. Items that can be wrong by themselves have to
+be checked before they are submitted, as an error fails all requests of a batch.
 """
 
 from __future__ import annotations
@@ -15,7 +17,8 @@ from typing import Generic, TypeVar
 
 import gevent
 from gevent.event import AsyncResult
-from gevent.lock import Semaphore
+
+from api.storage.errors import UNREACHABLE
 
 Item = TypeVar("Item")
 Reply = TypeVar("Reply")
@@ -48,7 +51,8 @@ class Batcher(Generic[Item, Reply]):
     def submit(self, items: Sequence[Item]) -> list[Reply]:
         """Return the replies to some items, which stay together in one batch.
 
-        Raises what `execute` raises for their batch, or for the batch that they waited for.
+        Raises what `execute` raises for their batch, or the failure of the connection for the batch
+        that they waited for.
         """
         if self._is_in_flight:
             request = _Request(items)
@@ -58,7 +62,7 @@ class Batcher(Generic[Item, Reply]):
         self._is_in_flight = True
         try:
             return self._execute(items)
-        except Exception as error:
+        except UNREACHABLE as error:
             _fail(self._waiting, error)
             raise
         finally:
@@ -76,8 +80,9 @@ class Batcher(Generic[Item, Reply]):
                 replies = self._execute([item for request in batch for item in request.items])
             except Exception as error:
                 _fail(batch, error)
-                _fail(self._waiting, error)
-                break
+                if isinstance(error, UNREACHABLE):
+                    _fail(self._waiting, error)
+                continue
             begin = 0
             for request in batch:
                 end = begin + len(request.items)
@@ -99,30 +104,3 @@ class Batcher(Generic[Item, Reply]):
 def _fail(requests: deque[_Request[Item]], error: Exception) -> None:
     while requests:
         requests.popleft().replies.set_exception(error)
-
-
-class CallerLimits:
-    """Limits the concurrent requests of each caller: `with limits.of(caller):` waits for a slot."""
-
-    MAX_CALLERS = 1000
-    """Above this number, callers without a request in flight are forgotten."""
-
-    def __init__(self, limit: int) -> None:
-        self._limit = limit
-        self._slots: dict[str, Semaphore] = {}
-
-    def of(self, caller: str) -> Semaphore:
-        """Return the free slots of a caller."""
-        slots = self._slots.get(caller)
-        if slots is None:
-            self._forget_idle()
-            slots = self._slots[caller] = Semaphore(self._limit)
-        return slots
-
-    def _forget_idle(self) -> None:
-        if len(self._slots) >= self.MAX_CALLERS:
-            self._slots = {
-                caller: slots
-                for caller, slots in self._slots.items()
-                if slots.counter < self._limit
-            }

@@ -31,8 +31,9 @@ from redis.retry import Retry
 from redis.sentinel import Sentinel, SentinelConnectionPool
 
 from api.config.settings import Settings, SettingsError
-from api.storage.client import FairClient, Replicas, ServerClient, StoreClient
+from api.storage.client import Replicas, ServerClient, StoreClient
 from api.storage.cluster import ClusterClient, Topology
+from api.storage.fair_client import FairClient
 from api.storage.pubsub import ChannelNodes
 
 SENTINEL_PORT = 26379

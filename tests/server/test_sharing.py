@@ -12,7 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from api.concurrency.single_flight import SingleFlight
-from api.storage.coalescing import MAX_BATCH, Batcher, CallerLimits
+from api.storage.coalescing import MAX_BATCH, Batcher
+from api.storage.fair_client import CallerLimits
 
 
 class Store:
@@ -22,13 +23,14 @@ class Store:
         self.batches: list[list[str]] = []
         self.open = Event()
         self.failing: set[int] = set()
+        self.error: Exception = ConnectionError("away")
 
     def execute(self, items: Sequence[str]) -> list[str]:
         self.batches.append(list(items))
         number = len(self.batches)
         self.open.wait()
         if number in self.failing:
-            raise ConnectionError("away")
+            raise self.error
         return [each.upper() for each in items]
 
 
@@ -115,6 +117,19 @@ def test_a_shared_batch_that_fails_fails_the_requests_that_wait_for_it() -> None
         with pytest.raises(ConnectionError, match="away"):
             each.get(timeout=5)
     assert len(store.batches) == 2
+
+
+@pytest.mark.parametrize("number", [1, 2])
+def test_an_error_that_is_not_of_the_connection_fails_its_own_batch_only(number: int) -> None:
+    store = Store()
+    store.failing, store.error = {number}, ValueError("wrong")
+    batcher = Batcher(store.execute)
+    requests = [submit(batcher, "first"), *(submit(batcher, *"x" * MAX_BATCH) for _ in range(2))]
+    store.open.set()
+    gevent.joinall(requests)
+    failed = [each.exception is not None for each in requests]
+    assert failed == [number == 1, number == 2, False]
+    assert len(store.batches) == 3
 
 
 def test_a_request_that_is_killed_does_not_stop_others() -> None:

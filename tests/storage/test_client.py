@@ -15,8 +15,9 @@ from redis.exceptions import NoScriptError
 from redis.exceptions import TimeoutError as RedisTimeoutError
 
 from api.storage import client as module
-from api.storage.client import Command, FairClient, Replicas, Script, ServerClient
+from api.storage.client import Command, Replicas, Script, ServerClient
 from api.storage.errors import NotReplicated, PoolExhausted, Unreadable
+from api.storage.fair_client import FairClient
 
 WRONG_TYPE = ResponseError("WRONGTYPE Operation against a key holding the wrong kind of value")
 LOST = RedisConnectionError("lost")
@@ -119,6 +120,25 @@ def test_a_retry_that_fails_raises_and_leaves_no_reply_for_the_next_command() ->
         server.client.execute([GET, SET])
     assert not server.batches.is_open
     assert server.client.execute([GET]) == ["1"]
+
+
+@pytest.mark.parametrize("value", [None, "\ud800"])
+def test_a_value_that_cannot_be_sent_fails_its_own_request_only(value: Any) -> None:
+    go_on = Event()
+
+    def reply(sent: str) -> Any:
+        go_on.wait()
+        return sent
+
+    server = Server(reply)
+    wrong = Command("b", ("SET", "b", value))
+    requests = [gevent.spawn(server.client.execute, [each]) for each in (GET, SET, wrong, GET)]
+    gevent.sleep(0)
+    go_on.set()
+    gevent.joinall(requests)
+    assert [each.value for each in requests] == [["GET a"], ["SET a 1"], None, ["GET a"]]
+    assert isinstance(requests[2].exception, (TypeError, ValueError))
+    assert server.batches.opened == 1
 
 
 def test_there_is_no_retry_when_the_first_attempt_took_all_the_time() -> None:
