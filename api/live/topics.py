@@ -129,6 +129,29 @@ class GameTopic(Topic):
         return self.fault is not None and time.monotonic() < self.retry_at
 
 
+class ReadQueue:
+    """Games that have to be read, each once, in the order in which they were added."""
+
+    def __init__(self) -> None:
+        self._topics: dict[GameTopic, None] = {}
+        self._has_topics = Event()
+
+    def add(self, topic: GameTopic) -> None:
+        """Add a game, unless it is in the queue already."""
+        self._topics[topic] = None
+        self._has_topics.set()
+
+    def take(self, number: int) -> list[GameTopic]:
+        """Wait until there are games, and remove at most so many."""
+        self._has_topics.wait()
+        taken = list(self._topics)[:number]
+        for topic in taken:
+            del self._topics[topic]
+        if not self._topics:
+            self._has_topics.clear()
+        return taken
+
+
 class PlayerTopic(Topic):
     """A player with waiters, and the ids of the player's unfinished games, None if unread."""
 

@@ -29,7 +29,7 @@ from redis.connection import ConnectionInterface, ConnectionPool
 from redis.exceptions import NoScriptError
 
 from api.storage.coalescing import Batcher
-from api.storage.errors import UNREACHABLE, NotReplicated, PoolExhausted, raise_errors
+from api.storage.errors import UNREACHABLE, NotReplicated, PoolExhausted, error_reply, raise_errors
 
 RETRY_PAUSE_SECONDS = 0.05
 
@@ -78,7 +78,10 @@ class Replicas(NamedTuple):
 
 
 class StoreClient(Protocol):
-    """Executes commands in the store. Any call may raise `redis.RedisError` or `Unreadable`."""
+    """Executes commands in the store. Any call may raise `redis.RedisError` or `Unreadable`.
+
+    `Unreadable` is also the error of a command whose key holds data of another type.
+    """
 
     publish: str
     """The command that publishes on a channel that is named like a key."""
@@ -87,13 +90,13 @@ class StoreClient(Protocol):
     """Whether durable changes wait for replicas."""
 
     def execute(
-        self, commands: Sequence[Command], *, durable: bool = False, keep_unreadable: bool = False
+        self, commands: Sequence[Command], *, durable: bool = False, keep_errors: bool = False
     ) -> list[Any]:
         """Return the replies to some commands, in order.
 
         `durable`: raise `NotReplicated` unless enough replicas confirm the changes.
-        `keep_unreadable`: the commands are independent of each other, so `Unreadable` is not
-        raised but is the reply about its key.
+        `keep_errors`: the commands are independent of each other, so an error is not raised but is
+        the reply to its command. Only an error of the whole store is raised.
         """
 
     def execute_on_all(self, *words: Any) -> list[Any]:
@@ -126,14 +129,13 @@ class ServerClient:
         self.waits_for_replicas = replicas.number > 0
 
     def execute(
-        self, commands: Sequence[Command], *, durable: bool = False, keep_unreadable: bool = False
+        self, commands: Sequence[Command], *, durable: bool = False, keep_errors: bool = False
     ) -> list[Any]:
         """See `StoreClient`."""
-        replies = self.execute_raw(commands, durable=durable)
-        return raise_errors(replies, keep_unreadable=keep_unreadable)
+        replies = self._execute(commands, durable=durable)
+        return replies if keep_errors else raise_errors(replies)
 
-    def execute_raw(self, commands: Sequence[Command], *, durable: bool = False) -> list[Any]:
-        """Return the replies; an error of the server is the reply to its command."""
+    def _execute(self, commands: Sequence[Command], *, durable: bool) -> list[Any]:
         if not (durable and self.waits_for_replicas):
             return _with_scripts(self._batcher.submit, commands)
         # Not coalesced: other requests must not wait for these replicas.
@@ -193,7 +195,7 @@ def _read_reply(connection: ConnectionInterface) -> Any:
     try:
         return connection.read_response()
     except ResponseError as error:
-        return error
+        return error_reply(error)
 
 
 def _with_scripts(

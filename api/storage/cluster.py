@@ -170,7 +170,7 @@ class ClusterClient:
         self.waits_for_replicas = waits_for_replicas
 
     def execute(
-        self, commands: Sequence[Command], *, durable: bool = False, keep_unreadable: bool = False
+        self, commands: Sequence[Command], *, durable: bool = False, keep_errors: bool = False
     ) -> list[Any]:
         """See `StoreClient`."""
         deadline = time.monotonic() + self._timeout
@@ -182,10 +182,8 @@ class ClusterClient:
             for at, reply in zip(remaining, new, strict=True):
                 replies[at] = reply
             remaining = [at for at in remaining if isinstance(replies[at], RETRYABLE)]
-            if not remaining:
-                return raise_errors(replies, keep_unreadable=keep_unreadable)
-            if time.monotonic() + pause >= deadline:
-                raise replies[remaining[0]]
+            if not remaining or time.monotonic() + pause >= deadline:
+                return replies if keep_errors else raise_errors(replies)
             time.sleep(pause)
             pause = min(pause * 2, MAX_PAUSE_SECONDS)
 
@@ -277,7 +275,7 @@ class ClusterClient:
 
     def _send(self, node: ClusterNode, commands: Sequence[Command], *, durable: bool) -> list[Any]:
         try:
-            return self._client(node).execute_raw(commands, durable=durable)
+            return self._client(node).execute(commands, durable=durable, keep_errors=True)
         except (RedisError, OSError) as error:
             return [_as_redis_error(error)] * len(commands)
 

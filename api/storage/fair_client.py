@@ -60,16 +60,11 @@ class FairClient:
         self.waits_for_replicas = client.waits_for_replicas
 
     def execute(
-        self, commands: Sequence[Command], *, durable: bool = False, keep_unreadable: bool = False
+        self, commands: Sequence[Command], *, durable: bool = False, keep_errors: bool = False
     ) -> list[Any]:
         """See `StoreClient`."""
         with self._slot():
-            return self._client.execute(commands, durable=durable, keep_unreadable=keep_unreadable)
-
-    def execute_raw(self, commands: Sequence[Command], *, durable: bool = False) -> list[Any]:
-        """Return the replies; an error of the server is the reply to its command."""
-        with self._slot():
-            return self._client.execute_raw(commands, durable=durable)
+            return self._client.execute(commands, durable=durable, keep_errors=keep_errors)
 
     def execute_on_all(self, *words: Any) -> list[Any]:
         """See `StoreClient`."""
