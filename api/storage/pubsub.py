@@ -59,11 +59,8 @@ class ChannelNodes(Protocol):
         Raises `RedisError` after a bounded time.
         """
 
-    def subscribe_commands(self, channels: Sequence[str]) -> list[tuple[str, ...]]:
-        """Return the commands that subscribe to channels of one node."""
-
-    def unsubscribe_commands(self, channels: Sequence[str]) -> list[tuple[str, ...]]:
-        """Return the commands that unsubscribe from channels of one node."""
+    def commands(self, name: str, channels: Sequence[str]) -> list[tuple[str, ...]]:
+        """Return the commands that SUBSCRIBE to channels of one node, or UNSUBSCRIBE from them."""
 
     def fall_back(self, error: ResponseError) -> bool:
         """Return whether other commands are to be used from now on, as these were refused."""
@@ -280,8 +277,8 @@ class Listener:
         old, self._to_unsubscribe = self._to_unsubscribe, set()
         new, self._to_subscribe = self._to_subscribe, set()
         self._is_ping_due = False
-        commands += self._nodes.unsubscribe_commands(sorted(old)) if old else []
-        commands += self._nodes.subscribe_commands(sorted(new)) if new else []
+        commands += self._nodes.commands("UNSUBSCRIBE", sorted(old))
+        commands += self._nodes.commands("SUBSCRIBE", sorted(new))
         return commands
 
     def _handle(self, reply: Any) -> None:

@@ -383,11 +383,8 @@ class MemoryNodes:
     def refresh(self) -> None:
         pass
 
-    def subscribe_commands(self, channels: Sequence[str]) -> list[tuple[str, ...]]:
-        return [("SUBSCRIBE", *channels)]
-
-    def unsubscribe_commands(self, channels: Sequence[str]) -> list[tuple[str, ...]]:
-        return [("UNSUBSCRIBE", *channels)]
+    def commands(self, name: str, channels: Sequence[str]) -> list[tuple[str, ...]]:
+        return [(name, *channels)] if channels else []
 
     def fall_back(self, error: ResponseError) -> bool:
         return False
