@@ -27,7 +27,7 @@ from typing import Any, NamedTuple
 
 from redis import RedisError
 
-from api.model.game import CANCELLED, ENDED, FINISHED, OPEN, PLAYING, PUBLIC, UNFINISHED, Game
+from api.model.game import ENDED, OPEN, PLAYING, PUBLIC, UNFINISHED, Game
 from api.model.retention import COMMIT_MS, Retention
 from api.observability.logger import log
 from api.storage.client import Command, Script, StoreClient
@@ -56,8 +56,6 @@ KEEP_LATER = "GT"
 """An entry that expires later is left so: the commit may fail, and the game go on as it was."""
 
 REPLACE = "CH"
-
-_STAGE: dict[str, int] = {OPEN: 0, PLAYING: 1, FINISHED: 2, CANCELLED: 2}
 
 
 class Entry(NamedTuple):
@@ -112,7 +110,7 @@ def can_become_true(entry: Entry, cursor: Cursor, game: Game | None, now: int) -
     """
     if game is None:
         return now - cursor.created_at < COMMIT_MS
-    if entry.status != ALL and _STAGE[game.status] > _STAGE[entry.status]:
+    if game.status == PLAYING and entry.status == OPEN:
         return False
     if game.status in ENDED and entry.status not in (ALL, game.status):
         return False
