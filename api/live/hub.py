@@ -30,7 +30,7 @@ from api.live.topics import (
 from api.model.game import Game
 from api.observability.context import note_wait
 from api.observability.logger import log
-from api.storage.errors import Unreadable, count_failure, is_full, log_unreadable, readable
+from api.storage.errors import count_failure, is_full, log_unreadable, readable
 from api.storage.games import Snapshot, game_channel
 from api.storage.indexes import Indexes
 from api.storage.players import player_channel
@@ -213,11 +213,9 @@ class Hub:
 
     def _read(self, batch: list[GameTopic]) -> None:
         """Read some games. Those that cannot be read now become failed games."""
-        topics = []
+        topics = [topic for topic in batch if topic.waiters]
         for topic in batch:
-            if topic.waiters:
-                topics.append(topic)
-            else:
+            if not topic.waiters:
                 topic.snapshot = None
         if not topics:
             return
@@ -228,11 +226,10 @@ class Hub:
             return
         failed: dict[GameTopic, Exception] = {}
         for topic, snapshot in zip(topics, snapshots, strict=True):
-            if isinstance(snapshot, RedisError):
-                failed[topic] = snapshot
-                continue
             try:
-                self._accept(topic, snapshot)
+                self._accept(topic, readable(snapshot))
+            except RedisError as error:
+                failed[topic] = error
             except Exception as error:
                 # The error concerns this game only; the waiters of others must not be delayed.
                 self._set_aside(topic, error)
@@ -244,9 +241,7 @@ class Hub:
         for topic in topics:
             self._failed.add(topic)
 
-    def _accept(self, topic: GameTopic, snapshot: Snapshot | Unreadable) -> None:
-        if isinstance(snapshot, Unreadable):
-            raise snapshot
+    def _accept(self, topic: GameTopic, snapshot: Snapshot) -> None:
         self.set_clock(snapshot.now)
         if snapshot.stored is not None and is_due(snapshot.stored.game, snapshot.now):
             if not topic.is_settling:
@@ -293,7 +288,7 @@ class Hub:
 
     def _show(self, topic: GameTopic, snapshot: Snapshot) -> None:
         """Give a snapshot to the waiters of a game."""
-        topic.snapshot = SharedSnapshot.of(snapshot)
+        topic.snapshot = SharedSnapshot(snapshot.now, snapshot.stored)
         topic.fault, topic.retry_pause = None, 0.0
         game = topic.snapshot.game
         self._set_timer(topic, game)

@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Hashable
-from types import TracebackType
 from typing import Any, TypeVar
 
 from gevent.event import Event
 
 from api.concurrency.single_flight import SingleFlight
 from api.model.game import Game
-from api.storage.games import Fingerprint, Snapshot, StoredGame, game_channel
+from api.storage.games import Fingerprint, StoredGame, game_channel
 from api.storage.players import player_channel
 
 IN_FLIGHT_MS = 5000
@@ -40,11 +39,6 @@ class SharedSnapshot:
         self.stored = stored
         self._results: dict[Hashable, Any] = {}
         self._in_flight = SingleFlight[Any]()
-
-    @classmethod
-    def of(cls, snapshot: Snapshot) -> SharedSnapshot:
-        """Share a snapshot that the store has returned."""
-        return cls(*snapshot)
 
     @property
     def game(self) -> Game | None:
@@ -205,10 +199,5 @@ class Waiter:
     def __enter__(self) -> Waiter:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.close()

@@ -88,13 +88,9 @@ class Topology:
             raise RedisConnectionError("no node of the cluster has keys")
         return masters
 
-    def has(self, name: str) -> bool:
-        """Return whether a node of this name was there when the topology was last loaded."""
-        return self._nodes is not None and self._nodes.get_node(node_name=name) is not None
-
-    def node_at(self, host: str, port: int) -> ClusterNode | None:
-        """Return the node at this address, None if it is not known."""
-        return self._loaded(None).get_node(host=host, port=port)
+    def find(self, name: str) -> ClusterNode | None:
+        """Return the node of this name (``HOST:PORT``), None if it is not known now."""
+        return self._loaded(None).get_node(node_name=name)
 
     def refresh(self, failed: ClusterNode | None = None, deadline: float | None = None) -> None:
         """Load the topology again; a failed node is asked last. Raises `RedisError`."""
@@ -249,7 +245,7 @@ class ClusterClient:
         replies = self._send(node, commands, durable=durable)
         for index, reply in enumerate(replies):
             if isinstance(reply, AskError) and not isinstance(reply, MovedError):
-                target = self._topology.node_at(reply.host, reply.port)
+                target = self._topology.find(ClusterNode(reply.host, reply.port).name)
                 if target is not None:
                     # With its source: a retry for an unknown script would lack ASKING.
                     redirected = [Command("", ("ASKING",)), commands[index].with_source()]
@@ -267,7 +263,7 @@ class ClusterClient:
         if client is None:
             # Drop the clients of nodes that have left the cluster.
             self._clients = {
-                name: each for name, each in self._clients.items() if self._topology.has(name)
+                name: each for name, each in self._clients.items() if self._topology.find(name)
             }
             client = self._clients[node.name] = self._connect(node.host, node.port)
         return client

@@ -16,6 +16,7 @@ from typing import Any, Protocol
 import gevent
 from gevent.event import Event
 from redis import RedisError, ResponseError
+from redis.connection import ConnectionInterface
 
 from api.observability.logger import log
 
@@ -28,22 +29,6 @@ MOVED_AWAY = b"sunsubscribe"
 """Sent by a node when the slot of a channel moves to another node (or after our SUNSUBSCRIBE)."""
 
 
-class Connection(Protocol):
-    """The part of redis-py's connections that is used here."""
-
-    def disconnect(self, *args: Any) -> None:
-        """Close the connection."""
-
-    def send_packed_command(self, command: Any) -> None:
-        """Send packed commands."""
-
-    def pack_commands(self, commands: Iterable[Any]) -> Any:
-        """Pack commands."""
-
-    def read_response(self) -> Any:
-        """Wait for the next message or reply."""
-
-
 class ChannelNodes(Protocol):
     """The nodes where channels are heard (see `api.storage.connect`)."""
 
@@ -53,7 +38,7 @@ class ChannelNodes(Protocol):
     def refresh(self) -> None:
         """Look up the nodes again, after one was wrong. Raises `RedisError`."""
 
-    def connect(self, node: str) -> Connection:
+    def connect(self, node: str) -> ConnectionInterface:
         """Open a new connection to a node, on which reading has no timeout.
 
         Raises `RedisError` after a bounded time.
@@ -213,7 +198,7 @@ class Listener:
         self._to_subscribe: set[str] = set()
         self._to_unsubscribe: set[str] = set()
         self._changed = Event()
-        self._connection: Connection | None = None
+        self._connection: ConnectionInterface | None = None
         self._is_alive = True
         self._is_ping_due = False
 
@@ -258,7 +243,7 @@ class Listener:
             sender.kill()
             connection.disconnect()
 
-    def _send(self, connection: Connection) -> None:
+    def _send(self, connection: ConnectionInterface) -> None:
         """Send changes of the subscriptions, many in one write."""
         try:
             while True:
@@ -297,7 +282,7 @@ class Listener:
                 self._on_moved(channel)
 
 
-def _read(connection: Connection) -> Any:
+def _read(connection: ConnectionInterface) -> Any:
     try:
         return connection.read_response()
     except ResponseError as error:

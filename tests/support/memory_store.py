@@ -318,7 +318,7 @@ SCRIPTS: dict[Any, Callable[[MemoryClient, list[bytes], list[bytes]], Any]] = {
 
 
 class MemoryConnection:
-    """A connection that receives published messages (see `api.storage.pubsub.Connection`)."""
+    """A connection that receives published messages like one of redis-py."""
 
     def __init__(self, client: MemoryClient) -> None:
         self._client = client
