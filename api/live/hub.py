@@ -213,18 +213,23 @@ class Hub:
 
     def _read(self, batch: list[GameTopic]) -> None:
         """Read some games. Those that cannot be read now become failed games."""
+        try:
+            failed = self._read_now(batch)
+        except Exception as error:
+            failed = dict.fromkeys(batch, error)
+        if failed:
+            _log_failure("reading", next(iter(failed.values())))
+        for topic in failed:
+            self._failed.add(topic)
+
+    def _read_now(self, batch: list[GameTopic]) -> dict[GameTopic, Exception]:
+        """Read the games that have waiters, and return the errors of those whose node fails."""
         topics = [topic for topic in batch if topic.waiters]
         for topic in batch:
             if not topic.waiters:
                 topic.snapshot = None
-        if not topics:
-            return
-        try:
-            snapshots = self.store.snapshots([topic.id for topic in topics])
-        except Exception as error:
-            self._note_failed(topics, error)
-            return
         failed: dict[GameTopic, Exception] = {}
+        snapshots = self.store.snapshots([topic.id for topic in topics]) if topics else []
         for topic, snapshot in zip(topics, snapshots, strict=True):
             try:
                 self._accept(topic, readable(snapshot))
@@ -233,13 +238,7 @@ class Hub:
             except Exception as error:
                 # The error concerns this game only; the waiters of others must not be delayed.
                 self._set_aside(topic, error)
-        if failed:
-            self._note_failed(failed, next(iter(failed.values())))
-
-    def _note_failed(self, topics: Iterable[GameTopic], error: Exception) -> None:
-        _log_failure("reading", error)
-        for topic in topics:
-            self._failed.add(topic)
+        return failed
 
     def _accept(self, topic: GameTopic, snapshot: Snapshot) -> None:
         self.set_clock(snapshot.now)

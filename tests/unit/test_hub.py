@@ -280,6 +280,25 @@ def test_a_game_or_player_whose_node_fails_keeps_no_other_from_its_recheck(
         waiter.close()
 
 
+def test_a_fault_of_one_waiter_does_not_end_the_reading_of_other_games(
+    worker: MemoryWorker, ada: Credentials, bob: Credentials
+) -> None:
+    faulty, other = (worker.seated(ada, bob) for _ in range(2))
+
+    def fail(game: Game | None) -> bool:
+        raise ZeroDivisionError
+
+    waiter = worker.hub.waiter()
+    waiter.watch(worker.hub.game_topic(faulty, was_just_read=True), fail)
+    worker.clock.settle()
+    before = worker.game(other).version
+    poll = wait_for(worker, other, lambda game: game is not None and game.version > before)
+    worker.move((ada, bob), other)
+    worker.clock.settle()
+    assert poll.ready()
+    waiter.close()
+
+
 def test_a_topic_that_was_dropped_does_not_keep_its_successor_from_being_read(
     worker: MemoryWorker, ada: Credentials, bob: Credentials
 ) -> None:
