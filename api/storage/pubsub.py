@@ -108,13 +108,21 @@ class Subscriptions:
                     self._refresh()
 
     def _assign(self) -> None:
+        """Assign all channels whose nodes are known; raise the error of the last other one."""
+        failure: Exception | None = None
         for channel in list(self._unassigned):
-            node = self._nodes.node_of(channel)
+            try:
+                node = self._nodes.node_of(channel)
+            except Exception as error:
+                failure = error
+                continue
             # The lookup may have taken a while, and the channel may not be wanted any more.
             if channel in self._unassigned:
                 self._unassigned.discard(channel)
                 self._node_of[channel] = node
                 self._listener(node).subscribe(channel)
+        if failure is not None:
+            raise failure
 
     def _listener(self, node: str) -> Listener:
         listener = self._listeners.get(node)
