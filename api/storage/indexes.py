@@ -100,7 +100,7 @@ def owners(game: Game) -> set[str]:
 
 def is_true(entry: Entry, game: Game | None) -> bool:
     """Return whether a game belongs in the index of an entry."""
-    return game is not None and entry in entries(game)
+    return entry in entries(game)
 
 
 def can_become_true(entry: Entry, cursor: Cursor, game: Game | None, now: int) -> bool:

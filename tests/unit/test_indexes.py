@@ -85,6 +85,9 @@ def test_a_game_is_listed_by_its_status_for_its_members_and_in_the_lobby(status:
     in_lobby = {entry for entry in expected if entry.owner.startswith("lobby")}
     assert entries(game_at(status, PRIVATE)) == expected - in_lobby
     assert not is_true(Entry(HOST.id, ALL), None)
+    others = (Entry(STRANGER, status), Entry(occupied(RESERVED.id), status))
+    assert not any(is_true(entry, game) for entry in others)
+    assert not any(is_true(Entry(HOST.id, each), game) for each in set(GameStatus) - {status})
 
 
 @pytest.mark.parametrize(("status", "of_entry"), [*itertools.product(GameStatus, GameStatus)])
@@ -200,6 +203,22 @@ def test_a_page_goes_on_behind_false_entries_of_one_millisecond(
             break
     assert after is None
     assert found == [last, first]
+
+
+def test_an_entry_that_its_game_contradicts_is_skipped_and_removed_if_it_stays_false(
+    worker: MemoryWorker, ada: Credentials, bob: Credentials
+) -> None:
+    waiting, playing = worker.create(ada), worker.seated(ada, bob)
+    now = worker.client.time_ms
+    for status, kept in ((OPEN, {waiting}), (PLAYING, {waiting, playing})):
+        entry = Entry(ada.player_id, status)
+        add(worker, entry, (now, waiting), (now, playing))
+        assert read(worker, Page(entry, None, 10)) == (
+            [waiting if status == OPEN else playing],
+            None,
+        )
+        # A game that is not played yet may still be.
+        assert set(members_of(worker, entry)) == kept
 
 
 def test_false_entries_that_no_commit_can_make_true_are_removed_in_chunks(
