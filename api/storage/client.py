@@ -125,7 +125,7 @@ class ServerClient:
         self._free = BoundedSemaphore(pool.max_connections)
         self._replicas = replicas
         self._timeout = timeout
-        self._batcher = Batcher[bytes, Any](self._execute_batch)
+        self._batcher = Batcher(self._execute_batch)
         self.waits_for_replicas = replicas.number > 0
 
     def execute(

@@ -5,63 +5,57 @@ one: most of the cost of a round trip does not depend on how much it carries. Wh
 fails, all waiting requests fail at once: the store is probably down. Any other error fails only the
 requests of its batch.
 
-The user of this module says how a batch is executed. Items that can be wrong by themselves have to
-be checked before they are submitted, as an error fails all requests of a batch.
+The user of this module says how a batch is executed. Commands are submitted packed: a value that
+cannot be packed must not fail the other requests of a batch.
 """
 
 from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Sequence
-from typing import Generic, TypeVar
+from typing import Any, NamedTuple
 
 import gevent
 from gevent.event import AsyncResult
 
 from api.storage.errors import UNREACHABLE
 
-Item = TypeVar("Item")
-Reply = TypeVar("Reply")
-
 MAX_BATCH = 500
-"""How many items of several requests go into one batch. One request alone may have more."""
+"""How many commands of several requests go into one batch. One request alone may have more."""
 
 
-class _Request(Generic[Item]):
-    """The items of one caller, which waits for the next batch."""
+class _Request(NamedTuple):
+    """The packed commands of one caller, which waits for the next batch."""
 
-    __slots__ = ("items", "replies")
-
-    def __init__(self, items: Sequence[Item]) -> None:
-        self.items = items
-        self.replies = AsyncResult()
+    commands: Sequence[bytes]
+    replies: AsyncResult
 
 
-class Batcher(Generic[Item, Reply]):
+class Batcher:
     """Executes one batch at a time.
 
-    `execute` returns one reply for each item of a batch, in order, or raises.
+    `execute` returns one reply for each packed command of a batch, in order, or raises.
     """
 
-    def __init__(self, execute: Callable[[Sequence[Item]], list[Reply]]) -> None:
+    def __init__(self, execute: Callable[[Sequence[bytes]], list[Any]]) -> None:
         self._execute = execute
         self._is_in_flight = False
-        self._waiting: deque[_Request[Item]] = deque()
+        self._waiting: deque[_Request] = deque()
 
-    def submit(self, items: Sequence[Item]) -> list[Reply]:
-        """Return the replies to some items, which stay together in one batch.
+    def submit(self, commands: Sequence[bytes]) -> list[Any]:
+        """Return the replies to some packed commands, which stay together in one batch.
 
         Raises what `execute` raises for their batch, or the failure of the connection for the batch
         that they waited for.
         """
         if self._is_in_flight:
-            request = _Request(items)
+            request = _Request(commands, AsyncResult())
             self._waiting.append(request)
-            replies: list[Reply] = request.replies.get()
+            replies: list[Any] = request.replies.get()
             return replies
         self._is_in_flight = True
         try:
-            return self._execute(items)
+            return self._execute(commands)
         except UNREACHABLE as error:
             _fail(self._waiting, error)
             raise
@@ -77,7 +71,7 @@ class Batcher(Generic[Item, Reply]):
         while self._waiting:
             batch = self._next_batch()
             try:
-                replies = self._execute([item for request in batch for item in request.items])
+                replies = self._execute([each for request in batch for each in request.commands])
             except Exception as error:
                 _fail(batch, error)
                 if isinstance(error, UNREACHABLE):
@@ -85,22 +79,22 @@ class Batcher(Generic[Item, Reply]):
                 continue
             begin = 0
             for request in batch:
-                end = begin + len(request.items)
+                end = begin + len(request.commands)
                 request.replies.set(replies[begin:end])
                 begin = end
         self._is_in_flight = False
 
-    def _next_batch(self) -> deque[_Request[Item]]:
+    def _next_batch(self) -> deque[_Request]:
         batch = deque([self._waiting.popleft()])
-        size = len(batch[0].items)
+        size = len(batch[0].commands)
         while self._waiting:
-            size += len(self._waiting[0].items)
+            size += len(self._waiting[0].commands)
             if size > MAX_BATCH:
                 break
             batch.append(self._waiting.popleft())
         return batch
 
 
-def _fail(requests: deque[_Request[Item]], error: Exception) -> None:
+def _fail(requests: deque[_Request], error: Exception) -> None:
     while requests:
         requests.popleft().replies.set_exception(error)
