@@ -72,10 +72,6 @@ class Replicas(NamedTuple):
     number: int
     timeout_ms: int
 
-    def wait_command(self, key: str) -> Command:
-        """Return the command that waits for the replicas of the server that has this key."""
-        return Command(key, ("WAIT", self.number, self.timeout_ms))
-
 
 class StoreClient(Protocol):
     """Executes commands in the store. Any call may raise `redis.RedisError` or `Unreadable`.
@@ -139,7 +135,7 @@ class ServerClient:
         if not (durable and self.waits_for_replicas):
             return _with_scripts(self._batcher.submit, commands)
         # Not coalesced: other requests must not wait for these replicas.
-        with_wait = [*commands, self._replicas.wait_command(commands[0].key)]
+        with_wait = [*commands, Command("", ("WAIT", *self._replicas))]
         replies = _with_scripts(self._execute_on_pool, with_wait)
         error = _replication_error(replies.pop(), self._replicas)
         # A command that failed anyway has written nothing.
