@@ -25,6 +25,7 @@ from api.model.game import (
 )
 from api.model.retention import COMMIT_MS
 from api.storage import indexes as module
+from api.storage.client import Command
 from api.storage.errors import Unreadable
 from api.storage.indexes import (
     ALL,
@@ -231,8 +232,14 @@ def test_false_entries_that_no_commit_can_make_true_are_removed_in_chunks(
     new = "a" * 32
     old = [f"{number:032x}" for number in range(5)]
     add(worker, entry, (now, new), *((now - COMMIT_MS, each) for each in old))
+    removals: list[Command] = []
+    write = worker.indexes._write
+    monkeypatch.setattr(
+        worker.indexes, "_write", lambda commands: removals.extend(commands) or write(commands)
+    )
     assert read(worker, Page(entry, None, 10)) == ([game_id], None)
     assert set(members_of(worker, entry)) == {game_id, new}
+    assert len(removals) == 3
 
 
 def test_false_entries_stay_while_the_store_is_full_and_the_page_is_answered(
@@ -266,6 +273,7 @@ def test_the_unfinished_games_of_each_player_are_those_it_plays_hosts_or_is_expe
 ) -> None:
     played = worker.seated(ada, bob)
     hosted = worker.create(bob)
+    worker.clock.advance(1)
     expected = worker.create(ada, players=[None, bob.player_id])
     ended = worker.create(bob)
     worker.cancel(bob, ended)
