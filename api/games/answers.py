@@ -125,7 +125,11 @@ class GameSummary(Struct, frozen=True, kw_only=True):
     visibility: Annotated[str, published_as(Visibility, "Who can see the game.")]
     status: Annotated[str, published_as(GameStatus, "The status of the game.")]
     host: Annotated[
-        Player, described("The player who created the game and may start or cancel it.")
+        Player,
+        described(
+            "The player who may start or cancel the game before it is full: its creator. When the "
+            "host leaves its seat before the start, the player who sat down next becomes host."
+        ),
     ]
     seats: Annotated[tuple[SeatAnswer, ...], by_seat("The seats, in clockwise order.")]
     version: Annotated[

@@ -222,10 +222,7 @@ def _rematch_of(old: Game, game_id: str, host: Player) -> Game:
     seats = [
         SeatRecord(house=record.house)
         if record.player is None
-        else SeatRecord(
-            player=record.player if record.player.id == host.id else None,
-            reserved_for=record.player,
-        )
+        else SeatRecord(reserved_for=record.player)
         for record in old.seats
     ]
     return Game(
@@ -237,7 +234,7 @@ def _rematch_of(old: Game, game_id: str, host: Player) -> Game:
         invite=_invite(old.visibility),
         turn_seconds=old.turn_seconds,
         host=host,
-        seats=tuple(seats),
+        seats=_seat_host(tuple(seats), host),
         created_at=0,  # set when the game is committed
         updated_at=0,
     )
@@ -286,4 +283,4 @@ def _seat_host(seats: tuple[SeatRecord, ...], host: Player) -> tuple[SeatRecord,
             "unreserved, or send 'take_seat': false.",
             "players",
         )
-    return replaced(seats, seat, replace(seats[seat], player=host))
+    return replaced(seats, seat, replace(seats[seat], player=host, taken_at=1))

@@ -84,6 +84,12 @@ def taken_or_reserved_seat(game: Game, player: Player) -> Seat | None:
     return None
 
 
+def next_host(game: Game) -> Player | None:
+    """Return the seated player who becomes host: the one who sat down first, None without one."""
+    seated = [(r.taken_at, seat, r.player) for seat, r in enumerate(game.seats) if r.player]
+    return min(seated, key=lambda each: each[:2])[2] if seated else None
+
+
 def no_such_seat(seat: int, seat_count: int) -> str:
     """Return the error text for a seat number that is too high."""
     return f"There is no seat {seat}. The seats of this game are 0 to {seat_count - 1}."

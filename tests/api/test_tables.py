@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from tests.support.api_client import Client, NewPlayers, play_out, seated
+from tests.support.event_stream import Stream
 from tests.support.service import Service
 
 
@@ -93,6 +94,68 @@ def test_leaving_before_the_start_frees_the_seat(ada: Client, bob: Client, eve: 
     ]
     taken, left, started = "seat_taken", "seat_left", "game_started"
     assert types == [taken, taken, left, taken, taken, started]
+
+
+def test_when_the_host_leaves_an_open_table_the_player_who_sat_down_next_is_host(
+    ada: Client, bob: Client, eve: Client
+) -> None:
+    game = ada.create(4, visibility="private")
+    path = f"/v1/games/{game['id']}"
+    bob.join(game["id"], seat=3, invite=game["invite"])
+    eve.join(game["id"], seat=1, invite=game["invite"])
+    left = ada.delete(f"{path}/seats/me")
+    assert (left["host"]["id"], left["you"], left["invite"]) == (bob.id, None, None)
+    assert ada.delete(f"{path}/seats/me") == left
+    ada.refused("game_not_found", "GET", path)
+    assert bob.game(game["id"])["invite"] == game["invite"]
+    assert eve.game(game["id"])["invite"] is None
+    eve.refused("not_host", "POST", f"{path}/start")
+    started = bob.post(f"{path}/start")
+    assert started["status"] == "playing"
+    assert seat_players(started) == [None, eve.id, None, bob.id]
+
+
+def test_an_open_table_that_its_last_player_leaves_is_cancelled(
+    ada: Client, bob: Client, stranger: Client
+) -> None:
+    game = ada.create(3)
+    path = f"/v1/games/{game['id']}"
+    bob.join(game["id"])
+    ada.delete(f"{path}/seats/me")
+    over = bob.delete(f"{path}/seats/me")
+    assert (over["status"], over["result"]) == ("cancelled", None)
+    assert bob.delete(f"{path}/seats/me") == over
+    types = [
+        event["type"]
+        for item in stranger.get(f"{path}/events")["items"]
+        for event in item["events"]
+    ]
+    assert types == [*["seat_taken"] * 2, *["seat_left"] * 2, "game_cancelled"]
+    ada.refused("game_over", "POST", f"{path}/seats", {})
+
+
+def test_a_host_without_a_seat_stays_host_whoever_leaves(ada: Client, bob: Client) -> None:
+    game = ada.create(2, take_seat=False)
+    path = f"/v1/games/{game['id']}"
+    assert ada.delete(f"{path}/seats/me") == game
+    bob.join(game["id"])
+    left = bob.delete(f"{path}/seats/me")
+    assert (left["status"], left["host"]["id"]) == ("open", ada.id)
+
+
+def test_the_ticket_of_a_host_ends_when_it_leaves_and_that_of_the_next_host_goes_on(
+    ada: Client, bob: Client
+) -> None:
+    game = ada.create(3, visibility="private")
+    path = f"/v1/games/{game['id']}"
+    bob.join(game["id"], invite=game["invite"])
+    tickets = [each.post(f"{path}/stream-tickets", status=201)["ticket"] for each in (ada, bob)]
+    ada.delete(f"{path}/seats/me")
+    bob.refused("game_not_found", "GET", f"{path}/stream?ticket={tickets[0]}")
+    stream = Stream(bob, game["id"], ticket=tickets[1])
+    stream.until(lambda each: each.events)
+    snapshot = stream.close()[0].data
+    assert (snapshot["you"], snapshot["invite"]) == (1, game["invite"])
 
 
 def test_only_the_host_cancels_and_only_before_the_start(

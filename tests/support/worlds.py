@@ -119,6 +119,9 @@ def history(case: Case, seed: int, now: int) -> History:
         course = Progress(changes[-1].game, step.before, now, rng)
         played = None
         if step.seat is None or step.move is None:
+            for seat in range(case.seats):
+                # However many turns a seat misses, its player keeps it.
+                course.change_seat(seat, missed_turns=0)
             course.apply_timeout()
         else:
             course.apply_move(step.seat, step.move, (step.after, step.told))

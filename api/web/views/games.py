@@ -176,7 +176,8 @@ def join_game(body: dict[str, Any], game_id: str) -> Response:
     """Take a seat
 
     Any free seat, or the requested one. The last seat taken starts the game. After the start, a
-    player can only take its own seat back from the house. Joining again returns the current game.
+    player can only take its own seat back from the house, which plays for a player who has left, or
+    for whom the clock moved in two turns in a row. Joining again returns the current game.
     """
     tables = services().tables
     seat, invite = body.get("seat"), body.get("invite")
@@ -191,9 +192,10 @@ def join_game(body: dict[str, Any], game_id: str) -> Response:
 def leave_game(game_id: str) -> Response:
     """Leave a game
 
-    Before the start, this frees the caller's seat, or the seat reserved for the caller. After the
-    start, the house plays for the caller, who can take the seat back by joining; when the last
-    person leaves, the game is cancelled. Leaving again returns the current game.
+    Before the start, this frees the caller's seat, or the seat reserved for the caller; when the
+    host leaves its seat, the player who sat down next becomes host. After the start, the house
+    plays for the caller, who can take the seat back by joining. When the last person leaves, the
+    game is cancelled. Leaving again returns the current game.
     """
     return game(services().tables.leave(credentials(), game_id, if_match))
 
