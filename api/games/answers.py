@@ -68,7 +68,20 @@ SeatsToMove = Annotated[tuple[Seat, ...], bounded(maxItems=MAX_SEATS)]
 # --- Players ----------------------------------------------------------------------------------
 
 
-class PlayerWithToken(Player, frozen=True):
+class OwnPlayer(Player, frozen=True):
+    """Your player, with the time until which it is kept."""
+
+    expires_at: Annotated[
+        Moment,
+        described(
+            "The earliest time at which the player may be deleted if it sends no request with its "
+            "token from now on: an hour after the last one by default, 90 days for a player who "
+            "was in a game. A player is kept at least as long as its games."
+        ),
+    ]
+
+
+class PlayerWithToken(OwnPlayer, frozen=True):
     """A new player with its token. The token is shown only once."""
 
     token: Annotated[

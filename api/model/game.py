@@ -79,9 +79,9 @@ class Player(Struct, frozen=True):
 class Account(Struct, frozen=True):
     """A player with the hashes of its tokens.
 
-    `next_token` was issued at `next_token_at` and has not been used. `kept_at` is when the
-    account's time to live was last renewed, 0 for a player who never was in a game. `seen_at` is
-    when the player was last seen, to within `api.model.retention.SEEN_MS`.
+    `next_token` was issued at `next_token_at` and has not been used. `kept_at` is when a game last
+    extended the account's time to live, 0 for a player who never was in a game. `seen_at` is when
+    the player was last seen, to within `api.model.retention.SEEN_MS`.
     """
 
     player: Player

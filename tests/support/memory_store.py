@@ -265,6 +265,7 @@ def renew_player(store: MemoryClient, keys: list[bytes], args: list[bytes]) -> N
 def see_player(store: MemoryClient, keys: list[bytes], args: list[bytes]) -> None:
     if store.exists(keys[0]):
         store.hset(keys[0], b"seen_at", args[0])
+        store.pexpire(keys[0], max(store.pttl(keys[0]), float(args[1])))
 
 
 def add_entry(store: MemoryClient, keys: list[bytes], args: list[bytes]) -> None:

@@ -242,7 +242,7 @@ class World:
         for each in (*past.persons, past.spectator):
             self.store.add_player(each.player, digest(each.secret), DAY_MS)
             # Later than any request, so that none of them changes it.
-            self.store.see_player(each.player.id, now + HOUR_MS)
+            self.store.see_player(each.player.id, now + HOUR_MS, HOUR_MS)
         self.indexes.before_commit(None, past.game, now)
         before = None
         for change in past.changes:

@@ -17,7 +17,7 @@ from api.storage.connect import connect
 from api.storage.errors import Unreadable
 from api.storage.games import Change, Fingerprint, game_channel
 from api.storage.indexes import Entry, Indexes, Page, ended_command, lobby, occupied, read_entries
-from api.storage.players import Creation, Ticket, TokenOffer
+from api.storage.players import Creation, Ticket, TokenOffer, renew_command
 from api.storage.store import Store
 from api.web.wiring import make_retention
 from tests.support.memory_store import MemoryClient, MemoryNodes
@@ -123,17 +123,18 @@ def test_a_player_is_kept_and_seen(store: Store, client: StoreClient) -> None:
     ada, unknown = player(store), new_id()
     assert store.last_seen([ada.id]) == [None]
     for each in (ada.id, unknown):
-        store.renew_player(each, 5, 2 * LONG_MS)
-        store.see_player(each, 7)
+        client.execute([renew_command(each, 5, 2 * LONG_MS)])
+        store.see_player(each, 7, 3 * LONG_MS)
     account = store.read(ada.id).account
     assert account is not None
     assert (account.kept_at, account.seen_at) == (5, 7)
     assert store.last_seen([ada.id, unknown]) == [7, None]
     assert store.read(unknown).account is None
     life = send(client, "PTTL", f"player:{{{ada.id}}}")
-    assert LONG_MS < life <= 2 * LONG_MS
-    store.renew_player(ada.id, 6, 1000)
-    assert send(client, "PTTL", f"player:{{{ada.id}}}") > LONG_MS
+    assert 2 * LONG_MS < life <= 3 * LONG_MS
+    client.execute([renew_command(ada.id, 6, 1000)])
+    store.see_player(ada.id, 8, 1000)
+    assert send(client, "PTTL", f"player:{{{ada.id}}}") > 2 * LONG_MS
 
 
 def test_a_new_token_is_offered_once_and_replaces_the_old_one_when_used(store: Store) -> None:

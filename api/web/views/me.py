@@ -7,8 +7,7 @@ from typing import Any
 from flask import Response
 
 from api.config.rate_policies import POLLS, TOKENS
-from api.games.answers import GamePage, TokenAnswer, TurnsAnswer
-from api.model.game import Player
+from api.games.answers import GamePage, OwnPlayer, TokenAnswer, TurnsAnswer
 from api.web.openapi.blueprint import Blueprint
 from api.web.openapi.components import MAY_BE_CROWDED
 from api.web.responses import answer, credentials, retry_later, services
@@ -19,13 +18,13 @@ blueprint = Blueprint("me", __name__, url_prefix="/v1/me")
 
 @blueprint.get("")
 @blueprint.operation("getMe")
-@blueprint.response(200, Player)
+@blueprint.response(200, OwnPlayer)
 def get_me() -> Response:
     """Get my player
 
-    The player that the token belongs to, as other players see it.
+    The player that the token belongs to, as other players see it, and until when it is kept.
     """
-    return answer(services().players.caller(credentials()))
+    return answer(services().players.own(credentials()))
 
 
 @blueprint.post("/token")
