@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import TypeVar
-
-from redis import RedisError
+from collections.abc import Iterator, Sequence
 
 from api.concurrency.time_slices import long_work, pause
 from api.games.answers import (
@@ -22,17 +19,14 @@ from api.games.cursors import page_cursor, read_page_cursor
 from api.games.players import Credentials, Players
 from api.games.representations import game_summary, item_answers
 from api.games.rulesets import find_ruleset, no_such_ruleset
-from api.games.transactions import LoadedGame
+from api.games.settling import each_readable, settled_games, some_due
+from api.games.transactions import LoadedGame, Transactions
 from api.model.events import BY_CLOCK
 from api.model.game import ENDED, NOT_A_MOVE, Game, HistoryItem, Revision, digest, timestamp
 from api.problems.problem import FieldError, Problem
-from api.storage.errors import log_unreadable
 from api.storage.games import read_items
 from api.storage.indexes import ALL, Entry, Indexes, Page, lobby
 from api.storage.store import Store
-
-Source = TypeVar("Source")
-Made = TypeVar("Made")
 
 MAX_ITEMS_AT_ONCE = 500
 """Items of a game's history that are read in one round trip."""
@@ -41,7 +35,10 @@ MAX_ITEMS_AT_ONCE = 500
 class Queries:
     """Answers questions about games."""
 
-    def __init__(self, store: Store, indexes: Indexes, players: Players) -> None:
+    def __init__(
+        self, transactions: Transactions, store: Store, indexes: Indexes, players: Players
+    ) -> None:
+        self.transactions = transactions
         self.store = store
         self.indexes = indexes
         self.players = players
@@ -90,7 +87,8 @@ class Queries:
         reading = self.store.read(reader, extra=[page.first_command])
         if credentials is not None:
             self.players.authenticate(reading, credentials)
-        games, following = self.indexes.page(page, reading.now, reading.extra[0])
+        found, following = self.indexes.page(page, reading.now, reading.extra[0])
+        games = self._settled(page, found, reading.now)
 
         def summary(game: Game) -> GameSummary:
             pause()
@@ -99,6 +97,19 @@ class Queries:
         with long_work():
             items = tuple(each_readable(games, lambda game: game.id, summary))
         return GamePage(items, None if following is None else page_cursor(following))
+
+    def _settled(self, page: Page, games: list[Game], now: int) -> list[Game]:
+        """Return the games of a page, with some due ones settled.
+
+        The others are returned as they are; later requests settle them. A game that does not belong
+        to the page after that is left out.
+        """
+        ids = some_due(self.transactions, games, now)
+        if not ids:
+            return games
+        settled = {each.game.id: each.game for each in settled_games(self.transactions, ids, now)}
+        current = [settled.get(game.id, game) for game in games]
+        return [game for game in current if page.includes(game)]
 
     # --- Events of a game --------------------------------------------------------------
 
@@ -200,22 +211,6 @@ def require_record(loaded: LoadedGame) -> None:
         raise Problem("game_not_over")
     if loaded.game.started_at is None:
         raise Problem("record_not_found")
-
-
-def each_readable(
-    games: Iterable[Source], game_id: Callable[[Source], str], make: Callable[[Source], Made]
-) -> Iterator[Made]:
-    """Yield what `make` makes of each game. Log and leave out a game that it fails for.
-
-    A state that can be decoded may still be one that the ruleset cannot play.
-    """
-    for game in games:
-        try:
-            yield make(game)
-        except (RedisError, Problem):
-            raise
-        except Exception as error:
-            log_unreadable(game_id(game), error)
 
 
 def _event_page(loaded: LoadedGame, items: Sequence[HistoryItem], last: int) -> EventPage:

@@ -139,6 +139,10 @@ class Page(NamedTuple):
         limits = ("BYSCORE", "REV", "LIMIT", offset, self.limit + 1)
         return _range(_key(self.entry), newest, "-inf", *limits)
 
+    def includes(self, game: Game) -> bool:
+        """Return whether a game that was found for this page still belongs in the list."""
+        return is_true(self.entry, game)
+
 
 class Indexes:
     """The indexes in the store. Any call may raise `redis.RedisError`.

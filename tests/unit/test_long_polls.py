@@ -9,7 +9,7 @@ import pytest
 from redis.exceptions import ConnectionError as RedisConnectionError
 
 from api.games.players import Credentials
-from api.games.turns import MAX_SETTLED
+from api.games.settling import MAX_SETTLED
 from api.live.hub import PAUSE_SECONDS, RECHECK_SECONDS
 from api.live.quota import Quota
 from api.live.topics import IN_FLIGHT_MS

@@ -8,7 +8,8 @@ from redis.exceptions import ConnectionError as RedisConnectionError
 
 from api.games import turns as module
 from api.games.players import Credentials
-from api.games.turns import ENDED_SHOWN_MS, MAX_SETTLED, Turns
+from api.games.settling import MAX_SETTLED
+from api.games.turns import ENDED_SHOWN_MS, Turns
 from api.model.retention import COMMIT_MS
 from tests.support.memory_worker import MemoryWorker, refused
 

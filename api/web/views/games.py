@@ -101,8 +101,8 @@ def create_game(body: NewGame) -> Response:
 def list_games(query: dict[str, Any]) -> Response:
     """List the public games, newest first
 
-    Each game is as it was when it was last read or played: a deadline that has passed since then
-    takes effect when the game itself is read.
+    A deadline that has passed takes effect before a game is listed. One request does that for at
+    most four games; the others are listed as they are until a later request.
     """
     return answer(
         services().queries.public_games(

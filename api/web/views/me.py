@@ -47,7 +47,8 @@ def rotate_token() -> Response:
 def list_my_games(query: dict[str, Any]) -> Response:
     """List my games
 
-    The games that the caller hosts, has a seat in, or has a reserved seat in, newest first.
+    The games that the caller hosts, has a seat in, or has a reserved seat in, newest first. A
+    deadline that has passed takes effect before a game is listed, as in listGames.
     """
     return answer(
         services().queries.own_games(
