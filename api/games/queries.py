@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple
 
 from api.concurrency.time_slices import long_work, pause
 from api.games.answers import (
@@ -19,17 +20,42 @@ from api.games.cursors import page_cursor, read_page_cursor
 from api.games.players import Credentials, Players
 from api.games.representations import game_summary, item_answers
 from api.games.rulesets import find_ruleset, no_such_ruleset
+from api.games.seats import has_free_seat
 from api.games.settling import each_readable, settled_games, some_due
 from api.games.transactions import LoadedGame, Transactions
 from api.model.events import BY_CLOCK
-from api.model.game import ENDED, NOT_A_MOVE, Game, HistoryItem, Revision, digest, timestamp
+from api.model.game import ENDED, NOT_A_MOVE, OPEN, Game, HistoryItem, Revision, digest, timestamp
 from api.problems.problem import FieldError, Problem
 from api.storage.games import read_items
-from api.storage.indexes import ALL, Entry, Indexes, Page, lobby
+from api.storage.indexes import ALL, Entry, Indexes, Page, any_game, lobby
 from api.storage.store import Store
 
 MAX_ITEMS_AT_ONCE = 500
 """Items of a game's history that are read in one round trip."""
+
+
+class LobbyFilter(NamedTuple):
+    """The public games that a caller wants to see; None means any."""
+
+    status: str | None = None
+    ruleset: str | None = None
+    seat_count: int | None = None
+    free_seats: bool = False
+
+    @property
+    def index_status(self) -> str:
+        """The status of the index that has all these games."""
+        return OPEN if self.free_seats else self.status or ALL
+
+    def filter_for(self, reader: str | None) -> Callable[[Game], bool]:
+        """Return the condition that the games of the index must meet besides."""
+        if self.seat_count is None and not self.free_seats:
+            return any_game
+        return lambda game: (
+            self.seat_count in (None, game.seat_count)
+            and self.status in (None, game.status)
+            and (not self.free_seats or has_free_seat(game, reader))
+        )
 
 
 class Queries:
@@ -48,8 +74,7 @@ class Queries:
     def public_games(
         self,
         credentials: Credentials | None,
-        status: str | None,
-        ruleset: str | None,
+        wanted: LobbyFilter,
         cursor: str | None,
         limit: int,
     ) -> GamePage:
@@ -57,10 +82,13 @@ class Queries:
 
         Raises `Problem` (``invalid_request``, ``invalid_token``).
         """
+        ruleset = wanted.ruleset
         if ruleset is not None and find_ruleset(ruleset) is None:
             at = FieldError(no_such_ruleset(ruleset), parameter="ruleset")
             raise Problem("invalid_request", at.detail, errors=(at,))
-        return self._page(lobby(ruleset), credentials, status, cursor, limit)
+        reader = None if credentials is None else credentials.player_id
+        entry = Entry(lobby(ruleset), wanted.index_status)
+        return self._page(entry, credentials, cursor, limit, wanted.filter_for(reader))
 
     def own_games(
         self, credentials: Credentials | None, status: str | None, cursor: str | None, limit: int
@@ -71,18 +99,19 @@ class Queries:
         """
         if credentials is None:
             raise Problem("missing_token")
-        return self._page(credentials.player_id, credentials, status, cursor, limit)
+        entry = Entry(credentials.player_id, status or ALL)
+        return self._page(entry, credentials, cursor, limit)
 
     def _page(
         self,
-        owner: str,
+        entry: Entry,
         credentials: Credentials | None,
-        status: str | None,
         cursor: str | None,
         limit: int,
+        accepts: Callable[[Game], bool] = any_game,
     ) -> GamePage:
         after = None if cursor is None else read_page_cursor(cursor)
-        page = Page(Entry(owner, status or ALL), after, limit)
+        page = Page(entry, after, limit, accepts)
         reader = None if credentials is None else credentials.player_id
         reading = self.store.read(reader, extra=[page.first_command])
         if credentials is not None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from api.games.transactions import LoadedGame
-from api.model.game import ENDED, PLAYING, Game, Player, SeatRecord
+from api.model.game import ENDED, OPEN, PLAYING, Game, Player, SeatRecord
 from api.problems.problem import Problem, invalid
 from engine.ruleset import Seat
 
@@ -14,6 +14,14 @@ def free_seat(seats: tuple[SeatRecord, ...], player: Player) -> Seat | None:
     reserved = [seat for seat, owner in free if owner is not None and owner.id == player.id]
     unreserved = [seat for seat, owner in free if owner is None]
     return next(iter(reserved + unreserved), None)
+
+
+def has_free_seat(game: Game, player_id: str | None) -> bool:
+    """Return whether a game has a free seat that is not reserved for another player."""
+    return game.status == OPEN and any(
+        record.is_free and (record.reserved_for is None or record.reserved_for.id == player_id)
+        for record in game.seats
+    )
 
 
 def seat_to_take_back(loaded: LoadedGame, seat: Seat | None) -> Seat | None:

@@ -22,7 +22,7 @@ of those in which strangers have only reserved a seat for it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import chain
 from typing import Any, NamedTuple
 
@@ -40,6 +40,12 @@ LOBBY = "lobby"
 MAX_READS = 20
 """How often an index is read for one page. If all entries were false until then, the page is short.
 """
+
+SPARSE_BATCH = 101
+"""Entries that are read at once for a page of only some of the games."""
+
+MAX_SPARSE_READS = 5
+"""How often an index is read for such a page."""
 
 MAX_REMOVED = 10
 """How many expired entries are removed when one is added."""
@@ -121,12 +127,28 @@ def can_become_true(entry: Entry, cursor: Cursor, game: Game | None, now: int) -
     return entry.owner in {occupied(player_id) for player_id in game.players()}
 
 
+def any_game(game: Game) -> bool:
+    """Accept every game."""
+    return True
+
+
 class Page(NamedTuple):
-    """A request for a page of an index, newest first."""
+    """A request for a page of an index, newest first, of the games that `accepts` is true for."""
 
     entry: Entry
     after: Cursor | None
     limit: int
+    accepts: Callable[[Game], bool] = any_game
+
+    @property
+    def batch(self) -> int:
+        """The number of entries that are read at once: more than the limit, to find a next page."""
+        return self.limit + 1 if self.accepts is any_game else max(self.limit + 1, SPARSE_BATCH)
+
+    @property
+    def max_entries(self) -> int:
+        """How many entries are read for this page; if they are used up, it is short."""
+        return self.batch * (MAX_READS if self.accepts is any_game else MAX_SPARSE_READS)
 
     @property
     def first_command(self) -> Command:
@@ -134,14 +156,14 @@ class Page(NamedTuple):
         return self.command(self.after, 0)
 
     def command(self, after: Cursor | None, offset: int) -> Command:
-        """Return the command that reads entries after a cursor: the limit, and one more."""
+        """Return the command that reads entries after a cursor."""
         newest = "+inf" if after is None else after.created_at
-        limits = ("BYSCORE", "REV", "LIMIT", offset, self.limit + 1)
+        limits = ("BYSCORE", "REV", "LIMIT", offset, self.batch)
         return _range(_key(self.entry), newest, "-inf", *limits)
 
     def includes(self, game: Game) -> bool:
-        """Return whether a game that was found for this page still belongs in the list."""
-        return is_true(self.entry, game)
+        """Return whether a game belongs in the list that this is a page of."""
+        return is_true(self.entry, game) and self.accepts(game)
 
 
 class Indexes:
@@ -242,21 +264,22 @@ class Indexes:
         There may be fewer games than the limit, even none, and still a next page. `first_reply` is
         the reply to `page.first_command`, if that was sent with other commands.
         """
-        entry, limit = page.entry, page.limit
+        entry = page.entry
         games: list[Game] = []
         false: list[str] = []
         following = None
-        max_entries = MAX_READS * (limit + 1)
         for number, (cursor, game) in enumerate(self._read(page, first_reply), 1):
             if game is None or not is_true(entry, game):
                 if not can_become_true(entry, cursor, game, now):
                     false.append(cursor.game_id)
-            elif len(games) < limit:
+            elif not page.accepts(game):
+                pass
+            elif len(games) < page.limit:
                 games.append(game)
             else:
                 following = Cursor(games[-1].created_at, games[-1].id)
                 break
-            if number == max_entries:
+            if number == page.max_entries:
                 following = cursor
                 break
         # Not earlier: a removal moves the entries that `_read` has still to read.
@@ -299,7 +322,7 @@ class Indexes:
             batch = [each for each in cursors if after is None or each < after]
             games = self.store.games([each.game_id for each in batch])
             yield from ((each, games[each.game_id]) for each in batch if each.game_id in games)
-            if len(found) <= page.limit:
+            if len(found) < page.batch:
                 return
             # Continue after the last entry rather than by offset, so that entries which are added
             # or removed meanwhile do not matter. An offset is needed only within a millisecond.

@@ -130,6 +130,16 @@ class LobbyQuerySchema(PageQuerySchema):
     """A page of the public games."""
 
     ruleset = Text(metadata=described("Only games of this ruleset."))
+    seat_count = QueryInteger(
+        validate=validate.Range(min=MIN_SEATS, max=MAX_SEATS),
+        metadata=described("Only games with this number of seats."),
+    )
+    free_seats = QueryBoolean(
+        load_default=False,
+        metadata=described(
+            "If true, only open games with a free seat that is not reserved for another player."
+        ),
+    )
 
 
 def wait() -> QueryInteger:

@@ -10,7 +10,7 @@ from flask import Response, request, url_for
 from api.config.rate_policies import GAMES, GAMES_DAILY, GAMES_HERE, SEATS, SEATS_DAILY
 from api.games.answers import GameAnswer, GamePage, GameRecord, PresenceAnswer
 from api.games.creation import NewGame
-from api.games.queries import require_record
+from api.games.queries import LobbyFilter, require_record
 from api.games.transactions import LoadedGame
 from api.problems.problem import FieldError, Problem
 from api.web.openapi.blueprint import TOKEN_OPTIONAL, Blueprint
@@ -101,18 +101,13 @@ def create_game(body: NewGame) -> Response:
 def list_games(query: dict[str, Any]) -> Response:
     """List the public games, newest first
 
+    A page may have fewer games than the limit, even none, and still a `next`: follow it.
     A deadline that has passed takes effect before a game is listed. One request does that for at
     most four games; the others are listed as they are until a later request.
     """
-    return answer(
-        services().queries.public_games(
-            credentials(),
-            query.get("status"),
-            query.get("ruleset"),
-            query.get("cursor"),
-            query["limit"],
-        )
-    )
+    cursor, limit = query.pop("cursor", None), query.pop("limit")
+    wanted = LobbyFilter(**query)
+    return answer(services().queries.public_games(credentials(), wanted, cursor, limit))
 
 
 @blueprint.get("/<game_id>", parameters=[GAME_ID])
