@@ -76,7 +76,7 @@ def tables(stranger: Caller) -> None:
         ),
         options={"expert": True, "countdown_seconds": 10},
         visibility="private",
-        players=[None, bob.id, eve.id],
+        reserved_seats=[{"seat": 1, "player_id": bob.id}, {"seat": 2, "player_id": eve.id}],
         house=["careful"],
         turn_seconds=3600,
     )

@@ -11,14 +11,24 @@ from tests.support.memory_worker import MemoryWorker, refused
 def test_a_game_with_every_seat_reserved_for_others_leaves_none_for_its_host(
     worker: MemoryWorker, ada: Credentials, bob: Credentials, eve: Credentials
 ) -> None:
-    players = [bob.player_id, eve.player_id]
+    reserved = [
+        {"seat": 0, "player_id": bob.player_id},
+        {"seat": 1, "player_id": eve.player_id},
+    ]
     with refused("invalid_request") as caught:
-        worker.create(ada, 2, players=players)
+        worker.create(ada, 2, reserved_seats=reserved)
     (error,) = caught.value.errors
-    assert error.pointer == "#/players"
+    assert error.pointer == "#/reserved_seats"
     assert caught.value.status == 422
-    worker.create(ada, 2, players=players, take_seat=False)
-    worker.create(ada, 2, players=[bob.player_id, ada.player_id])
+    worker.create(ada, 2, reserved_seats=reserved, take_seat=False)
+    worker.create(
+        ada,
+        2,
+        reserved_seats=[
+            {"seat": 0, "player_id": bob.player_id},
+            {"seat": 1, "player_id": ada.player_id},
+        ],
+    )
 
 
 def test_every_player_who_left_an_open_private_game_may_repeat_the_request(
@@ -39,7 +49,11 @@ def test_every_player_who_left_an_open_private_game_may_repeat_the_request(
 def test_a_repeated_creation_answers_its_game_though_it_would_be_refused_now(
     worker: MemoryWorker, ada: Credentials, bob: Credentials
 ) -> None:
-    body: Any = {"ruleset": "parade", "seat_count": 2, "players": [None, bob.player_id]}
+    body: Any = {
+        "ruleset": "parade",
+        "seat_count": 2,
+        "reserved_seats": [{"seat": 1, "player_id": bob.player_id}],
+    }
     first, is_new = worker.creation.create(ada, body, "key")
     assert is_new
     worker.client.delete(f"player:{{{bob.player_id}}}")

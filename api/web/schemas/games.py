@@ -30,6 +30,21 @@ MAX_TURNS_CURSOR = 3000
 """Longer than a cursor with the marks of the most games that it can remember."""
 
 
+class ReservedSeatSchema(BodySchema):
+    """A seat that only one player may take."""
+
+    seat = Integer(
+        required=True,
+        validate=validate.Range(min=0, max=MAX_SEATS - 1),
+        metadata=described("The seat's number."),
+    )
+    player_id = Text(
+        required=True,
+        validate=validate.Length(max=64),
+        metadata=described("The id of the player for whom it is reserved.", pattern=ID),
+    )
+
+
 class NewGameBodySchema(BodySchema):
     """A new game."""
 
@@ -63,12 +78,12 @@ class NewGameBodySchema(BodySchema):
             "Absent means no house players; at least one seat must be left for a player."
         ),
     )
-    players = List(
-        Text(allow_none=True, validate=validate.Length(max=64), metadata={"pattern": ID}),
+    reserved_seats = List(
+        fields.Nested(ReservedSeatSchema),
         validate=validate.Length(max=MAX_SEATS),
         metadata=described(
-            "By seat: the id of the player for whom the seat is reserved; null if any player may "
-            "take it, as for the seats after the end of the list."
+            "The seats that are reserved for certain players; any player may take the other seats. "
+            "Absent means none."
         ),
     )
     turn_seconds = Integer(
