@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from enum import StrEnum
 from typing import NamedTuple
 
 from api.concurrency.time_slices import long_work, pause
@@ -27,11 +28,21 @@ from api.model.events import BY_CLOCK
 from api.model.game import ENDED, NOT_A_MOVE, OPEN, Game, HistoryItem, Revision, digest, timestamp
 from api.problems.problem import FieldError, Problem
 from api.storage.games import read_items
-from api.storage.indexes import ALL, Entry, Indexes, Page, any_game, lobby
+from api.storage.indexes import ALL, Entry, Indexes, Page, any_game, invited, lobby
 from api.storage.store import Store
 
 MAX_ITEMS_AT_ONCE = 500
 """Items of a game's history that are read in one round trip."""
+
+
+class OwnGamesStatus(StrEnum):
+    """Which of the caller's games to list: those of a status, or its invitations."""
+
+    OPEN = "open"
+    PLAYING = "playing"
+    FINISHED = "finished"
+    CANCELLED = "cancelled"
+    INVITED = "invited"
 
 
 class LobbyFilter(NamedTuple):
@@ -93,13 +104,17 @@ class Queries:
     def own_games(
         self, credentials: Credentials | None, status: str | None, cursor: str | None, limit: int
     ) -> GamePage:
-        """Return a page of the games that the caller hosts, sits in or has a seat reserved in.
+        """Return a page of the games that the caller hosts or has a seat in.
+
+        With the status `INVITED`, return the open games in which a seat is only reserved for it.
 
         Raises `Problem` (``missing_token``, ``invalid_token``, ``invalid_request``).
         """
         if credentials is None:
             raise Problem("missing_token")
-        entry = Entry(credentials.player_id, status or ALL)
+        caller = credentials.player_id
+        is_invited = status == OwnGamesStatus.INVITED
+        entry = Entry(invited(caller), OPEN) if is_invited else Entry(caller, status or ALL)
         return self._page(entry, credentials, cursor, limit)
 
     def _page(

@@ -14,10 +14,11 @@ index has few of them even if it is never read. An index expires with its last e
 | `index:{OWNER}:STATUS:until` | sorted set: the same ids by the time when their entries expire |
 | `index:{PLAYER}:ended` | sorted set: a player's own games that ended, by the time of their end |
 
-An owner is the lobby, the lobby of one ruleset, a player (all games that concern it), or
-`places:PLAYER` (the games that the player hosts or sits in, until they end). The index of ended
-games tells a bot what ended since it last asked, of the games that it hosted or had a seat in: not
-of those in which strangers have only reserved a seat for it.
+An owner is the lobby, the lobby of one ruleset, a player (the games that it hosts or has a seat
+in), `places:PLAYER` (those that it hosts or plays, until they end), or `invited:PLAYER` (the open
+games in which a seat is only reserved for it). Strangers can reserve seats for any player, so this
+last index has the newest entries only, and the others have none of these games. The index of ended
+games tells a bot what ended since it last asked.
 """
 
 from __future__ import annotations
@@ -36,6 +37,7 @@ from api.storage.players import renew_command
 
 ALL = "all"
 LOBBY = "lobby"
+INVITED = "invited:"
 
 MAX_READS = 20
 """How often an index is read for one page. If all entries were false until then, the page is short.
@@ -49,6 +51,12 @@ MAX_SPARSE_READS = 5
 
 MAX_REMOVED = 10
 """How many expired entries are removed when one is added."""
+
+MAX_INVITATIONS = 100
+"""How many of the open games in which a seat is reserved for a player its index has."""
+
+MAX_ENTRIES = 1_000_000_000
+"""More than any index has."""
 
 MAX_SCRIPT_IDS = 1000
 """How many ids are passed to one call of a script, which can take some thousands of arguments."""
@@ -89,6 +97,11 @@ def occupied(player_id: str) -> str:
     return f"places:{player_id}"
 
 
+def invited(player_id: str) -> str:
+    """Return the owner of the index of open games in which a seat is reserved for a player."""
+    return f"{INVITED}{player_id}"
+
+
 def entries(game: Game | None) -> set[Entry]:
     """Return the entries that a game should have."""
     if game is None:
@@ -96,13 +109,16 @@ def entries(game: Game | None) -> set[Entry]:
     listed = {Entry(owner, status) for owner in owners(game) for status in (game.status, ALL)}
     if game.status not in UNFINISHED:
         return listed
-    return listed | {Entry(occupied(each), game.status) for each in game.occupants()}
+    listed |= {Entry(occupied(each), game.status) for each in game.occupants()}
+    if game.status == OPEN:
+        listed |= {Entry(invited(each), OPEN) for each in game.members() - game.participants()}
+    return listed
 
 
 def owners(game: Game) -> set[str]:
     """Return the owners of the indexes that a game belongs in, whatever its status."""
     in_lobby = {lobby(), lobby(game.ruleset)} if game.visibility == PUBLIC else set()
-    return in_lobby | game.members()
+    return in_lobby | game.participants()
 
 
 def is_true(entry: Entry, game: Game | None) -> bool:
@@ -113,10 +129,12 @@ def is_true(entry: Entry, game: Game | None) -> bool:
 def can_become_true(entry: Entry, cursor: Cursor, game: Game | None, now: int) -> bool:
     """Return whether a commit in flight may still make a false entry true.
 
-    A game's status only goes forward, and nobody joins after the start.
+    A game's status only goes forward, and no player joins after the start.
     """
     if game is None:
         return now - cursor.created_at < COMMIT_MS
+    if entry.owner.startswith(INVITED):
+        return False  # seats are reserved only by the commit that creates the game
     if entry.status != ALL and _STAGE[game.status] > _STAGE[entry.status]:
         return False
     if game.status in ENDED and entry.status not in (ALL, game.status):
@@ -300,7 +318,7 @@ class Indexes:
                 for entry in (
                     Entry(occupied(player_id), PLAYING),
                     Entry(occupied(player_id), OPEN),
-                    Entry(player_id, OPEN),
+                    Entry(invited(player_id), OPEN),
                 )
             ],
             keep_unreadable=True,
@@ -331,7 +349,8 @@ class Indexes:
 
     def _add_command(self, entry: Entry, game: Game, now: int, mode: str) -> Command:
         ttl_ms = self.retention.of_entries(game)
-        args = (game.id, game.created_at, now, ttl_ms, mode, MAX_REMOVED)
+        most = MAX_INVITATIONS if entry.owner.startswith(INVITED) else MAX_ENTRIES
+        args = (game.id, game.created_at, now, ttl_ms, mode, MAX_REMOVED, most)
         return ADD_ENTRY.call(*_keys(entry), args=args)
 
     def _remove(self, entry: Entry, game_ids: list[str]) -> None:

@@ -183,13 +183,57 @@ def test_an_organiser_reserves_seats_for_others(new_players: NewPlayers) -> None
     game = ada.create(3, reserved_seats=[{"seat": 1, "player_id": bob.id}], visibility="private")
     assert seat_players(game) == [ada.id, None, None]
     assert game["seats"][1]["reserved_for"]["id"] == bob.id
-    # Those it is for find it without an invite, among their own.
-    assert [each["id"] for each in bob.get("/v1/me/games")["items"]] == [game["id"]]
+    # The player finds it without an invite.
+    assert [each["id"] for each in bob.get("/v1/me/games?status=invited")["items"]] == [game["id"]]
     assert bob.game(game["id"])["you"] is None
     path = f"/v1/games/{game['id']}/seats"
     eve.refused("seat_reserved", "POST", path, {"seat": 1, "invite": game["invite"]})
     assert eve.join(game["id"], invite=game["invite"])["you"] == 2
     assert bob.join(game["id"])["you"] == 1
+
+
+def test_games_in_which_a_seat_is_only_reserved_are_a_list_of_their_own(
+    ada: Client, bob: Client
+) -> None:
+    def listed(query: str = "") -> list[str]:
+        return [each["id"] for each in bob.get(f"/v1/me/games{query}")["items"]]
+
+    reserved = [{"seat": 1, "player_id": bob.id}]
+    first, second, third = (ada.create(3, reserved_seats=reserved)["id"] for _ in range(3))
+    assert listed("?status=invited") == [third, second, first]
+    page = bob.get("/v1/me/games?status=invited&limit=2")
+    assert listed(f"?status=invited&limit=2&cursor={page['next']}") == [first]
+    assert listed() == listed("?status=open") == []
+
+    bob.join(first)
+    bob.delete(f"/v1/games/{second}/seats/me")
+    assert listed("?status=invited") == [third]
+    assert listed() == listed("?status=open") == [first]
+    ada.delete(f"/v1/games/{third}")
+    for query in ("?status=invited", "?status=cancelled"):
+        assert listed(query) == []
+    # A place that is given up is no invitation any more.
+    bob.delete(f"/v1/games/{first}/seats/me")
+    assert listed("?status=invited") == listed() == []
+
+
+def test_of_many_invitations_the_newest_are_listed(
+    service: Service, new_players: NewPlayers
+) -> None:
+    ada, eve, bob = new_players(3)
+    reserved = [{"seat": 1, "player_id": bob.id}]
+    games = []
+    for host in (ada, eve):
+        with host.unchecked():
+            games += [host.create(3, reserved_seats=reserved)["id"] for _ in range(60)]
+    page = bob.get("/v1/me/games?status=invited&limit=100")
+    assert [each["id"] for each in page["items"]] == games[:-101:-1]
+    assert page["next"] is None
+    with service.store.client() as redis:
+        for end in ("", ":until"):
+            assert redis.zcard(f"index:{{invited:{bob.id}}}:open{end}") == 100
+    # The others are still open to the player.
+    assert bob.join(games[0])["you"] == 1
 
 
 def test_a_table_may_be_set_for_others_alone(new_players: NewPlayers) -> None:
@@ -441,7 +485,8 @@ def test_a_rematch_has_the_same_seats_for_the_same_players(
     reserved = [seat["reserved_for"]["id"] for seat in new["seats"]]
     assert reserved == [player.id for player in players]
     assert players[0].game(old["id"])["rematch"] == new["id"]
-    assert new["id"] in [each["id"] for each in players[0].get("/v1/me/games")["items"]]
+    invitations = players[0].get("/v1/me/games?status=invited")["items"]
+    assert [each["id"] for each in invitations] == [new["id"]]
     assert players[1].post(path) == new
     assert players[2].post(path)["you"] == 2
     started = players[0].post(path)

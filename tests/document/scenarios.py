@@ -99,7 +99,11 @@ def tables(stranger: Caller) -> None:
         "GET", "/v1/games?status=open&limit=2", show=("lobby", "Two of the games that are open.")
     )
     stranger.refused("invalid_request", "GET", "/v1/games?limit=1000", summary="Too many.")
-    bob.send("GET", "/v1/me/games", show=("reserved", "A game with a seat reserved for me."))
+    bob.send(
+        "GET",
+        "/v1/me/games?status=invited",
+        show=("invited", "A game with a seat reserved for me."),
+    )
     bob.refused("invalid_request", "GET", "/v1/me/games?cursor=x", summary="No such cursor.")
     bob.refused("game_not_found", "GET", "/v1/games/0123456789abcdef0123456789abcdef")
     eve.game(plain["id"], show=("open", "A game before its start."))

@@ -269,7 +269,7 @@ def see_player(store: MemoryClient, keys: list[bytes], args: list[bytes]) -> Non
 
 
 def add_entry(store: MemoryClient, keys: list[bytes], args: list[bytes]) -> None:
-    game_id, created_at, now, ttl, how, most = args
+    game_id, created_at, now, ttl, how, most, largest = args
     entries, ends = keys
     store.zadd(entries, float(created_at), game_id)
     store.zadd(ends, float(now) + float(ttl), game_id, greater=how == b"GT")
@@ -277,6 +277,9 @@ def add_entry(store: MemoryClient, keys: list[bytes], args: list[bytes]) -> None
     over = [member for member, end in by_end if end < float(now)][: int(most)]
     for key in keys:
         store.zrem(key, over)
+    surplus = store.zrange(entries, b"0", b"%d" % (-1 - int(largest)))
+    for key in keys:
+        store.zrem(key, surplus)
     last = max(store.value(ends, SortedSet).values())
     for key in keys:
         store.pexpire(key, last - float(now))

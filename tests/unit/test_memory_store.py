@@ -16,7 +16,16 @@ from api.storage.client import Command, StoreClient
 from api.storage.connect import connect
 from api.storage.errors import Unreadable
 from api.storage.games import Change, Fingerprint, game_channel
-from api.storage.indexes import Entry, Indexes, Page, ended_command, lobby, occupied, read_entries
+from api.storage.indexes import (
+    Entry,
+    Indexes,
+    Page,
+    ended_command,
+    invited,
+    lobby,
+    occupied,
+    read_entries,
+)
 from api.storage.players import Creation, Ticket, TokenOffer, renew_command
 from api.storage.store import Store
 from api.web.wiring import make_retention
@@ -305,6 +314,22 @@ def test_a_game_that_ends_leaves_the_index_of_open_games_for_that_of_ended_ones(
     ):
         (answer,) = client.execute([ended_command(host.id, since, limit)])
         assert read_entries(answer) == expected
+
+
+def test_an_index_of_invitations_keeps_the_newest_games(
+    store: Store, indexes: Indexes, client: StoreClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("api.storage.indexes.MAX_INVITATIONS", 2)
+    host, guest = player(store), player(store)
+    now = store.read(None).now
+    seats = (SeatRecord(player=host), SeatRecord(reserved_for=guest))
+    games = [replace(new_game(host, now - age), seats=seats) for age in (1, 3, 2, 4)]
+    for game in games:
+        indexes.before_commit(None, game, now)
+    key = f"index:{{{invited(guest.id)}}}:{OPEN}"
+    newest = [games[2].id.encode(), games[0].id.encode()]
+    assert send(client, "ZRANGE", key, 0, -1) == newest
+    assert set(send(client, "ZRANGE", f"{key}:until", 0, -1)) == set(newest)
 
 
 def test_entries_whose_life_is_over_are_removed_by_the_next_one(

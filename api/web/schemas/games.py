@@ -7,6 +7,7 @@ from typing import Any
 
 from marshmallow import Schema, ValidationError, fields, validate
 
+from api.games.queries import OwnGamesStatus
 from api.live import MAX_WAIT_SECONDS
 from api.model.game import GameStatus, Visibility
 from api.web.schemas import unions
@@ -129,7 +130,6 @@ class MoveBodySchema(BodySchema):
 class PageQuerySchema(Schema):
     """A page of a list."""
 
-    status = Choice(GameStatus, metadata=described("Only games with this status."))
     cursor = Text(
         validate=validate.Length(max=100),
         metadata=described("`next` of the previous page; absent for the first page."),
@@ -141,9 +141,22 @@ class PageQuerySchema(Schema):
     )
 
 
+class OwnGamesQuerySchema(PageQuerySchema):
+    """A page of the caller's games."""
+
+    status = Choice(
+        OwnGamesStatus,
+        metadata=described(
+            "Only games with this status; `invited`: the open games in which a seat is only "
+            "reserved for you."
+        ),
+    )
+
+
 class LobbyQuerySchema(PageQuerySchema):
     """A page of the public games."""
 
+    status = Choice(GameStatus, metadata=described("Only games with this status."))
     ruleset = Text(metadata=described("Only games of this ruleset."))
     seat_count = QueryInteger(
         validate=validate.Range(min=MIN_SEATS, max=MAX_SEATS),

@@ -258,7 +258,7 @@ def rematch_game(game_id: str) -> Response:
 
     For the players of a game that has ended. The first call creates the new game, with each seat
     reserved for its player, and takes the caller's seat; later calls take a seat in it. The other
-    players find it among their games, and in the old game's `rematch`.
+    players find it among their invitations (listMyGames), and in the old game's `rematch`.
     """
     found, is_new = services().creation.rematch(credentials(), game_id)
     location = url_for("games.get_game", game_id=found.game.id)

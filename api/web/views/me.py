@@ -11,7 +11,7 @@ from api.games.answers import GamePage, OwnPlayer, TokenAnswer, TurnsAnswer
 from api.web.openapi.blueprint import Blueprint
 from api.web.openapi.components import MAY_BE_CROWDED
 from api.web.responses import answer, credentials, retry_later, services
-from api.web.schemas.games import PageQuerySchema, TurnsQuerySchema
+from api.web.schemas.games import OwnGamesQuerySchema, TurnsQuerySchema
 
 blueprint = Blueprint("me", __name__, url_prefix="/v1/me")
 
@@ -42,13 +42,14 @@ def rotate_token() -> Response:
 
 @blueprint.get("/games")
 @blueprint.operation("listMyGames", "invalid_request")
-@blueprint.arguments(PageQuerySchema, location="query")
+@blueprint.arguments(OwnGamesQuerySchema, location="query")
 @blueprint.response(200, GamePage)
 def list_my_games(query: dict[str, Any]) -> Response:
     """List my games
 
-    The games that the caller hosts, has a seat in, or has a reserved seat in, newest first. A
-    deadline that has passed takes effect before a game is listed, as in listGames.
+    The games that the caller hosts or has a seat in, newest first. With `status=invited`, the open
+    games in which a seat is only reserved for the caller: the newest 100. A deadline that has
+    passed takes effect before a game is listed, as in listGames.
     """
     return answer(
         services().queries.own_games(
