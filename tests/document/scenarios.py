@@ -98,6 +98,11 @@ def tables(stranger: Caller) -> None:
     stranger.send(
         "GET", "/v1/games?status=open&limit=2", show=("lobby", "Two of the games that are open.")
     )
+    stranger.send(
+        "GET",
+        "/v1/games?ruleset=tea-time&seat_count=3&free_seats=true&limit=2",
+        show=("free_seats", "Games of Tea Time for three that a player can still join."),
+    )
     stranger.refused("invalid_request", "GET", "/v1/games?limit=1000", summary="Too many.")
     bob.send(
         "GET",
@@ -135,6 +140,14 @@ def tables(stranger: Caller) -> None:
     bob.refused("not_host", "DELETE", any_path)
     ada.refused("game_not_over", "GET", f"{any_path}/record")
     ada.refused("game_not_over", "POST", f"{any_path}/rematch")
+
+    passed_on = ada.create("parade", 3)
+    bob.join(passed_on["id"])
+    ada.send(
+        "DELETE",
+        f"/v1/games/{passed_on['id']}/seats/me",
+        show=("host_leaves", "The host leaves, and the player who sat down next is host."),
+    )
 
     empty = ada.create("parade", 3, take_seat=False)
     empty_path = f"/v1/games/{empty['id']}"
