@@ -141,14 +141,6 @@ def tables(stranger: Caller) -> None:
     ada.refused("game_not_over", "GET", f"{any_path}/record")
     ada.refused("game_not_over", "POST", f"{any_path}/rematch")
 
-    passed_on = ada.create("parade", 3)
-    bob.join(passed_on["id"])
-    ada.send(
-        "DELETE",
-        f"/v1/games/{passed_on['id']}/seats/me",
-        show=("host_leaves", "The host leaves, and the player who sat down next is host."),
-    )
-
     empty = ada.create("parade", 3, take_seat=False)
     empty_path = f"/v1/games/{empty['id']}"
     ada.refused("no_players", "POST", f"{empty_path}/start")
@@ -342,6 +334,14 @@ def a_game_of_mit_list_und_tuecke(stranger: Caller) -> None:
 
 def who_comes_and_goes(stranger: Caller) -> None:
     ada, bob, eve = (stranger.new_player(name) for name in ("Ada", "Bob", "Eve"))
+    passed_on = ada.create("parade", 3)
+    bob.join(passed_on["id"])
+    ada.send(
+        "DELETE",
+        f"/v1/games/{passed_on['id']}/seats/me",
+        show=("host_leaves", "The host leaves, and the player who sat down next is host."),
+    )
+
     game_id = ada.create("parade", 3, turn_seconds=5)["id"]
     path = f"/v1/games/{game_id}"
     bob.join(game_id)
