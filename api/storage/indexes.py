@@ -14,15 +14,16 @@ index has few of them even if it is never read. An index expires with its last e
 | `index:{OWNER}:STATUS:until` | sorted set: the same ids by the time when their entries expire |
 | `index:{PLAYER}:ended` | sorted set: a player's own games that ended, by the time of their end |
 
-An owner is the lobby, the lobby of one ruleset, a player (all games that concern it), or
-`places:PLAYER` (the games that the player hosts or sits in, until they end). The index of ended
-games tells a bot what ended since it last asked, of the games that it hosted or had a seat in: not
-of those in which strangers have only reserved a seat for it.
+An owner is the lobby, the lobby of one ruleset, a player (the games that it hosts or has a seat
+in), `places:PLAYER` (those that it hosts or plays, until they end), or `invited:PLAYER` (the open
+games in which a seat is only reserved for it). Strangers can reserve seats for any player, so this
+last index has the newest entries only, and the others have none of these games. The index of ended
+games tells a bot what ended since it last asked.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from redis import RedisError
@@ -37,13 +38,26 @@ from api.storage.players import renew_command
 
 ALL = "all"
 LOBBY = "lobby"
+INVITED = "invited:"
 
 MAX_READS = 20
 """How often an index is read for one page. If all entries were false until then, the page is short.
 """
 
+SPARSE_BATCH = 101
+"""Entries that are read at once for a page of only some of the games."""
+
+MAX_SPARSE_READS = 5
+"""How often an index is read for such a page."""
+
 MAX_REMOVED = 10
 """How many expired entries are removed when one is added."""
+
+MAX_INVITATIONS = 100
+"""How many of the open games in which a seat is reserved for a player its index has."""
+
+MAX_ENTRIES = 1_000_000_000
+"""More than any index has."""
 
 MAX_SCRIPT_IDS = 1000
 """How many ids are passed to one call of a script, which can take some thousands of arguments."""
@@ -82,6 +96,11 @@ def occupied(player_id: str) -> str:
     return f"places:{player_id}"
 
 
+def invited(player_id: str) -> str:
+    """Return the owner of the index of open games in which a seat is reserved for a player."""
+    return f"{INVITED}{player_id}"
+
+
 def entries(game: Game | None) -> set[Entry]:
     """Return the entries that a game should have."""
     if game is None:
@@ -89,13 +108,16 @@ def entries(game: Game | None) -> set[Entry]:
     listed = {Entry(owner, status) for owner in owners(game) for status in (game.status, ALL)}
     if game.status not in UNFINISHED:
         return listed
-    return listed | {Entry(occupied(each), game.status) for each in game.occupants()}
+    listed |= {Entry(occupied(each), game.status) for each in game.occupants()}
+    if game.status == OPEN:
+        listed |= {Entry(invited(each), OPEN) for each in game.members() - game.participants()}
+    return listed
 
 
 def owners(game: Game) -> set[str]:
     """Return the owners of the indexes that a game belongs in, whatever its status."""
     in_lobby = {lobby(), lobby(game.ruleset)} if game.visibility == PUBLIC else set()
-    return in_lobby | game.members()
+    return in_lobby | game.participants()
 
 
 def is_true(entry: Entry, game: Game | None) -> bool:
@@ -106,10 +128,12 @@ def is_true(entry: Entry, game: Game | None) -> bool:
 def can_become_true(entry: Entry, cursor: Cursor, game: Game | None, now: int) -> bool:
     """Return whether a commit in flight may still make a false entry true.
 
-    A game's status only goes forward, and nobody joins after the start.
+    A game's status only goes forward, and no player joins after the start.
     """
     if game is None:
         return now - cursor.created_at < COMMIT_MS
+    if entry.owner.startswith(INVITED):
+        return False  # seats are reserved only by the commit that creates the game
     if game.status == PLAYING and entry.status == OPEN:
         return False
     if game.status in ENDED and entry.status not in (ALL, game.status):
@@ -120,12 +144,28 @@ def can_become_true(entry: Entry, cursor: Cursor, game: Game | None, now: int) -
     return entry.owner in {occupied(player_id) for player_id in game.players()}
 
 
+def any_game(game: Game) -> bool:
+    """Accept every game."""
+    return True
+
+
 class Page(NamedTuple):
-    """A request for a page of an index, newest first."""
+    """A request for a page of an index, newest first, of the games that `accepts` is true for."""
 
     entry: Entry
     after: Cursor | None
     limit: int
+    accepts: Callable[[Game], bool] = any_game
+
+    @property
+    def batch(self) -> int:
+        """The number of entries that are read at once: more than the limit, to find a next page."""
+        return self.limit + 1 if self.accepts is any_game else max(self.limit + 1, SPARSE_BATCH)
+
+    @property
+    def max_entries(self) -> int:
+        """How many entries are read for this page; if they are used up, it is short."""
+        return self.batch * (MAX_READS if self.accepts is any_game else MAX_SPARSE_READS)
 
     @property
     def first_command(self) -> Command:
@@ -133,10 +173,14 @@ class Page(NamedTuple):
         return self.command(self.after, 0)
 
     def command(self, after: Cursor | None, offset: int) -> Command:
-        """Return the command that reads entries after a cursor: the limit, and one more."""
+        """Return the command that reads entries after a cursor."""
         newest = "+inf" if after is None else after.created_at
-        limits = ("BYSCORE", "REV", "LIMIT", offset, self.limit + 1)
+        limits = ("BYSCORE", "REV", "LIMIT", offset, self.batch)
         return _range(_key(self.entry), newest, "-inf", *limits)
+
+    def includes(self, game: Game) -> bool:
+        """Return whether a game belongs in the list that this is a page of."""
+        return is_true(self.entry, game) and self.accepts(game)
 
 
 class Indexes:
@@ -237,21 +281,22 @@ class Indexes:
         There may be fewer games than the limit, even none, and still a next page. `first_reply` is
         the reply to `page.first_command`, if that was sent with other commands.
         """
-        entry, limit = page.entry, page.limit
+        entry = page.entry
         games: list[Game] = []
         false: list[str] = []
         following = None
-        max_entries = MAX_READS * (limit + 1)
         for number, (cursor, game) in enumerate(self._read(page, first_reply), 1):
             if game is None or not is_true(entry, game):
                 if not can_become_true(entry, cursor, game, now):
                     false.append(cursor.game_id)
-            elif len(games) < limit:
+            elif not page.accepts(game):
+                pass
+            elif len(games) < page.limit:
                 games.append(game)
             else:
                 following = Cursor(games[-1].created_at, games[-1].id)
                 break
-            if number == max_entries:
+            if number == page.max_entries:
                 following = cursor
                 break
         # Not earlier: a removal moves the entries that `_read` has still to read.
@@ -275,7 +320,7 @@ class Indexes:
                 for entry in (
                     Entry(occupied(player_id), PLAYING),
                     Entry(occupied(player_id), OPEN),
-                    Entry(player_id, OPEN),
+                    Entry(invited(player_id), OPEN),
                 )
             ],
             keep_errors=True,
@@ -294,7 +339,7 @@ class Indexes:
             batch = [each for each in cursors if after is None or each < after]
             games = self.store.games([each.game_id for each in batch])
             yield from ((each, games[each.game_id]) for each in batch if each.game_id in games)
-            if len(found) <= page.limit:
+            if len(found) < page.batch:
                 return
             # Continue after the last entry rather than by offset, so that entries which are added
             # or removed meanwhile do not matter. An offset is needed only within a millisecond.
@@ -303,7 +348,8 @@ class Indexes:
 
     def _add_command(self, entry: Entry, game: Game, now: int, mode: str) -> Command:
         ttl_ms = self.retention.of_entries(game)
-        args = (game.id, game.created_at, now, ttl_ms, mode, MAX_REMOVED)
+        most = MAX_INVITATIONS if entry.owner.startswith(INVITED) else MAX_ENTRIES
+        args = (game.id, game.created_at, now, ttl_ms, mode, MAX_REMOVED, most)
         return ADD_ENTRY.call(*_keys(entry), args=args)
 
     def _remove(self, entry: Entry, game_ids: list[str]) -> None:

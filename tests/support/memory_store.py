@@ -283,10 +283,11 @@ def renew_player(store: MemoryClient, keys: list[bytes], args: list[bytes]) -> N
 def see_player(store: MemoryClient, keys: list[bytes], args: list[bytes]) -> None:
     if store.exists(keys[0]):
         store.hset(keys[0], b"seen_at", args[0])
+        store.pexpire(keys[0], max(store.pttl(keys[0]), float(args[1])))
 
 
 def add_entry(store: MemoryClient, keys: list[bytes], args: list[bytes]) -> None:
-    game_id, created_at, now, ttl, how, most = args
+    game_id, created_at, now, ttl, how, most, largest = args
     entries, ends = keys
     store.zadd(entries, float(created_at), game_id)
     store.zadd(ends, float(now) + float(ttl), game_id, greater=how == b"GT")
@@ -294,6 +295,9 @@ def add_entry(store: MemoryClient, keys: list[bytes], args: list[bytes]) -> None
     over = [member for member, end in by_end if end < float(now)][: int(most)]
     for key in keys:
         store.zrem(key, over)
+    surplus = store.zrange(entries, b"0", b"%d" % (-1 - int(largest)))
+    for key in keys:
+        store.zrem(key, surplus)
     last = max(store.value(ends, SortedSet).values())
     for key in keys:
         store.pexpire(key, last - float(now))

@@ -61,7 +61,9 @@ def test_a_caller_without_a_token_sees_public_games_where_that_is_allowed(
 def test_a_private_game_exists_for_its_members_and_for_callers_that_are_admitted(
     worker: MemoryWorker, ada: Credentials, bob: Credentials, eve: Credentials
 ) -> None:
-    game_id = worker.create(ada, 3, visibility="private", players=[None, bob.player_id])
+    game_id = worker.create(
+        ada, 3, visibility="private", reserved_seats=[{"seat": 1, "player_id": bob.player_id}]
+    )
     load = worker.transactions.load
     assert load(ada, game_id).game.id == load(bob, game_id).game.id == game_id
     with refused("game_not_found"):
@@ -356,7 +358,7 @@ def test_a_new_player_of_a_game_is_notified(
     monkeypatch.setattr(
         worker.store, "announce", lambda ids: told.append(set(ids)) or announce(ids)
     )
-    game_id = worker.create(ada, 3, players=[None, bob.player_id])
+    game_id = worker.create(ada, 3, reserved_seats=[{"seat": 1, "player_id": bob.player_id}])
     worker.join(bob, game_id)
     worker.join(eve, game_id)
     worker.move((ada, bob, eve), game_id)
