@@ -70,7 +70,7 @@ def game_at(status: str, visibility: str = PUBLIC) -> Game:
 
 @pytest.mark.parametrize("status", GameStatus)
 def test_a_game_is_listed_by_its_status_for_its_members_and_in_the_lobby(status: str) -> None:
-    members = {player.id for player in (HOST, SEATED, AWAY, RESERVED)}
+    members = {player.id for player in (HOST, SEATED, AWAY)}
     expected = {
         Entry(owner, each)
         for owner in members | {"lobby", "lobby:parade"}
@@ -79,7 +79,7 @@ def test_a_game_is_listed_by_its_status_for_its_members_and_in_the_lobby(status:
     if status in (OPEN, PLAYING):
         expected.add(Entry("places:seated", status))
     if status == OPEN:
-        expected.add(Entry("places:host", OPEN))
+        expected |= {Entry("places:host", OPEN), Entry("invited:reserved", OPEN)}
     game = game_at(status)
     assert entries(game) == expected
     assert all(is_true(entry, game) for entry in expected)
@@ -96,7 +96,7 @@ def test_an_entry_is_kept_as_long_as_the_game_can_reach_its_status(
     status: GameStatus, of_entry: GameStatus
 ) -> None:
     game = game_at(status)
-    for owner in (HOST.id, RESERVED.id, lobby(), lobby("parade")):
+    for owner in (HOST.id, lobby(), lobby("parade")):
         can = can_become_true(Entry(owner, of_entry), CURSOR, game, NOW)
         assert can == (of_entry in REACHABLE[status])
         assert can_become_true(Entry(owner, ALL), CURSOR, game, NOW)
@@ -274,7 +274,7 @@ def test_the_unfinished_games_of_each_player_are_those_it_plays_hosts_or_is_expe
     played = worker.seated(ada, bob)
     hosted = worker.create(bob)
     worker.clock.advance(1)
-    expected = worker.create(ada, players=[None, bob.player_id])
+    expected = worker.create(ada, reserved_seats=[{"seat": 1, "player_id": bob.player_id}])
     ended = worker.create(bob)
     worker.cancel(bob, ended)
     players = [ada.player_id, bob.player_id, eve.player_id]
@@ -293,7 +293,7 @@ def test_a_damaged_index_counts_as_empty_and_a_failing_server_does_not(
     played = worker.seated(ada, bob)
     worker.client.values[f"index:{{{ada.player_id}}}:open".encode()] = b"text"
     away = RedisConnectionError("away")
-    worker.client.failures[f"index:{{{bob.player_id}}}:open"] = away
+    worker.client.failures[f"index:{{invited:{bob.player_id}}}:open"] = away
     players = [ada.player_id, bob.player_id]
     assert worker.indexes.unfinished(players, 10) == [{played}, away]
 
