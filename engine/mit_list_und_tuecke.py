@@ -832,9 +832,9 @@ def keep(winnings: Winnings, colors: tuple[Color, ...]) -> Winnings:
 def end_round(state: State, early: bool) -> Outcome[State]:
     """Score the round; the next seat deals the next round, or the game is over."""
     counts = tuple([counts_of(winnings) for winnings in state.winnings])
-    scores = tuple([points(of_seat) for of_seat in counts])
-    scored = Told(RoundScored(state.round, early, scores, counts))
-    round_scores = (*state.round_scores, tuple(map(round_score, counts)))
+    scores = tuple([round_score(of_seat) for of_seat in counts])
+    scored = Told(RoundScored(state.round, early, points_by_seat(scores), counts))
+    round_scores = (*state.round_scores, scores)
     if not state.later_rounds:
         return replace(state, phase=Phase.FINISHED, round_scores=round_scores), (scored,)
     started, told = start_round(
@@ -875,6 +875,11 @@ def points(counts: Counts) -> int:
 def round_score(counts: Counts) -> MitListRoundScore:
     """Return the points of a seat in a round, with the numbers of cards that they come from."""
     return MitListRoundScore(counts.largest, counts.second, counts.rest, points(counts))
+
+
+def points_by_seat(scores: tuple[MitListRoundScore, ...]) -> tuple[int, ...]:
+    """Return the points of each seat in a round."""
+    return tuple([score.points for score in scores])
 
 
 def totals(state: State) -> tuple[int, ...]:
@@ -918,9 +923,7 @@ def view(state: State, seat: Seat | None) -> MitListTable:
             [face_down_seen(winnings, state.open_piles) for winnings in state.winnings]
         ),
         kept=tuple([winnings.kept or () for winnings in state.winnings]),
-        round_scores=tuple(
-            [tuple([score.points for score in scores]) for scores in state.round_scores]
-        ),
+        round_scores=tuple([points_by_seat(scores) for scores in state.round_scores]),
         standing=totals(state),
     )
 

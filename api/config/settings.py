@@ -204,8 +204,8 @@ class Settings:
     )
     unused_player_minutes: float = _setting(
         60.0,
-        _number(1, 60),
-        "Minutes that a new player is kept while it is in no game.",
+        _number(1, 43_200),
+        "Minutes that a player who was never in a game is kept after the last use of its token.",
     )
     ticket_hours: float = _setting(
         12.0,

@@ -80,9 +80,9 @@ class Player(Struct, frozen=True):
 class Account(Struct, frozen=True):
     """A player with the hashes of its tokens.
 
-    `next_token` was issued at `next_token_at` and has not been used. `kept_at` is when the
-    account's time to live was last renewed, 0 for a player who never was in a game. `seen_at` is
-    when the player was last seen, to within `api.model.retention.SEEN_MS`.
+    `next_token` was issued at `next_token_at` and has not been used. `kept_at` is when a game last
+    extended the account's time to live, 0 for a player who never was in a game. `seen_at` is when
+    the player was last seen, to within `api.model.retention.SEEN_MS`.
     """
 
     player: Player
@@ -97,13 +97,17 @@ class SeatRecord(Struct, frozen=True):
     """A seat: its player, the level of the house that plays for it, the player it is reserved for.
 
     A player who leaves during the game keeps the seat, and the house plays for it; `times_left`
-    counts how often that happened.
+    counts how often that happened. `missed_turns` counts the turns in a row in which the
+    clock acted for the player. `taken_at` is the version of the game in which the player took the
+    seat, 0 if unknown.
     """
 
     player: Player | None = None
     house: str | None = None
     reserved_for: Player | None = None
     times_left: int = 0
+    missed_turns: Count = 0
+    taken_at: Count = 0
 
     @property
     def is_free(self) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from api.model.game import CANCELLED, ENDED, PLAYING, Game
+from api.model.game import CANCELLED, ENDED, PLAYING, Account, Game
 
 MINUTE_MS = 60 * 1000
 HOUR_MS = 60 * MINUTE_MS
@@ -63,6 +63,10 @@ class Retention:
             request=int(idempotency_hours * HOUR_MS),
             ticket=int(ticket_hours * HOUR_MS),
         )
+
+    def of_player(self, account: Account) -> int:
+        """Return for how long a player is kept at least if its token is not used again."""
+        return self.player if account.kept_at else self.unused_player
 
     @property
     def ended(self) -> int:

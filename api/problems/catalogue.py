@@ -62,14 +62,14 @@ CATALOGUE: dict[str, ProblemType] = {
     "not_host": ProblemType(
         403,
         "Only the host may do this",
-        "Only the player who created a game may start it early or cancel it.",
+        "Only the host of a game may start it early or cancel it: its creator, or if that player has left, the player who sat down next.",
         "Leave this to the host, whom the game's 'host' names. A game also starts by itself when its last seat is taken.",
     ),
     "not_seated": ProblemType(
         403,
         "You have no seat in this game",
         "Moves, legal moves and a rematch are for the game's players, and this token belongs to a player without a seat. You may have sent the token of another player of yours.",
-        "Check the token: GET /v1/me returns its player. If it is the right one, join the game while it is open.",
+        "Check the token: GET /v1/me returns its player. If it is the right one, join the game: while it is open, or to take your seat back from the house.",
     ),
     # 404
     "not_found": ProblemType(

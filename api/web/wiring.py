@@ -58,7 +58,7 @@ def make_services(settings: Settings) -> Services:
     players = Players(store, retention)
     indexes = Indexes(client, store, retention)
     transactions = Transactions(store, indexes, players, retention)
-    queries = Queries(store, indexes, players)
+    queries = Queries(transactions, store, indexes, players)
     turns = TurnQueries(transactions, store, indexes, players)
     hub = Hub(store, indexes, transactions, news)
     on_stop(hub.stop)

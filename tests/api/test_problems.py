@@ -385,6 +385,8 @@ def test_a_body_where_none_is_expected_does_no_harm(ada: Client) -> None:
 
 # --- Names from strangers ------------------------------------------------------------------
 
+ENGLAND = "\U0001f3f4\U000e0067\U000e0062\U000e0065\U000e006e\U000e0067\U000e007f"
+
 
 @pytest.mark.parametrize(
     "name",
@@ -398,6 +400,10 @@ def test_a_body_where_none_is_expected_does_no_harm(ada: Client) -> None:
         '"a\\u202eb"',
         '"a\\u2066b"',
         '"a\\u2028b"',
+        '"a\\u200eb"',
+        '"\\u200f"',
+        json.dumps("a\U000e0067\U000e007f"),  # tags that follow no flag
+        json.dumps("\U0001f3f4\U000e0067"),  # a flag without an end
         json.dumps("x" * 41),
         "7",
         "null",
@@ -420,6 +426,10 @@ def test_a_name_that_is_none_is_refused_with_a_pointer(stranger: Client, name: s
         ("  Zoë  ", "Zoë"),
         ("王さん 🎲", "王さん 🎲"),
         ('<b>"&', '<b>"&'),
+        (f"Zoë {ENGLAND}", f"Zoë {ENGLAND}"),
+        (ENGLAND, ENGLAND),
+        ("דנה\u200f", "דנה"),
+        ("\u200e Zoë\u200e \u061c", "Zoë"),
     ],
 )
 def test_a_name_is_kept_as_people_read_it(stranger: Client, name: str, kept: str) -> None:

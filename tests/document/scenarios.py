@@ -77,7 +77,7 @@ def tables(stranger: Caller) -> None:
         ),
         options={"expert": True, "countdown_seconds": 10},
         visibility="private",
-        players=[None, bob.id, eve.id],
+        reserved_seats=[{"seat": 1, "player_id": bob.id}, {"seat": 2, "player_id": eve.id}],
         house=["careful"],
         turn_seconds=3600,
     )
@@ -99,8 +99,17 @@ def tables(stranger: Caller) -> None:
     stranger.send(
         "GET", "/v1/games?status=open&limit=2", show=("lobby", "Two of the games that are open.")
     )
+    stranger.send(
+        "GET",
+        "/v1/games?ruleset=tea-time&seat_count=3&free_seats=true&limit=2",
+        show=("free_seats", "Games of Tea Time for three that a player can still join."),
+    )
     stranger.refused("invalid_request", "GET", "/v1/games?limit=1000", summary="Too many.")
-    bob.send("GET", "/v1/me/games", show=("reserved", "A game with a seat reserved for me."))
+    bob.send(
+        "GET",
+        "/v1/me/games?status=invited",
+        show=("invited", "A game with a seat reserved for me."),
+    )
     bob.refused("invalid_request", "GET", "/v1/me/games?cursor=x", summary="No such cursor.")
     bob.refused("game_not_found", "GET", "/v1/games/0123456789abcdef0123456789abcdef")
     eve.game(plain["id"], show=("open", "A game before its start."))
@@ -326,6 +335,14 @@ def a_game_of_mit_list_und_tuecke(stranger: Caller) -> None:
 
 def who_comes_and_goes(stranger: Caller) -> None:
     ada, bob, eve = (stranger.new_player(name) for name in ("Ada", "Bob", "Eve"))
+    passed_on = ada.create("parade", 3)
+    bob.join(passed_on["id"])
+    ada.send(
+        "DELETE",
+        f"/v1/games/{passed_on['id']}/seats/me",
+        show=("host_leaves", "The host leaves, and the player who sat down next is host."),
+    )
+
     game_id = ada.create("parade", 3, turn_seconds=5)["id"]
     path = f"/v1/games/{game_id}"
     bob.join(game_id)

@@ -52,8 +52,8 @@ WHERE_MORE_IS_ASKED: dict[str, tuple[str, ...]] = {
         r"#/seat_count",
         r"#/options.*",
         r"#/house.*",
-        # Players must exist, and be no more than the seats.
-        r"#/players.*",
+        # Each seat and each player once, and both must exist.
+        r"#/reserved_seats.*",
     ),
     # As many seats as this game has.
     "joinGame": (r"#/seat",),

@@ -75,7 +75,7 @@ class MemoryWorker:
         self.tables = Tables(self.transactions, NO_SEAT_LIMITS)
         self.creation = GameCreation(self.transactions, self.tables)
         self.moves = Moves(self.transactions)
-        self.queries = Queries(self.store, self.indexes, self.players)
+        self.queries = Queries(self.transactions, self.store, self.indexes, self.players)
         self.turns = TurnQueries(self.transactions, self.store, self.indexes, self.players)
         self.hub = Hub(self.store, self.indexes, self.transactions, self.nodes)
         self.quota = quota or Quota(1000, 1000, 1000)

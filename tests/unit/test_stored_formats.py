@@ -1,5 +1,6 @@
 """The format of stored games: games of 0.1 are converted, and a pinned worker goes on with them."""
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -24,7 +25,7 @@ from tests.support.earlier_releases import (
     with_illegal_move,
 )
 from tests.support.fake_clock import FakeClock
-from tests.support.memory_worker import MemoryWorker
+from tests.support.memory_worker import MemoryWorker, matches_anything
 
 GAMES = {f"{each.name}, {each.commit}": each for each in earlier_games()}
 EVERY_GAME = pytest.mark.parametrize("game", GAMES.values(), ids=GAMES)
@@ -119,6 +120,39 @@ def test_a_converted_history_has_the_same_items(worker: MemoryWorker, game: Earl
 def version_id(item: Any) -> str:
     found: str = item.get("version_id", "")
     return found
+
+
+@pytest.mark.parametrize(("host_leaves", "cause"), [(False, "start"), (True, "left")])
+def test_a_seat_that_0_1_handed_over_tells_why(
+    pinned: MemoryWorker,
+    worker: MemoryWorker,
+    ada: Credentials,
+    bob: Credentials,
+    host_leaves: bool,
+    cause: str,
+) -> None:
+    game_id = pinned.create(ada, 3)
+    pinned.join(bob, game_id)
+    pinned.tables.start(ada, game_id, matches_anything)
+    if host_leaves:
+        pinned.leave(ada, game_id)
+    history = pinned.client.values[f"game:{{{game_id}}}:items".encode()]
+    of_0_1 = [re.sub(rb',"cause":"[a-z]+"', b"", each) for each in history]
+    assert of_0_1 != history
+    history[:] = of_0_1
+    found = read(worker, game_id).game
+    events = [
+        event
+        for item in worker.store.history(found, 1, found.version)
+        for event in msgspec.json.decode(item.told)
+        if event["type"] == "seat_handed_over"
+    ]
+    assert events[-1] == {
+        "type": "seat_handed_over",
+        "seat": 0 if host_leaves else 2,
+        "house": "careful",
+        "cause": cause,
+    }
 
 
 @EVERY_GAME

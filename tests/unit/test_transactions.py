@@ -61,7 +61,9 @@ def test_a_caller_without_a_token_sees_public_games_where_that_is_allowed(
 def test_a_private_game_exists_for_its_members_and_for_callers_that_are_admitted(
     worker: MemoryWorker, ada: Credentials, bob: Credentials, eve: Credentials
 ) -> None:
-    game_id = worker.create(ada, 3, visibility="private", players=[None, bob.player_id])
+    game_id = worker.create(
+        ada, 3, visibility="private", reserved_seats=[{"seat": 1, "player_id": bob.player_id}]
+    )
     load = worker.transactions.load
     assert load(ada, game_id).game.id == load(bob, game_id).game.id == game_id
     with refused("game_not_found"):
@@ -269,6 +271,25 @@ def test_a_move_that_was_played_before_needs_to_match_nothing(
         worker.moves.play(mover, game_id, loaded.game.turn + 1, move, lambda tag: False)
 
 
+def test_a_move_that_was_played_before_is_answered_while_a_full_store_leaves_the_game_due(
+    worker: MemoryWorker, ada: Credentials, bob: Credentials, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    game_id = worker.seated(ada, bob, turn_seconds=60)
+    mover = worker.mover((ada, bob), game_id)
+    loaded = worker.load(mover, game_id)
+    move = worker.moves.list_legal(loaded, previews=False).moves[0]
+    assert loaded.game.turn is not None
+    args = (mover, game_id, loaded.game.turn, move, matches_anything)
+    first = worker.moves.play(*args)
+    worker.clock.advance(60)
+    full_store(worker, monkeypatch)
+    again = worker.moves.play(*args)
+    assert again.items == first.items
+    assert again.loaded.game == first.loaded.game
+    with pytest.raises(OutOfMemoryError):
+        worker.moves.play(mover, game_id, loaded.game.turn + 1, move, matches_anything)
+
+
 def test_nothing_is_committed_where_nothing_is_to_change(
     worker: MemoryWorker, ada: Credentials, bob: Credentials
 ) -> None:
@@ -337,7 +358,7 @@ def test_a_new_player_of_a_game_is_notified(
     monkeypatch.setattr(
         worker.store, "announce", lambda ids: told.append(set(ids)) or announce(ids)
     )
-    game_id = worker.create(ada, 3, players=[None, bob.player_id])
+    game_id = worker.create(ada, 3, reserved_seats=[{"seat": 1, "player_id": bob.player_id}])
     worker.join(bob, game_id)
     worker.join(eve, game_id)
     worker.move((ada, bob, eve), game_id)

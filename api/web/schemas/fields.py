@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import re
 import unicodedata
 from collections.abc import Mapping
 from enum import Enum
@@ -79,7 +80,10 @@ class Text(fields.String):
 
 
 class Name(Text):
-    """A displayed name, normalised (NFC), without control, format or only invisible characters."""
+    """A displayed name, normalised (NFC), without control, format or only invisible characters.
+
+    White space and marks of direction at its ends are removed: clients add them unseen.
+    """
 
     MAX_LENGTH = MAX_NAME_LENGTH
     MAX_INPUT_LENGTH = 4 * MAX_LENGTH
@@ -88,6 +92,11 @@ class Name(Text):
     REFUSED = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
     JOINERS = frozenset("\u200c\u200d")
     """Format characters that some scripts and emoji need; all others are refused."""
+
+    FLAG = re.compile("\U0001f3f4[\U000e0030-\U000e0039\U000e0061-\U000e007a]{1,30}\U000e007f")
+    """An emoji of a flag, as England's: a black flag and a region, in tag characters."""
+
+    ENDS = re.compile(r"^[\s\u061c\u200e\u200f]+|[\s\u061c\u200e\u200f]+\Z")
 
     INVISIBLE = frozenset({"Cf", "Mn", "Me", "Zs"})
     BLANK_LETTERS = frozenset("\u115f\u1160\u2800\u3164\uffa0")
@@ -102,8 +111,8 @@ class Name(Text):
             raise ValidationError(
                 f"The name has {len(text)} characters; at most {self.MAX_LENGTH} are allowed."
             )
-        name = unicodedata.normalize("NFC", text).strip()
-        for character in name:
+        name = self.ENDS.sub("", unicodedata.normalize("NFC", text))
+        for character in self.FLAG.sub("", name):
             if unicodedata.category(character) in self.REFUSED and character not in self.JOINERS:
                 raise ValidationError("Control characters are not allowed.")
         if name and all(self._is_invisible(character) for character in name):

@@ -7,6 +7,7 @@ from typing import Any
 
 from marshmallow import Schema, ValidationError, fields, validate
 
+from api.games.queries import OwnGamesStatus
 from api.live import MAX_WAIT_SECONDS
 from api.model.game import MAX_TURN_SECONDS, MIN_TURN_SECONDS, GameStatus, Visibility
 from api.model.members import PLAYER_ID
@@ -29,6 +30,19 @@ from engine.published import MAX_SEATS, MIN_SEATS, PUBLISHED_AS
 
 MAX_TURNS_CURSOR = 3000
 """Longer than a cursor with the marks of the most games that it can remember."""
+
+
+class ReservedSeatSchema(BodySchema):
+    """A seat that only one player may take."""
+
+    seat = seat("The seat's number.", required=True)
+    player_id = Text(
+        required=True,
+        validate=validate.Length(max=64),
+        metadata=described(
+            "The id of the player for whom it is reserved.", **{PUBLISHED_AS: PLAYER_ID}
+        ),
+    )
 
 
 class NewGameBodySchema(BodySchema):
@@ -64,12 +78,12 @@ class NewGameBodySchema(BodySchema):
             "Absent means no house players; at least one seat must be left for a player."
         ),
     )
-    players = List(
-        Text(allow_none=True, validate=validate.Length(max=64), metadata={PUBLISHED_AS: PLAYER_ID}),
+    reserved_seats = List(
+        fields.Nested(ReservedSeatSchema),
         validate=validate.Length(max=MAX_SEATS),
         metadata=described(
-            "By seat: the id of the player for whom the seat is reserved; null if any player may "
-            "take it, as for the seats after the end of the list."
+            "The seats that are reserved for certain players; any player may take the other seats. "
+            "Absent means none."
         ),
     )
     turn_seconds = Integer(
@@ -112,7 +126,6 @@ class MoveBodySchema(BodySchema):
 class PageQuerySchema(Schema):
     """A page of a list."""
 
-    status = Choice(GameStatus, metadata=described("Only games with this status."))
     cursor = Text(
         validate=validate.Length(max=100),
         metadata=described(
@@ -127,10 +140,34 @@ class PageQuerySchema(Schema):
     )
 
 
+class OwnGamesQuerySchema(PageQuerySchema):
+    """A page of the caller's games."""
+
+    status = Choice(
+        OwnGamesStatus,
+        metadata=described(
+            "Only games with this status; `invited`: the open games in which a seat is only "
+            "reserved for you."
+        ),
+    )
+
+
 class LobbyQuerySchema(PageQuerySchema):
     """A page of the public games."""
 
+    status = Choice(GameStatus, metadata=described("Only games with this status."))
     ruleset = Text(metadata=described("Only games of this ruleset.", examples=["parade"]))
+    seat_count = QueryInteger(
+        validate=validate.Range(min=MIN_SEATS, max=MAX_SEATS),
+        metadata=described("Only games with this number of seats.", examples=[4]),
+    )
+    free_seats = QueryBoolean(
+        load_default=False,
+        metadata=described(
+            "If true, only open games with a free seat that is not reserved for another player.",
+            examples=[True],
+        ),
+    )
 
 
 def wait() -> QueryInteger:

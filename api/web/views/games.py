@@ -10,7 +10,7 @@ from flask import Response, request, url_for
 from api.config.rate_policies import GAMES, GAMES_DAILY, GAMES_HERE, SEATS, SEATS_DAILY
 from api.games.answers import GameAnswer, GamePage, GameRecord, PresenceAnswer
 from api.games.creation import NewGame
-from api.games.queries import require_record
+from api.games.queries import LobbyFilter, require_record
 from api.games.transactions import LoadedGame
 from api.problems.problem import FieldError, Problem
 from api.web.openapi.blueprint import TOKEN_OPTIONAL, Blueprint
@@ -102,18 +102,13 @@ def create_game(body: NewGame) -> Response:
 def list_games(query: dict[str, Any]) -> Response:
     """List the public games, newest first
 
-    Each game is as it was when it was last read or played: a deadline that has passed since then
-    takes effect when the game itself is read.
+    A page may have fewer games than the limit, even none, and still a `next`: follow it.
+    A deadline that has passed takes effect before a game is listed. One request does that for at
+    most four games; the others are listed as they are until a later request.
     """
-    return answer(
-        services().queries.public_games(
-            credentials(),
-            query.get("status"),
-            query.get("ruleset"),
-            query.get("cursor"),
-            query["limit"],
-        )
-    )
+    cursor, limit = query.pop("cursor", None), query.pop("limit")
+    wanted = LobbyFilter(**query)
+    return answer(services().queries.public_games(credentials(), wanted, cursor, limit))
 
 
 @blueprint.get("/<game_id>", parameters=[GAME_ID])
@@ -177,7 +172,8 @@ def join_game(body: dict[str, Any], game_id: str) -> Response:
     """Take a seat
 
     Any free seat, or the requested one. The last seat taken starts the game. After the start, a
-    player can only take its own seat back from the house. Joining again returns the current game.
+    player can only take its own seat back from the house, which plays for a player who has left, or
+    for whom the clock moved in two turns in a row. Joining again returns the current game.
     """
     tables = services().tables
     seat, invite = body.get("seat"), body.get("invite")
@@ -192,9 +188,10 @@ def join_game(body: dict[str, Any], game_id: str) -> Response:
 def leave_game(game_id: str) -> Response:
     """Leave a game
 
-    Before the start, this frees the caller's seat, or the seat reserved for the caller. After the
-    start, the house plays for the caller, who can take the seat back by joining; when the last
-    person leaves, the game is cancelled. Leaving again returns the current game.
+    Before the start, this frees the caller's seat, or the seat reserved for the caller; when the
+    host leaves its seat, the player who sat down next becomes host. After the start, the house
+    plays for the caller, who can take the seat back by joining. When the last person leaves, the
+    game is cancelled. Leaving again returns the current game.
     """
     return game(services().tables.leave(credentials(), game_id, if_match))
 
@@ -262,7 +259,7 @@ def rematch_game(game_id: str) -> Response:
 
     For the players of a game that has ended. The first call creates the new game, with each seat
     reserved for its player, and takes the caller's seat; later calls take a seat in it. The other
-    players find it among their games, and in the old game's `rematch`.
+    players find it among their invitations (listMyGames), and in the old game's `rematch`.
     """
     found, is_new = services().creation.rematch(credentials(), game_id)
     location = url_for("games.get_game", game_id=found.game.id)

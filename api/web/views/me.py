@@ -7,25 +7,24 @@ from typing import Any
 from flask import Response
 
 from api.config.rate_policies import POLLS, TOKENS
-from api.games.answers import GamePage, TokenAnswer, TurnsAnswer
-from api.model.game import Player
+from api.games.answers import GamePage, OwnPlayer, TokenAnswer, TurnsAnswer
 from api.web.openapi.blueprint import Blueprint
 from api.web.openapi.components import MAY_BE_CROWDED
 from api.web.responses import answer, credentials, retry_later, services
-from api.web.schemas.games import PageQuerySchema, TurnsQuerySchema
+from api.web.schemas.games import OwnGamesQuerySchema, TurnsQuerySchema
 
 blueprint = Blueprint("me", __name__, url_prefix="/v1/me")
 
 
 @blueprint.get("")
 @blueprint.operation("getMe")
-@blueprint.response(200, Player)
+@blueprint.response(200, OwnPlayer)
 def get_me() -> Response:
     """Get my player
 
-    The player that the token belongs to, as other players see it.
+    The player that the token belongs to, as other players see it, and until when it is kept.
     """
-    return answer(services().players.caller(credentials()))
+    return answer(services().players.own(credentials()))
 
 
 @blueprint.post("/token")
@@ -43,12 +42,14 @@ def rotate_token() -> Response:
 
 @blueprint.get("/games")
 @blueprint.operation("listMyGames", "invalid_request")
-@blueprint.arguments(PageQuerySchema, location="query")
+@blueprint.arguments(OwnGamesQuerySchema, location="query")
 @blueprint.response(200, GamePage)
 def list_my_games(query: dict[str, Any]) -> Response:
     """List my games
 
-    The games that the caller hosts, has a seat in, or has a reserved seat in, newest first.
+    The games that the caller hosts or has a seat in, newest first. With `status=invited`, the open
+    games in which a seat is only reserved for the caller: the newest 100. A deadline that has
+    passed takes effect before a game is listed, as in listGames.
     """
     return answer(
         services().queries.own_games(
