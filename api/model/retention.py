@@ -41,29 +41,6 @@ class Retention:
     request: int
     ticket: int
 
-    @classmethod
-    def of_periods(
-        cls,
-        *,
-        player_days: float,
-        unused_player_minutes: float,
-        open_game_days: float,
-        finished_game_days: float,
-        cancelled_game_hours: float,
-        idempotency_hours: float,
-        ticket_hours: float,
-    ) -> Retention:
-        """Return the times to live for these periods, named like the settings."""
-        return cls(
-            player=int(player_days * DAY_MS),
-            unused_player=int(unused_player_minutes * MINUTE_MS),
-            unfinished=int(open_game_days * DAY_MS),
-            finished=int(finished_game_days * DAY_MS),
-            cancelled=int(cancelled_game_hours * HOUR_MS),
-            request=int(idempotency_hours * HOUR_MS),
-            ticket=int(ticket_hours * HOUR_MS),
-        )
-
     @property
     def ended(self) -> int:
         """The longest time to live of a game that has ended."""

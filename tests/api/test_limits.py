@@ -12,7 +12,15 @@ import pytest
 from redis import RedisError
 
 from api import create_app
-from api.config.rate_policies import FAILURES, PLAYERS, POLICIES, READS, Policy, read_policies
+from api.config.rate_policies import (
+    FAILURES,
+    PLAYERS,
+    POLICIES,
+    READS,
+    SITTINGS,
+    Policy,
+    read_policies,
+)
 from api.config.settings import Settings
 from api.ratelimit.limiter import Limiter
 from api.storage.connect import connect
@@ -115,7 +123,7 @@ def test_the_readme_lists_every_limit_with_its_default() -> None:
     rows = re.findall(r"^\| `([a-z-]+)` \| ([0-9]+/[a-z]+) \| (.*?) \|", readme, re.MULTILINE)
 
     def of_whom(policy: Policy) -> str:
-        if policy.by_game:
+        if policy.name == SITTINGS:
             return "game"
         return "address" if policy.by_address else "token, else address"
 
