@@ -17,7 +17,7 @@ from api.games.progress import Progress
 from api.games.representations import game_answer, item_answers, legal_moves
 from api.games.transactions import LoadedGame, Precondition, Transactions
 from api.model.game import ENDED, OPEN, HistoryItem
-from api.observability.context import note_repeated_move
+from api.observability.context import current
 from api.problems.problem import FieldError, Problem
 from api.storage.games import Change
 from engine.registry import RULESETS
@@ -123,7 +123,7 @@ class Moves:
         if loaded.game.version < last:
             # The move was committed between the read of the game and that of the earlier moves.
             loaded = self.transactions.load(credentials, loaded.game.id)
-        note_repeated_move()
+        current().is_repeated_move = True
         return PlayedMove(loaded, items)
 
 

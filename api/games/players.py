@@ -23,7 +23,7 @@ from redis import ResponseError
 from api.games.answers import PlayerWithToken, TokenAnswer
 from api.model.game import Account, Player, digest
 from api.model.retention import OLD_TOKEN_MS, SEEN_MS, Retention
-from api.observability.context import note_player
+from api.observability.context import current
 from api.problems.problem import Problem
 from api.storage.errors import count_failure, unless_full
 from api.storage.players import TokenOffer
@@ -125,7 +125,7 @@ class Players:
         else:
             raise Problem("invalid_token")
         self._renew(account, reading.now)
-        note_player(account.player.id)
+        current().player = account.player.id
         return account.player
 
     def _promote(self, account: Account, token: str) -> None:

@@ -20,7 +20,7 @@ from api.games.progress import is_due
 from api.games.transactions import FULL_SECONDS, Transactions
 from api.live.topics import IN_FLIGHT_MS, GameTopic, PlayerTopic, SharedSnapshot, Topic, Waiter
 from api.model.game import Game
-from api.observability.context import note_wait
+from api.observability.context import current
 from api.observability.logger import log
 from api.storage.errors import Unreadable, count_failure, is_full, log_unreadable
 from api.storage.games import Snapshot, game_channel
@@ -94,7 +94,7 @@ class Hub:
         if not self._greenlets:
             tasks = (self._subscriptions.run, self._read_stale_games, self._recheck_for_ever)
             self._greenlets = [gevent.spawn(task) for task in tasks]
-        note_wait()
+        current().has_waited = True
         waiter = Waiter(self.waiters)
         if self.is_stopping:
             waiter.stop()

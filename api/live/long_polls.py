@@ -26,7 +26,7 @@ from api.live.hub import PAUSE_SECONDS, RECHECK_SECONDS, Hub
 from api.live.quota import Quota
 from api.live.topics import PlayerTopic, SharedSnapshot, Waiter
 from api.model.game import ENDED, Game
-from api.observability.context import note_time
+from api.observability.context import current
 from api.problems.problem import Problem
 from api.storage.errors import Unreadable
 from api.storage.games import StoredGame
@@ -142,7 +142,7 @@ class LongPolls:
 
     def _loaded_now(self, loaded: LoadedGame, stored: StoredGame) -> LoadedGame:
         now = max(self.hub.now(), loaded.now)
-        note_time(now)
+        current().store_time = now
         return LoadedGame(now, loaded.caller, stored)
 
     def until_changed(self, loaded: LoadedGame, seconds: int) -> Polled:
@@ -207,12 +207,12 @@ class LongPolls:
                 with suppress(RedisError):
                     last = self._read_turns(credentials, since)
                 polled = self._polled(last)
-                note_time(max(self.hub.now(), last.now))
+                current().store_time = max(self.hub.now(), last.now)
                 return polled
 
     def _polled(self, turns: Turns, *, is_over_quota: bool = False) -> PolledTurns:
         """Return the result of a poll. The turns may have been read for another request."""
-        note_time(turns.now)
+        current().store_time = turns.now
         return PolledTurns(turns.rendered, is_over_quota)
 
     def _read_turns(self, credentials: Credentials | None, since: str | None) -> Turns:

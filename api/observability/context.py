@@ -93,9 +93,12 @@ class RequestContext:
 _current: ContextVar[RequestContext | None] = ContextVar("request", default=None)
 
 
-def current() -> RequestContext | None:
-    """Return the context of the request that is being answered, None outside of a request."""
-    return _current.get()
+def current() -> RequestContext:
+    """Return the context of the request that is being answered.
+
+    Outside of a request, return an empty context that nothing else reads. It has no id.
+    """
+    return _current.get() or RequestContext("", "")
 
 
 def begin(given_id: str | None, method: str, address: str) -> RequestContext:
@@ -113,39 +116,3 @@ def begin(given_id: str | None, method: str, address: str) -> RequestContext:
 def end() -> None:
     """End the request: later log lines of this greenlet belong to no request."""
     _current.set(None)
-
-
-def caller_address() -> str:
-    """Return the caller's address, `LOCAL` outside of a request."""
-    context = _current.get()
-    return LOCAL if context is None else context.address
-
-
-def note_player(player_id: str) -> None:
-    """Note the player whose token the request proved."""
-    if (context := _current.get()) is not None:
-        context.player = player_id
-
-
-def note_wait() -> None:
-    """Note that the request waits for an event."""
-    if (context := _current.get()) is not None:
-        context.has_waited = True
-
-
-def note_time(milliseconds: int) -> None:
-    """Note the store's time (ms since 1970) as it was last read."""
-    if (context := _current.get()) is not None:
-        context.store_time = milliseconds
-
-
-def note_repeated_move() -> None:
-    """Note that an earlier request has played this move."""
-    if (context := _current.get()) is not None:
-        context.is_repeated_move = True
-
-
-def note_standing(standing: Any) -> None:
-    """Note a `Standing` that the answer is to tell."""
-    if (context := _current.get()) is not None:
-        context.tell(standing)

@@ -37,14 +37,15 @@ def _message(record: logging.LogRecord) -> str:
 def _facts(record: logging.LogRecord) -> dict[str, Any]:
     """Return the fields of a record beside its message: of the request, and those it was given."""
     facts: dict[str, Any] = {}
-    if (trace := context.current()) is not None:
-        facts["request_id"] = trace.id
-        facts["method"] = trace.known_method
-        facts["route"] = trace.route
-        if trace.game is not None:
-            facts["game"] = trace.game
-        if trace.player is not None:
-            facts["player"] = trace.player
+    request = context.current()
+    if request.id:
+        facts["request_id"] = request.id
+        facts["method"] = request.known_method
+        facts["route"] = request.route
+        if request.game is not None:
+            facts["game"] = request.game
+        if request.player is not None:
+            facts["player"] = request.player
     facts.update(getattr(record, "facts", {}))
     return facts
 

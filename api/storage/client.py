@@ -29,7 +29,7 @@ from redis import RedisError, ResponseError
 from redis.connection import ConnectionInterface, ConnectionPool
 from redis.exceptions import NoScriptError
 
-from api.observability.context import caller_address
+from api.observability.context import current
 from api.storage.coalescing import Batcher, CallerLimits
 from api.storage.errors import UNREACHABLE, NotReplicated, PoolExhausted, raise_errors
 
@@ -139,7 +139,7 @@ class FairClient:
     @contextmanager
     def _slot(self) -> Iterator[None]:
         began = time.monotonic()
-        with self._limits.of(caller_address()):
+        with self._limits.of(current().address):
             if self._failed_at > began:
                 # Fail fast: the server went down while this request was queued.
                 raise type(self._failure)(*self._failure.args)

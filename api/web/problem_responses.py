@@ -63,8 +63,7 @@ def register_error_handlers(app: Flask) -> None:
 
 def problem_response(problem: Problem) -> Response:
     """Return the response that tells of a problem."""
-    if (request_context := context.current()) is not None:
-        request_context.problem = problem.code
+    context.current().problem = problem.code
     headers = dict(problem.headers)
     if problem.status in (HTTPStatus.SERVICE_UNAVAILABLE, HTTPStatus.TOO_MANY_REQUESTS):
         headers.setdefault("Retry-After", str(RETRY_AFTER_SECONDS))

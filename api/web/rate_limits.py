@@ -99,7 +99,7 @@ class RateLimits:
             Problem: ``too_many_requests``; ``invalid_token`` from an address with too many
                 failures; ``headers_too_large``.
         """
-        request, request_context = current_request(), _current_context()
+        request, request_context = current_request(), context.current()
         note_route(request, request_context)
         request_context.limits = _limits(request)
         if request_context.limits:
@@ -121,7 +121,7 @@ class RateLimits:
 
     def add_headers(self, response: Response) -> Response:
         """Count the outcome, and add the rate limit headers. Runs after the view."""
-        request_context = _current_context()
+        request_context = context.current()
         if not request_context.limits:
             return response
         over = self._count_outcome(request_context)
@@ -202,13 +202,6 @@ def _limits(request: Request) -> Sequence[str]:
     if request.endpoint is None or request.method == "OPTIONS":
         return ()
     return getattr(current_app.view_functions[request.endpoint], "limits", ())
-
-
-def _current_context() -> RequestContext:
-    """Return the request context, which the middleware has begun."""
-    request_context = context.current()
-    assert request_context is not None
-    return request_context
 
 
 def _is_over(standing: Standing | None) -> bool:
