@@ -17,7 +17,7 @@ from api.games.starting import start_if_full
 from api.games.tables import Tables
 from api.games.transactions import MAX_ATTEMPTS, LoadedGame, Transactions, apply_change
 from api.model.events import BY_PLAYER, SeatTaken
-from api.model.game import CANCELLED, ENDED, PRIVATE, PUBLIC, Game, Player, SeatRecord, digest, raw
+from api.model.game import CANCELLED, PRIVATE, PUBLIC, Game, Player, SeatRecord, digest, raw
 from api.problems.problem import Problem, invalid
 from api.storage.games import Change, StoredGame
 from api.storage.players import Creation
@@ -171,7 +171,7 @@ class GameCreation:
             game, caller = loaded.game, loaded.caller
             if caller is None or caller.id not in game.players():
                 raise Problem("not_seated")
-            if game.status not in ENDED or game.started_at is None:
+            if not game.has_ended or game.started_at is None:
                 raise Problem("game_not_over")
             if game.rematch is not None and not self._is_cancelled(game.rematch):
                 return None

@@ -16,7 +16,7 @@ from api.games.players import Credentials
 from api.games.progress import Progress
 from api.games.representations import game_answer, item_answers, legal_moves
 from api.games.transactions import LoadedGame, Precondition, Transactions
-from api.model.game import ENDED, OPEN, HistoryItem
+from api.model.game import OPEN, HistoryItem
 from api.observability.context import current
 from api.problems.problem import FieldError, Problem
 from api.storage.games import Change
@@ -44,12 +44,8 @@ class Moves:
         self.transactions = transactions
         self.store = transactions.store
 
-    def list_legal(self, loaded: LoadedGame, previews: bool) -> LegalMovesAnswer:
-        """Return the legal moves of the caller's seat, with previews of their outcomes if asked.
-
-        Raises `Problem` (``not_seated``).
-        """
-        seat = require_seat(loaded)
+    def list_legal(self, loaded: LoadedGame, seat: Seat, previews: bool) -> LegalMovesAnswer:
+        """Return the legal moves of a seat, with previews of their outcomes if asked."""
         state = loaded.stored.position
         moves = legal_moves(loaded.game, state, seat)
         shown = None
@@ -146,7 +142,7 @@ def _outcome_of(loaded: LoadedGame, seat: Seat, turn: int, move: Move) -> tuple[
     game = loaded.game
     if game.status == OPEN:
         raise Problem("game_not_started")
-    if game.status in ENDED:
+    if game.has_ended:
         raise Problem("game_over")
     if turn != game.turn:
         detail = (

@@ -21,15 +21,16 @@ from api.games.answers import (
 from api.games.cursors import page_cursor, read_page_cursor
 from api.games.players import Credentials, Players
 from api.games.representations import game_summary, item_answers
-from api.games.rulesets import find_ruleset, no_such_ruleset
+from api.games.rulesets import no_such_ruleset
 from api.games.transactions import LoadedGame
 from api.model.events import BY_CLOCK
-from api.model.game import ENDED, NOT_A_MOVE, Game, HistoryItem, Revision, digest, timestamp
+from api.model.game import NOT_A_MOVE, Game, HistoryItem, Revision, digest, timestamp
 from api.problems.problem import FieldError, Problem
 from api.storage.errors import log_unreadable
 from api.storage.games import read_items
 from api.storage.indexes import ALL, Entry, Indexes, Page, lobby
 from api.storage.store import Store
+from engine.registry import RULESETS
 
 Source = TypeVar("Source")
 Made = TypeVar("Made")
@@ -60,7 +61,7 @@ class Queries:
 
         Raises `Problem` (``invalid_request``, ``invalid_token``).
         """
-        if ruleset is not None and find_ruleset(ruleset) is None:
+        if ruleset is not None and ruleset not in RULESETS:
             at = FieldError(no_such_ruleset(ruleset), parameter="ruleset")
             raise Problem("invalid_request", at.detail, errors=(at,))
         return self._page(lobby(ruleset), credentials, status, cursor, limit)
@@ -196,7 +197,7 @@ class Queries:
 
 def require_record(loaded: LoadedGame) -> None:
     """Raise `Problem` (``game_not_over``, ``record_not_found``) if a game has no record."""
-    if loaded.game.status not in ENDED:
+    if not loaded.game.has_ended:
         raise Problem("game_not_over")
     if loaded.game.started_at is None:
         raise Problem("record_not_found")

@@ -20,7 +20,7 @@ from api.model.events import (
     SeatTaken,
     SeatTakenBack,
 )
-from api.model.game import CANCELLED, ENDED, OPEN, PLAYING, Game, Player, SeatRecord, public_item
+from api.model.game import CANCELLED, OPEN, PLAYING, Game, Player, SeatRecord, public_item
 from api.problems.problem import Problem
 from api.storage.games import Change, StoredGame
 from engine.house import CAREFUL
@@ -121,7 +121,7 @@ class Tables:
             return caller.id in game.left
 
         def decide(loaded: LoadedGame) -> Change | None:
-            if loaded.game.status in ENDED:
+            if loaded.game.has_ended:
                 return None
             if loaded.game.status == PLAYING:
                 return self._hand_over(loaded)
@@ -175,7 +175,7 @@ class Tables:
             _require_host(loaded)
             if game.started_at is not None:
                 return None
-            if game.status in ENDED:
+            if game.has_ended:
                 raise Problem("game_over")
             if not game.active_players():
                 raise Problem("no_players")
@@ -201,7 +201,7 @@ class Tables:
             if game.status == CANCELLED:
                 return None
             if game.status != OPEN:
-                raise Problem("game_over" if game.status in ENDED else "game_already_started")
+                raise Problem("game_over" if game.has_ended else "game_already_started")
             cancelled = replace(game, status=CANCELLED, finished_at=loaded.now)
             item = public_item(
                 game.version + 1, loaded.now, BY_PLAYER, loaded.seat, GameCancelled()

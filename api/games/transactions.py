@@ -21,8 +21,6 @@ from api.concurrency.single_flight import SingleFlight
 from api.games.players import Credentials, Players, Remembered
 from api.games.progress import Progress, is_due
 from api.model.game import (
-    CANCELLED,
-    FINISHED,
     NOT_A_MOVE,
     PRIVATE,
     Audience,
@@ -276,7 +274,7 @@ def _count_commit(before: Game | None, after: Game, items: Iterable[HistoryItem]
         metrics.game_changed(after.ruleset, "created")
     if after.started_at is not None and (before is None or before.started_at is None):
         metrics.game_changed(after.ruleset, "started")
-    if after.status in (FINISHED, CANCELLED) and (before is None or before.status != after.status):
+    if after.has_ended and (before is None or not before.has_ended):
         metrics.game_changed(after.ruleset, after.status)
 
 

@@ -26,7 +26,7 @@ from api.games.progress import is_due
 from api.games.queries import each_readable
 from api.games.representations import game_answer
 from api.games.transactions import Transactions
-from api.model.game import ENDED, PLAYING, Game, raw
+from api.model.game import PLAYING, Game, raw
 from api.model.retention import COMMIT_MS
 from api.problems.problem import Problem
 from api.storage.client import Command
@@ -75,7 +75,7 @@ class Turns:
 
     def would_be_news(self, game: Game) -> bool:
         """Return whether a game that changed is news: a turn or an end that the client lacks."""
-        if game.status in ENDED:
+        if game.has_ended:
             return self.caller in game.participants() and end_mark(game.id) not in self.known
         return _waits_for(game, self.caller) and turn_mark(game) not in self.known
 
@@ -180,7 +180,7 @@ class TurnQueries:
         games = [
             game
             for game in self.store.games([game_id for game_id, _ in new]).values()
-            if game is not None and game.status in ENDED and caller in game.participants()
+            if game is not None and game.has_ended and caller in game.participants()
         ]
         until = new[-1][1] if len(new) == MAX_ENDED else now
         since = max(known.since, until - COMMIT_MS)

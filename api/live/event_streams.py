@@ -23,7 +23,6 @@ from api.games.queries import Queries
 from api.games.representations import game_answer
 from api.games.transactions import LoadedGame, exists_for
 from api.live.hub import PAUSE_SECONDS, Hub
-from api.live.long_polls import has_ended
 from api.live.quota import Quota, Slot
 from api.live.topics import SharedSnapshot, Waiter
 from api.model.game import Game, Revision, digest, timestamp
@@ -142,7 +141,7 @@ class EventStream:
         self._first: SharedSnapshot | None = SharedSnapshot(loaded.now, loaded.stored)
         self._sent, has_end = _read_event_id(last_id)
         is_current = self._sent is not None and self._sent.number == loaded.game.version
-        self.is_done = has_end and has_ended(loaded.game) and is_current
+        self.is_done = has_end and loaded.game.has_ended and is_current
 
     def take_slot(self) -> None:
         """Take a slot of the quota. Raises `Problem` (``too_many_waiting``)."""
@@ -179,7 +178,7 @@ class EventStream:
                 if game is None or not self._may_see(game):
                     return
                 yield from self._catch_up(snapshot, game)
-                if has_ended(game):
+                if game.has_ended:
                     yield _end_event(game)
                     return
 

@@ -25,7 +25,7 @@ from api.games.turns import TurnQueries, Turns
 from api.live.hub import PAUSE_SECONDS, RECHECK_SECONDS, Hub
 from api.live.quota import Quota
 from api.live.topics import PlayerTopic, SharedSnapshot, Waiter
-from api.model.game import ENDED, Game
+from api.model.game import Game
 from api.observability.context import current
 from api.problems.problem import Problem
 from api.storage.errors import Unreadable
@@ -71,11 +71,6 @@ class PolledTurns(NamedTuple):
     is_over_quota: bool
 
 
-def has_ended(game: Game) -> bool:
-    """Return whether a game has ended, so that there will be no news of it."""
-    return game.status in ENDED
-
-
 class LongPolls:
     """Answers long polls."""
 
@@ -94,7 +89,7 @@ class LongPolls:
         Raises `Unreadable` or another error that keeps the game from being read, and `Problem`
         (``game_not_found``) if it has expired or does not exist for the caller any more.
         """
-        if seconds == 0 or is_news(loaded.game) or has_ended(loaded.game):
+        if seconds == 0 or is_news(loaded.game) or loaded.game.has_ended:
             return Polled(loaded)
         with self._slot(loaded.reader) as has_slot:
             if not has_slot:
@@ -103,7 +98,7 @@ class LongPolls:
 
     def _wait(self, loaded: LoadedGame, until: float, is_news: Condition) -> Polled:
         def ends_wait(game: Game | None) -> bool:
-            return game is None or has_ended(game) or is_news(game)
+            return game is None or game.has_ended or is_news(game)
 
         with self.hub.waiter() as waiter:
             topic = self.hub.game_topic(loaded.game.id, was_just_read=True)

@@ -186,6 +186,11 @@ class Game(Struct, frozen=True, kw_only=True):
     indexed_at: Time = 0
 
     @property
+    def has_ended(self) -> bool:
+        """Whether the game is finished or cancelled."""
+        return self.status in ENDED
+
+    @property
     def revision(self) -> Revision:
         """The version with the id of its commit."""
         return Revision(self.version, self.version_id)
@@ -204,9 +209,7 @@ class Game(Struct, frozen=True, kw_only=True):
     def left_seat_of(self, player_id: str) -> Seat | None:
         """Return the seat where the house plays for this player, None without one."""
         for seat, record in enumerate(self.seats):
-            if record.house is None or record.player is None:
-                continue
-            if record.player.id == player_id:
+            if record.house and record.player is not None and record.player.id == player_id:
                 return seat
         return None
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from api.model.game import CANCELLED, ENDED, PLAYING, Game
+from api.model.game import CANCELLED, PLAYING, Game
 
 MINUTE_MS = 60 * 1000
 HOUR_MS = 60 * MINUTE_MS
@@ -53,7 +53,7 @@ class Retention:
 
     def of_game(self, game: Game, now: int) -> int:
         """Return the time to live of a game after a commit; it ends after the game's deadline."""
-        if game.status in ENDED:
+        if game.has_ended:
             return self._of_ended(game)
         return self.unfinished + max((game.deadline or now) - now, 0)
 
@@ -63,7 +63,7 @@ class Retention:
         They are written before the commit that starts the game's time to live. While a game goes
         on, they are renewed only now and then, and by then its deadline may be another one.
         """
-        longest = self._of_ended(game) if game.status in ENDED else self.unfinished
+        longest = self._of_ended(game) if game.has_ended else self.unfinished
         if game.status == PLAYING:
             longest += game.turn_seconds * 1000
         return longest + self.renewal + COMMIT_MS

@@ -39,15 +39,15 @@ def _facts(record: logging.LogRecord) -> dict[str, Any]:
     facts: dict[str, Any] = {}
     request = context.current()
     if request.id:
-        facts["request_id"] = request.id
-        facts["method"] = request.known_method
-        facts["route"] = request.route
-        if request.game is not None:
-            facts["game"] = request.game
-        if request.player is not None:
-            facts["player"] = request.player
-    facts.update(getattr(record, "facts", {}))
-    return facts
+        known = {
+            "request_id": request.id,
+            "method": request.known_method,
+            "route": request.route,
+            "game": request.game,
+            "player": request.player,
+        }
+        facts = {name: value for name, value in known.items() if value is not None}
+    return facts | getattr(record, "facts", {})
 
 
 def _error(record: logging.LogRecord) -> BaseException | None:

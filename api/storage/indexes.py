@@ -26,7 +26,7 @@ from collections.abc import Iterator, Sequence
 from itertools import chain
 from typing import Any, NamedTuple
 
-from api.model.game import CANCELLED, ENDED, FINISHED, OPEN, PLAYING, PUBLIC, UNFINISHED, Game
+from api.model.game import CANCELLED, FINISHED, OPEN, PLAYING, PUBLIC, UNFINISHED, Game
 from api.model.retention import COMMIT_MS, Retention
 from api.observability.logger import log
 from api.storage.client import Command, Script, StoreClient
@@ -113,7 +113,7 @@ def can_become_true(entry: Entry, cursor: Cursor, game: Game | None, now: int) -
         return now - cursor.created_at < COMMIT_MS
     if entry.status != ALL and _STAGE[game.status] > _STAGE[entry.status]:
         return False
-    if game.status in ENDED and entry.status not in (ALL, game.status):
+    if game.has_ended and entry.status not in (ALL, game.status):
         return False
     if game.status == OPEN or entry.owner in owners(game):
         return True
@@ -359,7 +359,7 @@ def _have_same_entries(before: Game | None, after: Game) -> bool:
 
 
 def _ends(before: Game | None, after: Game) -> bool:
-    return before is not None and before.status not in ENDED and after.status in ENDED
+    return before is not None and not before.has_ended and after.has_ended
 
 
 def _range(key: str, *words: Any) -> Command:

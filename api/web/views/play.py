@@ -64,10 +64,9 @@ def list_legal_moves(query: dict[str, Any], game_id: str) -> Response:
     With `previews=true`, each with what its outcome would be, as far as I can know it.
     """
     found = load_game(game_id, anonymous=False)
-    moves, previews = services().moves, query["previews"]
-    require_seat(found)
+    seat, previews = require_seat(found), query["previews"]
     what = "previews" if previews else "moves"
-    return unless_known(found, what, lambda: moves.list_legal(found, previews))
+    return unless_known(found, what, lambda: services().moves.list_legal(found, seat, previews))
 
 
 @blueprint.post("/moves/check", parameters=[GAME_ID])
