@@ -52,7 +52,7 @@ class GameCreation:
     # --- From a request ----------------------------------------------------------------
 
     def create(
-        self, credentials: Credentials | None, body: NewGame, idempotency_key: str | None
+        self, credentials: Credentials, body: NewGame, idempotency_key: str | None
     ) -> tuple[LoadedGame, bool]:
         """Create a game, or find the one that the same request created; return whether it is new.
 
@@ -60,7 +60,7 @@ class GameCreation:
         if a new one like it would be refused by now.
 
         Raises:
-            Problem: ``missing_token``, ``invalid_token``, ``idempotency_key_reused``,
+            Problem: ``invalid_token``, ``idempotency_key_reused``,
                 ``invalid_request``, ``too_many_games``, ``busy``.
         """
         host = self.transactions.players.caller(credentials)
@@ -155,7 +155,7 @@ class GameCreation:
 
     # --- Rematch -----------------------------------------------------------------------
 
-    def rematch(self, credentials: Credentials | None, game_id: str) -> tuple[LoadedGame, bool]:
+    def rematch(self, credentials: Credentials, game_id: str) -> tuple[LoadedGame, bool]:
         """Create the rematch of a game, or join it; return whether it is new.
 
         The rematch has the same seats. Its id is committed to the old game first: a later or

@@ -55,9 +55,7 @@ class Moves:
             shown = tuple(ruleset.preview(table, seat, move) for move in moves)
         return LegalMovesAnswer(loaded.game.turn, seat, moves, shown)
 
-    def check(
-        self, credentials: Credentials | None, game_id: str, turn: int, move: Move
-    ) -> CheckAnswer:
+    def check(self, credentials: Credentials, game_id: str, turn: int, move: Move) -> CheckAnswer:
         """Return whether a move would be accepted now, and what the seat can know of its outcome.
 
         Raises `Problem` as `Transactions.load` does; ``not_seated``.
@@ -77,7 +75,7 @@ class Moves:
 
     def play(
         self,
-        credentials: Credentials | None,
+        credentials: Credentials,
         game_id: str,
         turn: int,
         move: Move,
@@ -87,10 +85,10 @@ class Moves:
 
         Raises `Problem` if the move is refused; the game is then unchanged.
         """
-        key = None if credentials is None else _move_key(credentials.player_id, turn, move)
+        key = _move_key(credentials.player_id, turn, move)
 
         def decide(loaded: LoadedGame) -> Change | None:
-            if loaded.played_versions is not None or key is None:
+            if loaded.played_versions is not None:
                 return None
             seat = require_seat(loaded)
             state, outcome = _outcome_of(loaded, seat, turn, move)
@@ -108,7 +106,7 @@ class Moves:
         return self._earlier_move(credentials, loaded, loaded.played_versions)
 
     def _earlier_move(
-        self, credentials: Credentials | None, loaded: LoadedGame, versions: bytes
+        self, credentials: Credentials, loaded: LoadedGame, versions: bytes
     ) -> PlayedMove:
         """Return a move that was played before, with the game as it is now."""
         first, last = msgspec.json.decode(versions, type=tuple[int, int])

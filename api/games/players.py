@@ -83,13 +83,11 @@ class Players:
         self.store.add_player(player, digest(secret), self.retention.unused_player)
         return PlayerWithToken(player.id, name, kind, f"{player.id}.{secret}")
 
-    def rotate_token(self, credentials: Credentials | None) -> TokenAnswer:
+    def rotate_token(self, credentials: Credentials) -> TokenAnswer:
         """Return a new token for the caller. A repeated request gives the same token.
 
-        Raises `Problem` (``missing_token``, ``invalid_token``).
+        Raises `Problem` (``invalid_token``).
         """
-        if credentials is None:
-            raise Problem("missing_token")
         reading = self.store.read(credentials.player_id)
         player = self.authenticate(reading, credentials)
         nonce = secrets.token_bytes(32)
@@ -99,13 +97,11 @@ class Players:
             raise Problem("invalid_token")
         return TokenAnswer(f"{player.id}.{_next_secret(credentials, bytes.fromhex(offered))}")
 
-    def caller(self, credentials: Credentials | None) -> Player:
+    def caller(self, credentials: Credentials) -> Player:
         """Return the player with these credentials.
 
-        Raises `Problem` (``missing_token``, ``invalid_token``).
+        Raises `Problem` (``invalid_token``).
         """
-        if credentials is None:
-            raise Problem("missing_token")
         return self.authenticate(self.store.read(credentials.player_id), credentials)
 
     def authenticate(self, reading: Reading, credentials: Credentials | Remembered) -> Player:

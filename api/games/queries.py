@@ -67,14 +67,12 @@ class Queries:
         return self._page(lobby(ruleset), credentials, status, cursor, limit)
 
     def own_games(
-        self, credentials: Credentials | None, status: str | None, cursor: str | None, limit: int
+        self, credentials: Credentials, status: str | None, cursor: str | None, limit: int
     ) -> GamePage:
         """Return a page of the games that the caller hosts, sits in or has a seat reserved in.
 
-        Raises `Problem` (``missing_token``, ``invalid_token``, ``invalid_request``).
+        Raises `Problem` (``invalid_token``, ``invalid_request``).
         """
-        if credentials is None:
-            raise Problem("missing_token")
         return self._page(credentials.player_id, credentials, status, cursor, limit)
 
     def _page(

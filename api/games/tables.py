@@ -44,7 +44,7 @@ class Tables:
 
     def join(
         self,
-        credentials: Credentials | None,
+        credentials: Credentials,
         game_id: str,
         seat: Seat | None,
         invite: str | None,
@@ -109,9 +109,7 @@ class Tables:
 
     # --- Leaving -----------------------------------------------------------------------
 
-    def leave(
-        self, credentials: Credentials | None, game_id: str, if_match: Precondition
-    ) -> LoadedGame:
+    def leave(self, credentials: Credentials, game_id: str, if_match: Precondition) -> LoadedGame:
         """Free the caller's seat or reservation. After the start, let a house player have the seat.
 
         Leaving again changes nothing.
@@ -165,9 +163,7 @@ class Tables:
 
     # --- Starting and cancelling -------------------------------------------------------
 
-    def start(
-        self, credentials: Credentials | None, game_id: str, if_match: Precondition
-    ) -> LoadedGame:
+    def start(self, credentials: Credentials, game_id: str, if_match: Precondition) -> LoadedGame:
         """Start a game for its host, with house players in the free seats."""
 
         def decide(loaded: LoadedGame) -> Change | None:
@@ -190,9 +186,7 @@ class Tables:
         loaded, _ = self.transactions.update(credentials, game_id, decide, if_match=if_match)
         return loaded
 
-    def cancel(
-        self, credentials: Credentials | None, game_id: str, if_match: Precondition
-    ) -> LoadedGame:
+    def cancel(self, credentials: Credentials, game_id: str, if_match: Precondition) -> LoadedGame:
         """Cancel a game for its host, before its start."""
 
         def decide(loaded: LoadedGame) -> Change | None:

@@ -123,7 +123,6 @@ class Transactions:
         credentials: Credentials | Remembered | None,
         game_id: str,
         *,
-        anonymous: bool = False,
         move_key: str | None = None,
         extra_commands: Sequence[Command] = (),
         admit: Admission | None = None,
@@ -136,11 +135,8 @@ class Transactions:
         is returned unsettled.
 
         Raises:
-            Problem: ``missing_token`` (unless `anonymous`), ``invalid_token``,
-                ``game_not_found``, ``busy``.
+            Problem: ``invalid_token``, ``game_not_found``, ``busy``.
         """
-        if credentials is None and not anonymous:
-            raise Problem("missing_token")
         settle = self.settle if for_update else self.settle_unless_full
         player_id = None if credentials is None else credentials.player_id
         for _ in range(MAX_ATTEMPTS):
@@ -202,7 +198,7 @@ class Transactions:
 
     def update(
         self,
-        credentials: Credentials | None,
+        credentials: Credentials,
         game_id: str,
         decide: Decision,
         *,

@@ -28,7 +28,6 @@ from api.games.representations import game_answer
 from api.games.transactions import Transactions
 from api.model.game import PLAYING, Game, raw
 from api.model.retention import COMMIT_MS
-from api.problems.problem import Problem
 from api.storage.client import Command
 from api.storage.games import StoredGame
 from api.storage.indexes import Entry, Indexes, Page, ended_command, occupied, read_entries
@@ -91,13 +90,11 @@ class TurnQueries:
         self.indexes = indexes
         self.players = players
 
-    def turns(self, credentials: Credentials | None, since: str | None) -> Turns:
+    def turns(self, credentials: Credentials, since: str | None) -> Turns:
         """Return the caller's turns. `since` is the cursor of an earlier answer.
 
-        Raises `Problem` (``missing_token``, ``invalid_token``, ``invalid_request``).
+        Raises `Problem` (``invalid_token``, ``invalid_request``).
         """
-        if credentials is None:
-            raise Problem("missing_token")
         caller = credentials.player_id
         given = None if since is None else read_turns_cursor(since)
         playing = Page(Entry(occupied(caller), PLAYING), None, MAX_TURNS)

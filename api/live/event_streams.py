@@ -62,13 +62,12 @@ class EventStreams:
         self.transactions = hub.transactions
         self.store = queries.store
 
-    def create_ticket(self, credentials: Credentials | None, game_id: str) -> TicketAnswer:
+    def create_ticket(self, credentials: Credentials, game_id: str) -> TicketAnswer:
         """Create a ticket for a game as the caller sees it now.
 
-        Raises `Problem` (``missing_token``, ``invalid_token``, ``game_not_found``).
+        Raises `Problem` (``invalid_token``, ``game_not_found``).
         """
         loaded = self.transactions.load(credentials, game_id)
-        assert credentials is not None
         secret = secrets.token_urlsafe(32)
         participation = loaded.game.participation_of(loaded.reader)
         ticket = Ticket(game_id, credentials.player_id, credentials.secret_hash, participation)
@@ -90,7 +89,7 @@ class EventStreams:
         """
         proof: Credentials | Remembered | None = credentials
         if ticket is None:
-            loaded = self.transactions.load(credentials, game_id, anonymous=True)
+            loaded = self.transactions.load(credentials, game_id)
         else:
             loaded, proof = self._load_with_ticket(ticket, game_id)
         stream = EventStream(self, loaded, proof, last_id)

@@ -167,9 +167,7 @@ class LongPolls:
 
     # --- A player's turns ----------------------------------------------------------------
 
-    def turns(
-        self, credentials: Credentials | None, since: str | None, seconds: int
-    ) -> PolledTurns:
+    def turns(self, credentials: Credentials, since: str | None, seconds: int) -> PolledTurns:
         """Wait until the caller's turns are news, at most for so many seconds.
 
         `since` is the cursor of an earlier answer. Raises `Problem` as `TurnQueries.turns`.
@@ -210,10 +208,8 @@ class LongPolls:
         current().store_time = turns.now
         return PolledTurns(turns.rendered, is_over_quota)
 
-    def _read_turns(self, credentials: Credentials | None, since: str | None) -> Turns:
+    def _read_turns(self, credentials: Credentials, since: str | None) -> Turns:
         """Read a caller's turns, once for all of its polls that are woken at the same time."""
-        if credentials is None:
-            return self.turn_queries.turns(credentials, since)
         key = (credentials.player_id, credentials.secret_hash, since)
         return self._reads_of_turns.run_fresh(
             key, lambda: self.turn_queries.turns(credentials, since)

@@ -145,7 +145,7 @@ class RateLimits:
             and _is_over(self._limiter.look(FAILURES, request_context.address))
         ):
             # Authenticate first: otherwise each invented token would create a counter in the store.
-            self._players.caller(current_request().credentials)
+            self._players.caller(current_request().required_credentials)
         key = request_context.address if policy.by_address else request_context.counted_for
         standing = self._limiter.count(name, key)
         if standing is not None:

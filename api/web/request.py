@@ -8,6 +8,7 @@ from typing import cast
 import flask
 
 from api.games.players import Credentials, read_credentials
+from api.problems.problem import Problem
 
 
 class Request(flask.Request):
@@ -17,6 +18,13 @@ class Request(flask.Request):
     def credentials(self) -> Credentials | None:
         """The caller's token, None without one. Raises `Problem` (``invalid_token``)."""
         return read_credentials(self.environ.get("HTTP_AUTHORIZATION"))
+
+    @property
+    def required_credentials(self) -> Credentials:
+        """The caller's token. Raises `Problem` (``missing_token``, ``invalid_token``)."""
+        if self.credentials is None:
+            raise Problem("missing_token")
+        return self.credentials
 
 
 def current_request() -> Request:

@@ -54,22 +54,23 @@ def credentials() -> Credentials | None:
     return current_request().credentials
 
 
+def required_credentials() -> Credentials:
+    """Return the caller's token. Raises `Problem` (``missing_token``, ``invalid_token``)."""
+    return current_request().required_credentials
+
+
 def if_match(tag: str) -> bool:
     """Tell whether the caller's If-Match, if any, matches the tag of getGame's answer."""
     required = current_request().environ.get("HTTP_IF_MATCH")
     return not required or _names(required, f'"{GAME}-{tag}"')
 
 
-def load_game(
-    game_id: str, *, anonymous: bool = True, extra_commands: Sequence[Command] = ()
-) -> LoadedGame:
+def load_game(game_id: str, extra_commands: Sequence[Command] = ()) -> LoadedGame:
     """Load a game for the caller, and run the extra commands in the same round trip.
 
-    Raises `Problem` (``missing_token``, ``invalid_token``, ``game_not_found``).
+    Raises `Problem` (``invalid_token``, ``game_not_found``).
     """
-    return services().transactions.load(
-        credentials(), game_id, anonymous=anonymous, extra_commands=extra_commands
-    )
+    return services().transactions.load(credentials(), game_id, extra_commands=extra_commands)
 
 
 def answer(body: Any, status: int = 200, headers: dict[str, str] | None = None) -> Response:

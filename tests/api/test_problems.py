@@ -228,6 +228,8 @@ NEED_A_TOKEN = [
     ("POST", "/v1/games/{id}/seats", {}),
     ("DELETE", "/v1/games/{id}/seats/me", None),
     ("POST", "/v1/games/{id}/start", None),
+    ("POST", "/v1/games/{id}/rematch", None),
+    ("POST", "/v1/games/{id}/stream-tickets", None),
     ("GET", "/v1/games/{id}/legal-moves", None),
     ("POST", "/v1/games/{id}/moves", {"turn": 1, "move": {"type": "play", "card": "red-7"}}),
     ("POST", "/v1/games/{id}/moves/check", {"turn": 1, "move": {"type": "play", "card": "red-7"}}),
