@@ -77,28 +77,29 @@ NETWORKS = _type(
 )
 
 
-def _redis_url() -> SettingType:
-    schemes = ("redis", "rediss", "unix")
-    several = tuple(f"{each}+{kind}" for each in schemes[:2] for kind in ("sentinel", "cluster"))
-    bounds = "a redis://, rediss://, unix://, redis+sentinel:// or redis+cluster:// address"
+SCHEMES = ("redis", "rediss", "unix")
+SCHEMES_OF_SEVERAL = ("redis+sentinel", "rediss+sentinel", "redis+cluster", "rediss+cluster")
+URL_BOUNDS = "a redis://, rediss://, unix://, redis+sentinel:// or redis+cluster:// address"
 
-    def parse(text: str) -> str:
-        try:
-            url = urlsplit(text)
-            hosts = [urlsplit(f"//{each}") for each in url.netloc.rpartition("@")[2].split(",")]
-            # `port` raises ValueError if it is not a number.
-            has_hosts = all(each.hostname and each.port != 0 for each in hosts)
-        except ValueError:
-            raise ValueError(f"must be {bounds}") from None
-        if url.scheme not in (*schemes, *several):
-            raise ValueError(f"must be {bounds}")
-        if url.scheme in several and not has_hosts:
-            raise ValueError("must name HOST:PORT, or several separated by commas")
-        if url.scheme.endswith("+sentinel") and not url.path.strip("/"):
-            raise ValueError("must end with /NAME, the name of the master that the Sentinels watch")
-        return text
 
-    return SettingType(parse, bounds)
+def _read_redis_url(text: str) -> str:
+    try:
+        url = urlsplit(text)
+        hosts = [urlsplit(f"//{each}") for each in url.netloc.rpartition("@")[2].split(",")]
+        # `port` raises ValueError if it is not a number.
+        has_hosts = all(each.hostname and each.port != 0 for each in hosts)
+    except ValueError:
+        raise ValueError(f"must be {URL_BOUNDS}") from None
+    if url.scheme not in (*SCHEMES, *SCHEMES_OF_SEVERAL):
+        raise ValueError(f"must be {URL_BOUNDS}")
+    if url.scheme in SCHEMES_OF_SEVERAL and not has_hosts:
+        raise ValueError("must name HOST:PORT, or several separated by commas")
+    if url.scheme.endswith("+sentinel") and not url.path.strip("/"):
+        raise ValueError("must end with /NAME, the name of the master that the Sentinels watch")
+    return text
+
+
+REDIS_URL = SettingType(_read_redis_url, URL_BOUNDS)
 
 
 def _setting(default: Any, kind: SettingType, meaning: str, *, secret: bool = False) -> Any:
@@ -122,7 +123,7 @@ class Settings:
     )
     redis_url: str | None = _setting(
         None,
-        _redis_url(),
+        REDIS_URL,
         "The Redis or Valkey that stores the games: a server, a master that Sentinels watch, or a "
         "cluster. Unset: an embedded Valkey with its files in DATA_DIR.",
         secret=True,  # it may hold a password

@@ -145,11 +145,7 @@ class Transactions:
             stored = reading.stored
             if stored is None or not exists_for(stored.game, caller, admit):
                 raise Problem("game_not_found")
-            if not is_due(stored.game, reading.now):
-                return LoadedGame(
-                    reading.now, caller, stored, reading.played_versions, reading.extra
-                )
-            settled = settle(stored, reading.now)
+            settled = settle(stored, reading.now) if is_due(stored.game, reading.now) else stored
             if settled is not None:
                 extra_answers = reading.extra if settled is stored else ()
                 return LoadedGame(
