@@ -138,6 +138,17 @@ def test_a_connection_that_was_closed_to_make_room_ends_without_taking_another_o
     assert connect(limits, is_busy=True).is_admitted
 
 
+def test_a_connection_that_was_closed_to_make_room_counts_no_more(
+    connect: type[Connection],
+) -> None:
+    limits = limits_of(2)
+    _idle, busy = connect(limits), connect(limits, is_busy=True)
+    assert connect(limits, is_busy=True).is_admitted
+    busy.end()
+    assert connect(limits, is_busy=True).is_admitted
+    assert not connect(limits, is_busy=True).is_admitted
+
+
 def test_a_trusted_proxy_may_have_any_number(connect: type[Connection]) -> None:
     limits = limits_of(1, "192.0.2.0/24")
     proxies = [connect(limits, is_busy=True), connect(limits), connect(limits)]
