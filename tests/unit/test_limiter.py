@@ -55,12 +55,14 @@ def limiter(store: Store, now: list[float]) -> Limiter:
 
 @pytest.mark.parametrize("name", [READS, GAMES])
 def test_a_limit_is_used_up_after_so_many_and_open_again_in_the_next_window(
-    limiter: Limiter, now: list[float], name: str
+    limiter: Limiter, store: Store, now: list[float], name: str
 ) -> None:
     for remaining, is_over in ((1, False), (0, False), (0, True), (0, True)):
         standing = limiter.count(name, "ada")
         assert standing is not None
         assert (standing.remaining, standing.is_over) == (remaining, is_over)
+    # What is known to be used up is refused without a round trip.
+    assert store.asked == (2 if name == GAMES else 0)
     now[0] += 60.0
     standing = limiter.look(name, "ada")
     assert standing is not None
