@@ -131,13 +131,12 @@ class Transactions:
         """Load a game for a caller, and settle it first if it is due.
 
         The versions of the move with `move_key` are looked up, and `extra_commands` are sent,
-        in the same round trip. While the store is full, a due game that is not loaded `for_update`
-        is returned unsettled.
+        in the same round trip. While the store is full, a due game is returned unsettled, unless it
+        is loaded `for_update`. A move that was played before changes nothing, so it is no update.
 
         Raises:
             Problem: ``invalid_token``, ``game_not_found``, ``busy``.
         """
-        settle = self.settle if for_update else self.settle_unless_full
         player_id = None if credentials is None else credentials.player_id
         for _ in range(MAX_ATTEMPTS):
             reading = self.store.read(player_id, game_id, move_key, extra_commands)
@@ -145,7 +144,13 @@ class Transactions:
             stored = reading.stored
             if stored is None or not exists_for(stored.game, caller, admit):
                 raise Problem("game_not_found")
-            settled = settle(stored, reading.now) if is_due(stored.game, reading.now) else stored
+            if not is_due(stored.game, reading.now):
+                return LoadedGame(
+                    reading.now, caller, stored, reading.played_versions, reading.extra
+                )
+            is_update = for_update and reading.played_versions is None
+            settle = self.settle if is_update else self.settle_unless_full
+            settled = settle(stored, reading.now)
             if settled is not None:
                 extra_answers = reading.extra if settled is stored else ()
                 return LoadedGame(

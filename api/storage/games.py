@@ -22,6 +22,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 from msgspec import Raw, Struct
+from redis import RedisError
 
 from api.concurrency.time_slices import long_work, pause
 from api.model.game import Audience, Game, HistoryItem, StoredDeal
@@ -130,7 +131,7 @@ class GameStore:
         if not ids:
             return {}
         commands = [_fields_command(each, fields) for each in ids]
-        replies = self.client.execute(commands, keep_unreadable=True)
+        replies = self.client.execute(commands, keep_errors=True)
         found = {}
         with long_work():
             for game_id, reply in zip(ids, replies, strict=True):
@@ -193,24 +194,28 @@ class GameStore:
         (reply,) = self.client.execute([Command(key, ("HGET", key, "deal"))])
         return None if reply is None else decode(_deal_decoder, reply)
 
-    def snapshots(self, ids: Sequence[str]) -> list[Snapshot | Unreadable]:
-        """Return some games with the time, or why one cannot be read."""
+    def snapshots(self, ids: Sequence[str]) -> list[Snapshot | RedisError | Unreadable]:
+        """Return some games with the time, or the error that keeps one from being read."""
         commands = [each for id_ in ids for each in (time_command(id_), game_command(id_))]
-        replies = self.client.execute(commands, keep_unreadable=True)
-        snapshots: list[Snapshot | Unreadable] = []
+        replies = self.client.execute(commands, keep_errors=True)
+        snapshots: list[Snapshot | RedisError | Unreadable] = []
         with long_work():
             for game_id, time, reply in zip(ids, replies[::2], replies[1::2], strict=True):
                 pause()
                 try:
-                    snapshots.append(Snapshot(read_time(time), read_game(game_id, reply)))
-                except Unreadable as error:
+                    stored = read_game(game_id, reply)
+                    snapshots.append(Snapshot(read_time(readable(time)), stored))
+                except (RedisError, Unreadable) as error:
                     snapshots.append(error)
         return snapshots
 
-    def fingerprints(self, ids: Sequence[str]) -> list[Fingerprint | None]:
-        """Return the fingerprints of some games, None for each that cannot be read."""
+    def fingerprints(self, ids: Sequence[str]) -> list[Fingerprint | RedisError | None]:
+        """Return the fingerprints of some games, None for each that is damaged.
+
+        An error of the server that has a game stands in the place of its fingerprint.
+        """
         commands = [_fields_command(each, ("version", "commit")) for each in ids]
-        replies = self.client.execute(commands, keep_unreadable=True)
+        replies = self.client.execute(commands, keep_errors=True)
         return [_fingerprint(reply) for reply in replies]
 
 
@@ -256,7 +261,7 @@ def read_items(reply: Any) -> list[HistoryItem]:
     return items
 
 
-def read_game(game_id: str, reply: list[bytes | None] | Unreadable) -> StoredGame | None:
+def read_game(game_id: str, reply: Any) -> StoredGame | None:
     """Return the game in a reply with its document, or with all of `GAME_FIELDS`."""
     document, *fields = readable(reply)
     if document is None:
@@ -278,7 +283,11 @@ def _decode_game(game_id: str, document: bytes, *fields: bytes | None) -> Stored
 _cached_game = lru_cache(CACHED_GAMES)(_decode_game)
 
 
-def _fingerprint(reply: list[bytes | None] | Unreadable) -> Fingerprint | None:
+def _fingerprint(
+    reply: list[bytes | None] | RedisError | Unreadable,
+) -> Fingerprint | RedisError | None:
+    if isinstance(reply, RedisError):
+        return reply
     if isinstance(reply, Unreadable):
         return None
     version, commit = reply

@@ -46,8 +46,8 @@ class Store(GameStore, PlayerStore):
     ) -> Reading:
         """Read the time, an account, a game and a move played before, in one round trip.
 
-        The time is that of the server that has the game, or else the player. `Unreadable` is not
-        raised about the extra commands: it is among their replies.
+        The time is that of the server that has the game, or else the player. An error of
+        an extra command is not raised: it is among their replies.
         """
         if game_id is not None:
             commands = [games.time_command(game_id), games.game_command(game_id)]
@@ -59,7 +59,7 @@ class Store(GameStore, PlayerStore):
             commands.append(players.account_command(player_id))
         if game_id is not None and move_key is not None:
             commands.append(games.played_command(game_id, move_key))
-        replies = self.client.execute([*commands, *extra], keep_unreadable=True)
+        replies = self.client.execute([*commands, *extra], keep_errors=True)
         own = iter(map(readable, replies[: len(commands)]))
         now = games.read_time(next(own))
         current().store_time = now
