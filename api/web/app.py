@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from importlib.metadata import version
 from typing import Any
 
+import flask
 from flask import Flask
+from flask.sessions import SessionInterface
+from werkzeug.routing import MapAdapter
 
 from api.config.settings import Settings
 from api.observability import metrics
@@ -22,10 +26,34 @@ from api.web.views.service import Document
 from api.web.wiring import make_services
 
 
+class NoSessions(SessionInterface):
+    """Callers are identified by a token, so there are no sessions."""
+
+    def open_session(self, app: Flask, request: flask.Request) -> None:
+        """Return no session."""
+
+
 class Application(Flask):
-    """Flask with our requests, and with a log that names no paths."""
+    """Flask with our requests, and with a log that names no paths.
+
+    It does without what Flask does for each request and this service never uses: sessions, routes
+    that depend on the host, and coroutines.
+    """
 
     request_class = Request
+    session_interface = NoSessions()
+
+    def create_url_adapter(self, request: flask.Request | None) -> MapAdapter | None:
+        """Return the adapter that matches a path to its route; Flask's also parses the Host."""
+        if request is None:
+            return None
+        return self.url_map.bind(
+            "", request.script_root, path_info=request.path, default_method=request.method
+        )
+
+    def ensure_sync(self, func: Callable[..., Any]) -> Callable[..., Any]:
+        """Return the function: no view or hook is a coroutine."""
+        return func
 
     def log_exception(self, exc_info: Any) -> None:
         """Log an error of a hook, as `internal_error` does: Flask would log the path."""

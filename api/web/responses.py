@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 from flask import Response, current_app
@@ -46,7 +46,8 @@ GAME = "game"
 
 def services() -> Services:
     """Return the services of this application."""
-    return cast("Services", current_app.extensions["ludotheque"])
+    found: Services = current_app.extensions["ludotheque"]
+    return found
 
 
 def credentials() -> Credentials | None:
