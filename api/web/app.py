@@ -36,8 +36,8 @@ class NoSessions(SessionInterface):
 class Application(Flask):
     """Flask with our requests, and with a log that names no paths.
 
-    It does without what Flask does for each request and this service never uses: sessions, routes
-    that depend on the host, and coroutines.
+    It skips the features of Flask that cost time in each request and that the service never uses:
+    sessions, routes that depend on the host, and coroutines.
     """
 
     request_class = Request

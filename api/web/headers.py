@@ -1,4 +1,4 @@
-"""Headers: the bounds of those that requests have; security headers and CORS in every response.
+"""Headers: the bounds of request headers; security and CORS headers of every response.
 
 This module imports nothing that gevent patches, so that the worker can load it early. There is no
 Strict-Transport-Security: only the proxy that terminates TLS knows whether it applies.

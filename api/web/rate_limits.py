@@ -1,4 +1,4 @@
-"""Rate limits of requests: counting them, refusing them, and telling the caller what is left.
+"""Rate limits of requests: counting them, refusing them, and telling the caller the rest.
 
 A request is counted before its parameters and body are read, so malformed requests count too. A
 move is never refused beforehand: only its outcome counts, if it was refused or a repetition, and
@@ -66,7 +66,7 @@ _GAME_ID = re.compile(r"[0-9a-f]{32}")
 
 
 class RateLimits:
-    """Counts each request before its view runs, a move after it, and tells what is left."""
+    """Counts requests before their view runs and moves after it; tells the rest of the limits."""
 
     def __init__(self, limiter: Limiter, players: Players) -> None:
         self._limiter = limiter
@@ -153,7 +153,7 @@ class RateLimits:
 
 
 def note_route(request: Request, request_context: RequestContext) -> None:
-    """Note the route of a request, what its view declares, and the game in its path."""
+    """Note the route of a request, its view's declarations, and the game in its path."""
     rule = request.url_rule
     if rule is None:
         return

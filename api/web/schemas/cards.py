@@ -1,4 +1,4 @@
-"""What the moves of several games share: seats, cards, and the move that plays a card."""
+"""The parts that moves of several games share: seats, cards, and the move that plays a card."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def seat(description: str, **kwargs: Any) -> Integer:
 
 
 def some(inner: fields.Field[Any], description: str) -> fields.List[Any]:
-    """Return a list of what a move names, in any order; the rules decide how many."""
+    """Return a field for the cards or cells of a move, in any order; the rules decide how many."""
     return listed(inner, description, validate=Length(max=MAX_NAMED))
 
 

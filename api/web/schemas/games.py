@@ -54,7 +54,7 @@ class NewGameBodySchema(BodySchema):
     )
     visibility = Choice(
         Visibility,
-        metadata=described("Who can see the game; absent means public."),
+        metadata=described("Which callers can see the game; absent means public."),
     )
     take_seat = Boolean(
         metadata=described("Whether you take a seat immediately; absent means true.")
@@ -179,7 +179,7 @@ class LegalMovesQuerySchema(RequestSchema):
 
 
 class TurnsQuerySchema(RequestSchema):
-    """What the caller has been told already."""
+    """The cursor of the previous answer, and how long to wait for news."""
 
     since = Text(
         validate=Length(max=MAX_TURNS_CURSOR),

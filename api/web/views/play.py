@@ -66,8 +66,8 @@ def list_legal_moves(query: dict[str, Any], game_id: str) -> Response:
     found = load_game(game_id, anonymous=False)
     moves, previews = services().moves, query["previews"]
     require_seat(found)
-    what = "previews" if previews else "moves"
-    return unless_known(found, what, lambda: moves.list_legal(found, previews))
+    kind = "previews" if previews else "moves"
+    return unless_known(found, kind, lambda: moves.list_legal(found, previews))
 
 
 @blueprint.post("/moves/check", parameters=[GAME_ID])
