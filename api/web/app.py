@@ -9,7 +9,6 @@ from typing import Any
 
 import flask
 from flask import Flask
-from flask.sessions import SessionInterface
 from werkzeug.routing import MapAdapter
 
 from api.config.settings import Settings
@@ -26,22 +25,14 @@ from api.web.views.service import Document
 from api.web.wiring import make_services
 
 
-class NoSessions(SessionInterface):
-    """Callers are identified by a token, so there are no sessions."""
-
-    def open_session(self, app: Flask, request: flask.Request) -> None:
-        """Return no session."""
-
-
 class Application(Flask):
     """Flask with our requests, and with a log that names no paths.
 
     It skips the features of Flask that cost time in each request and that the service never uses:
-    sessions, routes that depend on the host, and coroutines.
+    routes that depend on the host, and coroutines.
     """
 
     request_class = Request
-    session_interface = NoSessions()
 
     def create_url_adapter(self, request: flask.Request | None) -> MapAdapter | None:
         """Return the adapter that matches a path to its route; Flask's also parses the Host."""

@@ -112,8 +112,11 @@ class Text(fields.String):
     def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> str:
         if not isinstance(value, str):
             raise self.make_error("invalid", input=quoted(value))
-        if not _is_well_formed(value):
-            raise ValidationError("has half of a surrogate pair; it must be Unicode text.")
+        try:
+            value.encode()
+        except UnicodeEncodeError:
+            message = "has half of a surrogate pair; it must be Unicode text."
+            raise ValidationError(message) from None
         return value
 
 
@@ -319,14 +322,6 @@ def listed(inner: fields.Field[Any], description: str, **kwargs: Any) -> List:
 def described(description: str, **metadata: Any) -> dict[str, Any]:
     """Return the metadata that publishes a description."""
     return {"description": description, **metadata}
-
-
-def _is_well_formed(text: str) -> bool:
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
 
 
 class MoveField(Union):
