@@ -209,3 +209,9 @@ def test_a_client_that_goes_in_the_middle_of_a_body_is_no_failure_of_ours(
         line.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
     wait_until(lambda: service.output.count("answered") > answered, "it is noted")
     assert service.output.count("a request failed") == failures
+
+
+@pytest.mark.parametrize("host", [b"", b"x", b"a_b:http", b"[::1", b"\xe9", b"x" * 300])
+def test_an_answer_does_not_depend_on_the_host_header(service: Service, host: bytes) -> None:
+    answer = exchange(service.port, b"GET /v1/rulesets/none HTTP/1.1\r\nHost: %b\r\n\r\n" % host)
+    assert (answer.status, answer.code) == (404, "ruleset_not_found")
