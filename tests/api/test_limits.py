@@ -671,7 +671,7 @@ def test_a_name_is_refused_by_its_length_before_it_is_normalised(stranger: Clien
     longest = "e\u0301" * 40 + "\u0301" * 80
     assert len(longest) == 160
     for name, detail in (
-        (longest, "`name` has 80 characters; 1 to 40 are allowed."),
+        (longest, "`name` has 120 characters; 1 to 40 are allowed."),
         (longest + "\u0301", "`name` has 161 characters; at most 40 are allowed."),
     ):
         body = {"name": name, "kind": "bot"}
