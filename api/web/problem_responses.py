@@ -59,8 +59,8 @@ def register_error_handlers(app: Flask) -> None:
     """Answer every exception with a problem."""
     app.register_error_handler(Problem, problem_response)
     app.register_error_handler(RedisError, store_failed)
-    app.register_error_handler(NewerFormat, newer_format)
-    app.register_error_handler(UnsupportedFormat, unsupported_format)
+    app.register_error_handler(NewerFormat, unreadable_format)
+    app.register_error_handler(UnsupportedFormat, unreadable_format)
     app.register_error_handler(Exception, internal_error)
 
 
@@ -99,16 +99,11 @@ def store_failed(error: RedisError) -> Response:
     return problem_response(Problem("store_unavailable"))
 
 
-def newer_format(error: NewerFormat) -> Response:
-    """Answer that a newer release wrote this game: a worker of that release can read it."""
+def unreadable_format(error: NewerFormat | UnsupportedFormat) -> Response:
+    """Answer that this release cannot play a game that a later or earlier release stored."""
     log_unreadable(str(error), error)
-    return problem_response(Problem("newer_format"))
-
-
-def unsupported_format(error: UnsupportedFormat) -> Response:
-    """Answer that this release cannot play a game that an earlier release stored."""
-    log_unreadable(str(error), error)
-    return problem_response(Problem("unsupported_format"))
+    is_newer = isinstance(error, NewerFormat)
+    return problem_response(Problem("newer_format" if is_newer else "unsupported_format"))
 
 
 def internal_error(error: Exception) -> Response:

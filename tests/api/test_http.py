@@ -9,6 +9,7 @@ import time
 
 import pytest
 
+from api.web.headers import DATA_POLICY
 from tests.support.api_client import Client, play_out, seated
 from tests.support.document import METHODS, document
 from tests.support.raw_http import connect, exchange
@@ -94,6 +95,9 @@ def test_a_page_of_any_origin_can_read_every_answer(
     assert answer.headers["Access-Control-Allow-Origin"] == "*"
     exposed = {name.strip() for name in answer.headers["Access-Control-Expose-Headers"].split(",")}
     assert {"ETag", "Retry-After", "Location", "Server-Time"} <= exposed
+    # As data, it loads nothing in a browser, which takes it for nothing else.
+    assert answer.headers["Content-Security-Policy"] == DATA_POLICY
+    assert answer.headers["X-Content-Type-Options"] == "nosniff"
 
 
 @pytest.mark.parametrize(
@@ -116,6 +120,7 @@ def test_a_browser_may_send_what_the_routes_take(stranger: Client, method: str, 
         answer = stranger.request("OPTIONS", path, headers=headers)
     assert answer.status_code == 200
     assert answer.headers["Access-Control-Allow-Origin"] == "*"
+    assert answer.headers["Access-Control-Max-Age"] == "86400"
     assert method in answer.headers["Access-Control-Allow-Methods"]
     allowed = answer.headers["Access-Control-Allow-Headers"].lower()
     assert allowed == "*" or {"authorization", "content-type", "idempotency-key"} <= {
