@@ -14,21 +14,21 @@ OLD_TOKEN_MS = 10 * 60 * 1000
 """How long a token is valid after the next one was issued, at most."""
 
 SEEN_MS = 20 * 1000
-"""How precisely the time is noted when a player was last seen.
+"""The precision of the time when a player was last seen.
 
-Long polls are repeated after 25 seconds and streams checked every 30, so a player who waits was
+Long polls are repeated after 25 seconds and streams checked every 30, so a waiting player was
 seen within the last half minute.
 """
 
 COMMIT_MS = 60_000
-"""Longer than a commit can be in flight."""
+"""An upper bound of the time for which a commit is in flight."""
 
 
 @dataclass(frozen=True, slots=True)
 class Retention:
     """Times to live: of players from their last use, of games from their last commit.
 
-    `unused_player` is for a player who never was in a game, `request` for an Idempotency-Key,
+    `unused_player` is for a player that never was in a game, `request` for an Idempotency-Key,
     `ticket` for a ticket of a stream. Cancelled games are kept only briefly, as a player may have
     any number of them.
     """

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import cast
 
 import flask
 
@@ -30,4 +29,5 @@ class Request(flask.Request):
 def current_request() -> Request:
     """Return the request that is being answered."""
     # The object itself: each attribute of Flask's proxy costs a lookup.
-    return cast("Request", flask.request._get_current_object())  # type: ignore[attr-defined]
+    request: Request = flask.request._get_current_object()  # type: ignore[attr-defined]
+    return request

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 from flask import Response, current_app
@@ -46,7 +46,8 @@ GAME = "game"
 
 def services() -> Services:
     """Return the services of this application."""
-    return cast("Services", current_app.extensions["ludotheque"])
+    found: Services = current_app.extensions["ludotheque"]
+    return found
 
 
 def credentials() -> Credentials | None:
@@ -84,12 +85,12 @@ def game(found: LoadedGame, status: int = 200, headers: dict[str, str] | None = 
     return answer(shown(found), status, headers)
 
 
-def unless_known(found: LoadedGame, what: str, body: Callable[[], Struct | Raw]) -> Response:
+def unless_known(found: LoadedGame, kind: str, body: Callable[[], Struct | Raw]) -> Response:
     """Return the answer that `body` makes, or 304 if the caller has it already.
 
-    `what` distinguishes the answers about one game in their entity tags.
+    `kind` distinguishes the answers about one game in their entity tags.
     """
-    tag = f'"{what}-{found.tag}"'
+    tag = f'"{kind}-{found.tag}"'
     headers = {"ETag": tag, "Cache-Control": "private, no-cache", "Vary": "Authorization"}
     if _has(tag):
         return EmptyResponse(status=304, headers=headers)
@@ -109,9 +110,9 @@ def unless_had(response: Response) -> Response:
     return EmptyResponse(status=304, headers=headers)
 
 
-def is_known(found: LoadedGame, what: str) -> bool:
+def is_known(found: LoadedGame, kind: str) -> bool:
     """Tell whether the caller has this answer already."""
-    return _has(f'"{what}-{found.tag}"')
+    return _has(f'"{kind}-{found.tag}"')
 
 
 def _has(tag: str) -> bool:

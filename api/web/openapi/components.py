@@ -173,7 +173,7 @@ def codes_of(response: Part) -> list[str]:
 
 
 def publish_once(document: Part) -> None:
-    """Move what several operations share into `components`, and refer to it there."""
+    """Move the parts that several operations share into `components`, and refer to them there."""
     shared = Shared()
     for path in document["paths"].values():
         operations = [each for each in path.values() if isinstance(each, dict)]

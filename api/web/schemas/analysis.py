@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from marshmallow import EXCLUDE, Schema, ValidationError, fields, validate
+from marshmallow import EXCLUDE, ValidationError, validate
 
 from api.concurrency.time_slices import long_work
+from api.problems.quoting import quoted
 from api.web.schemas import unions
 from api.web.schemas.cards import seat
 from api.web.schemas.fields import (
@@ -14,6 +15,10 @@ from api.web.schemas.fields import (
     Boolean,
     Either,
     Integer,
+    Length,
+    Nested,
+    Range,
+    RequestSchema,
     Text,
     described,
     listed,
@@ -26,7 +31,7 @@ MAX_MOVES = 2000
 """More moves than a game can have."""
 
 
-class SeatMoveSchema(Schema):
+class SeatMoveSchema(RequestSchema):
     """A seat's move."""
 
     class Meta:
@@ -36,7 +41,7 @@ class SeatMoveSchema(Schema):
     move = unions.move("The move.", required=True)
 
 
-class CountdownEndSchema(Schema):
+class CountdownEndSchema(RequestSchema):
     """The end of a countdown."""
 
     class Meta:
@@ -44,7 +49,7 @@ class CountdownEndSchema(Schema):
 
     expire = Boolean(
         required=True,
-        validate=validate.Equal(True),
+        validate=validate.Equal(True, error="is false; it must be true."),
         metadata=described("Always true; tells it apart from a move."),
     )
 
@@ -61,12 +66,14 @@ class AnalysedMove(Either):
 
     def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> Any:
         if not isinstance(value, dict):
-            raise ValidationError("Not an object.")
+            raise self.make_error("invalid", input=quoted(value))
         move, end = self.variants
         if "expire" not in value:
             return move.load(value)
         if "seat" in value and "move" in value:
-            raise ValidationError("Either a seat's move, or a countdown that ran out.")
+            raise ValidationError(
+                "has `expire` and a move; it must be a seat's move or the end of a countdown."
+            )
         return end.load(value)
 
 
@@ -89,16 +96,16 @@ class AnalysisBodySchema(BodySchema):
     )
     seat_count = Integer(
         required=True,
-        validate=validate.Range(min=MIN_SEATS, max=MAX_SEATS),
+        validate=Range(min=MIN_SEATS, max=MAX_SEATS),
         metadata=described("Within the ruleset's `seat_counts`."),
     )
-    options = fields.Nested(
+    options = Nested(
         OptionsSchema,
         metadata=described(
             "Options of this ruleset; a missing option has the default value of the ruleset."
         ),
     )
-    deal = fields.Nested(
+    deal = Nested(
         DealSchema,
         required=True,
         metadata=described(
@@ -108,7 +115,7 @@ class AnalysisBodySchema(BodySchema):
     moves = listed(
         AnalysedMove(),
         "The moves from the start of the game; all of them or only the first ones.",
-        validate=validate.Length(max=MAX_MOVES),
+        validate=Length(max=MAX_MOVES),
     )
     trace = Boolean(
         metadata=described(

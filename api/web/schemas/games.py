@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 from typing import Any
 
-from marshmallow import Schema, ValidationError, fields, validate
+from marshmallow import ValidationError
 
 from api.live import MAX_WAIT_SECONDS
 from api.model.game import GameStatus, Visibility
@@ -17,9 +17,13 @@ from api.web.schemas.fields import (
     Boolean,
     Choice,
     Integer,
+    Length,
     List,
+    Nested,
     QueryBoolean,
     QueryInteger,
+    Range,
+    RequestSchema,
     Text,
     described,
 )
@@ -39,10 +43,10 @@ class NewGameBodySchema(BodySchema):
     )
     seat_count = Integer(
         required=True,
-        validate=validate.Range(min=MIN_SEATS, max=MAX_SEATS),
+        validate=Range(min=MIN_SEATS, max=MAX_SEATS),
         metadata=described("Within the ruleset's `seat_counts`."),
     )
-    options = fields.Nested(
+    options = Nested(
         OptionsSchema,
         metadata=described(
             "Options of this ruleset; a missing option has the default value of the ruleset."
@@ -50,29 +54,29 @@ class NewGameBodySchema(BodySchema):
     )
     visibility = Choice(
         Visibility,
-        metadata=described("Who can see the game; absent means public."),
+        metadata=described("Which callers can see the game; absent means public."),
     )
     take_seat = Boolean(
         metadata=described("Whether you take a seat immediately; absent means true.")
     )
     house = List(
-        Text(validate=validate.Length(max=40)),
-        validate=validate.Length(max=MAX_SEATS - 1),
+        Text(validate=Length(max=40)),
+        validate=Length(max=MAX_SEATS - 1),
         metadata=described(
             "A level of `house_levels` for each house player; house players get the last seats. "
             "Absent means no house players; at least one seat must be left for a player."
         ),
     )
     players = List(
-        Text(allow_none=True, validate=validate.Length(max=64), metadata={"pattern": ID}),
-        validate=validate.Length(max=MAX_SEATS),
+        Text(allow_none=True, validate=Length(max=64), metadata={"pattern": ID}),
+        validate=Length(max=MAX_SEATS),
         metadata=described(
             "By seat: the id of the player for whom the seat is reserved; null if any player may "
             "take it, as for the seats after the end of the list."
         ),
     )
     turn_seconds = Integer(
-        validate=validate.Range(min=5, max=604800),
+        validate=Range(min=5, max=604800),
         metadata=described(
             "How many seconds a turn may take before the house makes the move; absent means 86400 "
             "(one day)."
@@ -84,11 +88,11 @@ class JoinBodySchema(BodySchema):
     """Which seat to take. All members are optional."""
 
     seat = Integer(
-        validate=validate.Range(min=0, max=MAX_SEATS - 1),
+        validate=Range(min=0, max=MAX_SEATS - 1),
         metadata=described("Absent means any free seat."),
     )
     invite = Text(
-        validate=validate.Length(max=64),
+        validate=Length(max=64),
         metadata=described("The invite of a private game, from its host."),
     )
 
@@ -98,7 +102,7 @@ class MoveBodySchema(BodySchema):
 
     turn = Integer(
         required=True,
-        validate=validate.Range(min=1, max=MAX_INTEGER),
+        validate=Range(min=1, max=MAX_INTEGER),
         metadata=described("The game's `turn` at which you decided on this move."),
     )
     move = unions.move("The move, one of the game's `legal_moves`.", required=True)
@@ -111,17 +115,17 @@ class MoveBodySchema(BodySchema):
         return super().load(data, **how)
 
 
-class PageQuerySchema(Schema):
+class PageQuerySchema(RequestSchema):
     """A page of a list."""
 
     status = Choice(GameStatus, metadata=described("Only games with this status."))
     cursor = Text(
-        validate=validate.Length(max=100),
+        validate=Length(max=100),
         metadata=described("`next` of the previous page; absent for the first page."),
     )
     limit = QueryInteger(
         load_default=50,
-        validate=validate.Range(min=1, max=100),
+        validate=Range(min=1, max=100),
         metadata=described("The largest number of games."),
     )
 
@@ -136,37 +140,37 @@ def wait() -> QueryInteger:
     """Return a field for the seconds that a request may wait for news."""
     return QueryInteger(
         load_default=0,
-        validate=validate.Range(min=0, max=MAX_WAIT_SECONDS),
+        validate=Range(min=0, max=MAX_WAIT_SECONDS),
         metadata=described("How many seconds to wait for news."),
     )
 
 
-class EventsQuerySchema(Schema):
+class EventsQuerySchema(RequestSchema):
     """Which part of a game's history."""
 
     since = QueryInteger(
         load_default=0,
-        validate=validate.Range(min=0, max=MAX_INTEGER),
+        validate=Range(min=0, max=MAX_INTEGER),
         metadata=described("The version that you have; only later items are returned."),
     )
     limit = QueryInteger(
         load_default=500,
-        validate=validate.Range(min=1, max=500),
+        validate=Range(min=1, max=500),
         metadata=described("The largest number of items."),
     )
     wait = wait()
 
 
-class StreamQuerySchema(Schema):
+class StreamQuerySchema(RequestSchema):
     """The query of a stream that is opened without an Authorization header."""
 
     ticket = Text(
-        validate=validate.Length(max=100),
+        validate=Length(max=100),
         metadata=described("A ticket of createStreamTicket, instead of a token."),
     )
 
 
-class LegalMovesQuerySchema(Schema):
+class LegalMovesQuerySchema(RequestSchema):
     """How much is told of the legal moves."""
 
     previews = QueryBoolean(
@@ -174,17 +178,17 @@ class LegalMovesQuerySchema(Schema):
     )
 
 
-class TurnsQuerySchema(Schema):
-    """What the caller has been told already."""
+class TurnsQuerySchema(RequestSchema):
+    """The cursor of the previous answer, and how long to wait for news."""
 
     since = Text(
-        validate=validate.Length(max=MAX_TURNS_CURSOR),
+        validate=Length(max=MAX_TURNS_CURSOR),
         metadata=described("`cursor` of the previous answer; absent the first time."),
     )
     wait = wait()
 
 
-class DealSchema(Schema):
+class DealSchema(RequestSchema):
     """Everything that chance decided in a game. Its members depend on the ruleset."""
 
     class Meta:

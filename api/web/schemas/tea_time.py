@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from marshmallow import Schema, fields
-
 from api.web.schemas.cards import some
-from api.web.schemas.fields import Choice, Constant, Pattern, described
+from api.web.schemas.fields import Choice, Constant, Pattern, RequestSchema, Text, described
 from engine.published import NamedChoice
 from engine.tea_time import Layout
 
@@ -16,13 +14,13 @@ LAYOUT = NamedChoice(
 )
 
 
-class PickCellsSchema(Schema):
+class PickCellsSchema(RequestSchema):
     """Take one to three cards of Tea Time's grid that lie side by side, in any order."""
 
     type = Constant("pick")
     cells = some(
-        fields.String(
-            validate=Pattern(r"^[a-z][1-9]$", error="Not a cell: cells are named like a1."),
+        Text(
+            validate=Pattern(r"^[a-z][1-9]$", error="cells are named like a1."),
             metadata=described("Column letter and row number; `a1` is top left.", examples=["a1"]),
         ),
         "The cells to empty, one to three in a line.",

@@ -13,6 +13,7 @@ from api.games.creation import NewGame
 from api.games.queries import require_record
 from api.games.transactions import LoadedGame
 from api.problems.problem import FieldError, Problem
+from api.problems.quoting import quoted
 from api.web.openapi.blueprint import TOKEN_OPTIONAL, Blueprint
 from api.web.openapi.components import (
     CONDITIONAL,
@@ -292,6 +293,10 @@ def _wait_for_change(found: LoadedGame, seconds: int) -> Response:
 def _idempotency_key() -> str | None:
     key = request.headers.get("Idempotency-Key")
     if key is not None and not re.fullmatch(r"[ -~]{1,100}", key):
-        at = FieldError("1 to 100 printable ASCII characters.", parameter="Idempotency-Key")
-        raise Problem("invalid_request", f"Idempotency-Key: {at.detail}", errors=(at,))
+        detail = (
+            f"The header Idempotency-Key is {quoted(key)}; it must have 1 to 100 printable ASCII "
+            "characters."
+        )
+        at = FieldError(detail, parameter="Idempotency-Key")
+        raise Problem("invalid_request", detail, errors=(at,))
     return key

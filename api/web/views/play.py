@@ -66,8 +66,8 @@ def list_legal_moves(query: dict[str, Any], game_id: str) -> Response:
     """
     found = services().transactions.load(required_credentials(), game_id)
     seat, previews = require_seat(found), query["previews"]
-    what = "previews" if previews else "moves"
-    return unless_known(found, what, lambda: services().moves.list_legal(found, seat, previews))
+    kind = "previews" if previews else "moves"
+    return unless_known(found, kind, lambda: services().moves.list_legal(found, seat, previews))
 
 
 @blueprint.post("/moves/check", parameters=[GAME_ID])
