@@ -17,7 +17,7 @@ from api.games.starting import start_if_full
 from api.games.tables import Tables
 from api.games.transactions import MAX_ATTEMPTS, LoadedGame, Transactions, apply_change
 from api.model.events import BY_PLAYER, SeatTaken
-from api.model.game import CANCELLED, ENDED, PRIVATE, PUBLIC, Game, Player, SeatRecord, digest, raw
+from api.model.game import CANCELLED, PRIVATE, PUBLIC, Game, Player, SeatRecord, digest, raw
 from api.problems.problem import Problem, invalid
 from api.storage.games import Change, StoredGame
 from api.storage.players import Creation
@@ -59,7 +59,7 @@ class GameCreation:
     # --- From a request ----------------------------------------------------------------
 
     def create(
-        self, credentials: Credentials | None, body: NewGame, idempotency_key: str | None
+        self, credentials: Credentials, body: NewGame, idempotency_key: str | None
     ) -> tuple[LoadedGame, bool]:
         """Create a game, or find the one that the same request created; return whether it is new.
 
@@ -67,7 +67,7 @@ class GameCreation:
         if a new one like it would be refused by now.
 
         Raises:
-            Problem: ``missing_token``, ``invalid_token``, ``idempotency_key_reused``,
+            Problem: ``invalid_token``, ``idempotency_key_reused``,
                 ``invalid_request``, ``too_many_games``, ``busy``.
         """
         host = self.transactions.players.caller(credentials)
@@ -171,7 +171,7 @@ class GameCreation:
 
     # --- Rematch -----------------------------------------------------------------------
 
-    def rematch(self, credentials: Credentials | None, game_id: str) -> tuple[LoadedGame, bool]:
+    def rematch(self, credentials: Credentials, game_id: str) -> tuple[LoadedGame, bool]:
         """Create the rematch of a game, or join it; return whether it is new.
 
         The rematch has the same seats. Its id is committed to the old game first: a later or
@@ -187,7 +187,7 @@ class GameCreation:
             game, caller = loaded.game, loaded.caller
             if caller is None or caller.id not in game.players():
                 raise Problem("not_seated")
-            if game.status not in ENDED or game.started_at is None:
+            if not game.has_ended or game.started_at is None:
                 raise Problem("game_not_over")
             if game.rematch is not None and not self._is_cancelled(game.rematch):
                 return None

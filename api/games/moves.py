@@ -16,8 +16,8 @@ from api.games.players import Credentials
 from api.games.progress import Progress
 from api.games.representations import game_answer, item_answers, legal_moves
 from api.games.transactions import LoadedGame, Precondition, Transactions
-from api.model.game import ENDED, OPEN, HistoryItem
-from api.observability.context import note_repeated_move
+from api.model.game import OPEN, HistoryItem
+from api.observability.context import current
 from api.problems.problem import FieldError, Problem
 from api.storage.games import Change
 from engine.registry import RULESETS
@@ -44,12 +44,8 @@ class Moves:
         self.transactions = transactions
         self.store = transactions.store
 
-    def list_legal(self, loaded: LoadedGame, previews: bool) -> LegalMovesAnswer:
-        """Return the legal moves of the caller's seat, with previews of their outcomes if asked.
-
-        Raises `Problem` (``not_seated``).
-        """
-        seat = require_seat(loaded)
+    def list_legal(self, loaded: LoadedGame, seat: Seat, previews: bool) -> LegalMovesAnswer:
+        """Return the legal moves of a seat, with previews of their outcomes if asked."""
         state = loaded.stored.position
         moves = legal_moves(loaded.game, state, seat)
         shown = None
@@ -59,9 +55,7 @@ class Moves:
             shown = tuple(ruleset.preview(table, seat, move) for move in moves)
         return LegalMovesAnswer(loaded.game.turn, seat, moves, shown)
 
-    def check(
-        self, credentials: Credentials | None, game_id: str, turn: int, move: Move
-    ) -> CheckAnswer:
+    def check(self, credentials: Credentials, game_id: str, turn: int, move: Move) -> CheckAnswer:
         """Return whether a move would be accepted now, and what the seat can know of its outcome.
 
         Raises `Problem` as `Transactions.load` does; ``not_seated``.
@@ -81,7 +75,7 @@ class Moves:
 
     def play(
         self,
-        credentials: Credentials | None,
+        credentials: Credentials,
         game_id: str,
         turn: int,
         move: Move,
@@ -91,10 +85,10 @@ class Moves:
 
         Raises `Problem` if the move is refused; the game is then unchanged.
         """
-        key = None if credentials is None else _move_key(credentials.player_id, turn, move)
+        key = _move_key(credentials.player_id, turn, move)
 
         def decide(loaded: LoadedGame) -> Change | None:
-            if loaded.played_versions is not None or key is None:
+            if loaded.played_versions is not None:
                 return None
             seat = require_seat(loaded)
             state, outcome = _outcome_of(loaded, seat, turn, move)
@@ -112,7 +106,7 @@ class Moves:
         return self._earlier_move(credentials, loaded, loaded.played_versions)
 
     def _earlier_move(
-        self, credentials: Credentials | None, loaded: LoadedGame, versions: bytes
+        self, credentials: Credentials, loaded: LoadedGame, versions: bytes
     ) -> PlayedMove:
         """Return a move that was played before, with the game as it is now."""
         first, last = msgspec.json.decode(versions, type=tuple[int, int])
@@ -123,7 +117,7 @@ class Moves:
         if loaded.game.version < last:
             # The move was committed between the read of the game and that of the earlier moves.
             loaded = self.transactions.load(credentials, loaded.game.id)
-        note_repeated_move()
+        current().is_repeated_move = True
         return PlayedMove(loaded, items)
 
 
@@ -146,7 +140,7 @@ def _outcome_of(loaded: LoadedGame, seat: Seat, turn: int, move: Move) -> tuple[
     game = loaded.game
     if game.status == OPEN:
         raise Problem("game_not_started")
-    if game.status in ENDED:
+    if game.has_ended:
         raise Problem("game_over")
     if turn != game.turn:
         detail = (

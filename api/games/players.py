@@ -23,7 +23,7 @@ from redis import ResponseError
 from api.games.answers import OwnPlayer, PlayerWithToken, TokenAnswer
 from api.model.game import Account, Player, digest, timestamp
 from api.model.retention import OLD_TOKEN_MS, SEEN_MS, Retention
-from api.observability.context import note_player
+from api.observability.context import current
 from api.problems.problem import Problem
 from api.storage.errors import count_failure, unless_full
 from api.storage.players import TokenOffer
@@ -99,13 +99,11 @@ class Players:
         expires_at = reading.now + self.retention.of_player(reading.account)
         return OwnPlayer(player.id, player.name, player.kind, timestamp(expires_at))
 
-    def rotate_token(self, credentials: Credentials | None) -> TokenAnswer:
+    def rotate_token(self, credentials: Credentials) -> TokenAnswer:
         """Return a new token for the caller. A repeated request gives the same token.
 
-        Raises `Problem` (``missing_token``, ``invalid_token``).
+        Raises `Problem` (``invalid_token``).
         """
-        if credentials is None:
-            raise Problem("missing_token")
         reading = self.store.read(credentials.player_id)
         player = self.authenticate(reading, credentials)
         nonce = secrets.token_bytes(32)
@@ -115,13 +113,11 @@ class Players:
             raise Problem("invalid_token")
         return TokenAnswer(f"{player.id}.{_next_secret(credentials, bytes.fromhex(offered))}")
 
-    def caller(self, credentials: Credentials | None) -> Player:
+    def caller(self, credentials: Credentials) -> Player:
         """Return the player with these credentials.
 
-        Raises `Problem` (``missing_token``, ``invalid_token``).
+        Raises `Problem` (``invalid_token``).
         """
-        if credentials is None:
-            raise Problem("missing_token")
         return self.authenticate(self.store.read(credentials.player_id), credentials)
 
     def authenticate(self, reading: Reading, credentials: Credentials | Remembered) -> Player:
@@ -141,7 +137,7 @@ class Players:
         else:
             raise Problem("invalid_token")
         self._renew(account, reading.now)
-        note_player(account.player.id)
+        current().player = account.player.id
         return account.player
 
     def _promote(self, account: Account, token: str) -> None:

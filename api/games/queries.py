@@ -20,16 +20,17 @@ from api.games.answers import (
 from api.games.cursors import page_cursor, read_page_cursor
 from api.games.players import Credentials, Players
 from api.games.representations import game_summary, item_answers
-from api.games.rulesets import find_ruleset, no_such_ruleset
+from api.games.rulesets import no_such_ruleset
 from api.games.seats import has_free_seat
 from api.games.settling import each_readable, settled_games, some_due
 from api.games.transactions import LoadedGame, Transactions
 from api.model.events import BY_CLOCK
-from api.model.game import ENDED, NOT_A_MOVE, OPEN, Game, HistoryItem, Revision, digest, timestamp
+from api.model.game import NOT_A_MOVE, OPEN, Game, HistoryItem, Revision, digest, timestamp
 from api.problems.problem import FieldError, Problem
 from api.storage.games import read_items
 from api.storage.indexes import ALL, Entry, Indexes, Page, any_game, invited, lobby
 from api.storage.store import Store
+from engine.registry import RULESETS
 
 MAX_ITEMS_AT_ONCE = 500
 """Items of a game's history that are read in one round trip."""
@@ -94,7 +95,7 @@ class Queries:
         Raises `Problem` (``invalid_request``, ``invalid_token``).
         """
         ruleset = wanted.ruleset
-        if ruleset is not None and find_ruleset(ruleset) is None:
+        if ruleset is not None and ruleset not in RULESETS:
             at = FieldError(no_such_ruleset(ruleset), parameter="ruleset")
             raise Problem("invalid_request", at.detail, errors=(at,))
         reader = None if credentials is None else credentials.player_id
@@ -102,16 +103,14 @@ class Queries:
         return self._page(entry, credentials, cursor, limit, wanted.filter_for(reader))
 
     def own_games(
-        self, credentials: Credentials | None, status: str | None, cursor: str | None, limit: int
+        self, credentials: Credentials, status: str | None, cursor: str | None, limit: int
     ) -> GamePage:
         """Return a page of the games that the caller hosts or has a seat in.
 
         With the status `INVITED`, return the open games in which a seat is only reserved for it.
 
-        Raises `Problem` (``missing_token``, ``invalid_token``, ``invalid_request``).
+        Raises `Problem` (``invalid_token``, ``invalid_request``).
         """
-        if credentials is None:
-            raise Problem("missing_token")
         caller = credentials.player_id
         is_invited = status == OwnGamesStatus.INVITED
         entry = Entry(invited(caller), OPEN) if is_invited else Entry(caller, status or ALL)
@@ -251,7 +250,7 @@ class Queries:
 
 def require_record(loaded: LoadedGame) -> None:
     """Raise `Problem` (``game_not_over``, ``record_not_found``) if a game has no record."""
-    if loaded.game.status not in ENDED:
+    if not loaded.game.has_ended:
         raise Problem("game_not_over")
     if loaded.game.started_at is None:
         raise Problem("record_not_found")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from api.games.transactions import LoadedGame
-from api.model.game import ENDED, OPEN, PLAYING, Game, Player, SeatRecord
+from api.model.game import OPEN, PLAYING, Game, Player, SeatRecord
 from api.problems.problem import Problem, invalid
 from engine.ruleset import Seat
 
@@ -52,7 +52,7 @@ def wants_seat(loaded: LoadedGame, seat: Seat | None) -> bool:
             f"You have seat {loaded.seat} and ask for seat {seat}. A player has one seat in a "
             "game: play with yours, or leave the game before its start and join it again.",
         )
-    if game.status in ENDED:
+    if game.has_ended:
         raise Problem("game_over")
     if game.status == PLAYING:
         raise Problem("game_full")

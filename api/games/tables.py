@@ -26,7 +26,7 @@ from api.model.events import (
     SeatTaken,
     SeatTakenBack,
 )
-from api.model.game import CANCELLED, ENDED, OPEN, PLAYING, Game, Player, SeatRecord, public_item
+from api.model.game import CANCELLED, OPEN, PLAYING, Game, Player, SeatRecord, public_item
 from api.problems.problem import Problem
 from api.storage.games import Change, StoredGame
 from engine.ruleset import Seat, replaced
@@ -49,7 +49,7 @@ class Tables:
 
     def join(
         self,
-        credentials: Credentials | None,
+        credentials: Credentials,
         game_id: str,
         seat: Seat | None,
         invite: str | None,
@@ -114,9 +114,7 @@ class Tables:
 
     # --- Leaving -----------------------------------------------------------------------
 
-    def leave(
-        self, credentials: Credentials | None, game_id: str, if_match: Precondition
-    ) -> LoadedGame:
+    def leave(self, credentials: Credentials, game_id: str, if_match: Precondition) -> LoadedGame:
         """Free the caller's seat or reservation. After the start, let a house player have the seat.
 
         Leaving again changes nothing.
@@ -126,7 +124,7 @@ class Tables:
             return caller.id in game.left
 
         def decide(loaded: LoadedGame) -> Change | None:
-            if loaded.game.status in ENDED:
+            if loaded.game.has_ended:
                 return None
             if loaded.game.status == PLAYING:
                 return self._hand_over(loaded)
@@ -176,9 +174,7 @@ class Tables:
 
     # --- Starting and cancelling -------------------------------------------------------
 
-    def start(
-        self, credentials: Credentials | None, game_id: str, if_match: Precondition
-    ) -> LoadedGame:
+    def start(self, credentials: Credentials, game_id: str, if_match: Precondition) -> LoadedGame:
         """Start a game for its host, with house players in the free seats."""
 
         def decide(loaded: LoadedGame) -> Change | None:
@@ -186,7 +182,7 @@ class Tables:
             _require_host(loaded)
             if game.started_at is not None:
                 return None
-            if game.status in ENDED:
+            if game.has_ended:
                 raise Problem("game_over")
             if not game.active_players():
                 raise Problem("no_players")
@@ -200,9 +196,7 @@ class Tables:
         loaded, _ = self.transactions.update(credentials, game_id, decide, if_match=if_match)
         return loaded
 
-    def cancel(
-        self, credentials: Credentials | None, game_id: str, if_match: Precondition
-    ) -> LoadedGame:
+    def cancel(self, credentials: Credentials, game_id: str, if_match: Precondition) -> LoadedGame:
         """Cancel a game for its host, before its start."""
 
         def decide(loaded: LoadedGame) -> Change | None:
@@ -211,7 +205,7 @@ class Tables:
             if game.status == CANCELLED:
                 return None
             if game.status != OPEN:
-                raise Problem("game_over" if game.status in ENDED else "game_already_started")
+                raise Problem("game_over" if game.has_ended else "game_already_started")
             cancelled = replace(game, status=CANCELLED, finished_at=loaded.now)
             item = public_item(
                 game.version + 1, loaded.now, BY_PLAYER, loaded.seat, GameCancelled()

@@ -25,9 +25,8 @@ from api.games.progress import is_due
 from api.games.representations import game_answer
 from api.games.settling import each_readable, settled_games, some_due
 from api.games.transactions import Transactions
-from api.model.game import ENDED, PLAYING, Game, raw
+from api.model.game import PLAYING, Game, raw
 from api.model.retention import COMMIT_MS
-from api.problems.problem import Problem
 from api.storage.client import Command
 from api.storage.games import StoredGame
 from api.storage.indexes import Entry, Indexes, Page, ended_command, occupied, read_entries
@@ -71,7 +70,7 @@ class Turns:
 
     def would_be_news(self, game: Game) -> bool:
         """Return whether a game that changed is news: a turn or an end that the client lacks."""
-        if game.status in ENDED:
+        if game.has_ended:
             return self.caller in game.participants() and end_mark(game.id) not in self.known
         return _waits_for(game, self.caller) and turn_mark(game) not in self.known
 
@@ -87,13 +86,11 @@ class TurnQueries:
         self.indexes = indexes
         self.players = players
 
-    def turns(self, credentials: Credentials | None, since: str | None) -> Turns:
+    def turns(self, credentials: Credentials, since: str | None) -> Turns:
         """Return the caller's turns. `since` is the cursor of an earlier answer.
 
-        Raises `Problem` (``missing_token``, ``invalid_token``, ``invalid_request``).
+        Raises `Problem` (``invalid_token``, ``invalid_request``).
         """
-        if credentials is None:
-            raise Problem("missing_token")
         caller = credentials.player_id
         given = None if since is None else read_turns_cursor(since)
         playing = Page(Entry(occupied(caller), PLAYING), None, MAX_TURNS)
@@ -160,7 +157,7 @@ class TurnQueries:
         games = [
             game
             for game in self.store.games([game_id for game_id, _ in new]).values()
-            if game is not None and game.status in ENDED and caller in game.participants()
+            if game is not None and game.has_ended and caller in game.participants()
         ]
         until = new[-1][1] if len(new) == MAX_ENDED else now
         since = max(known.since, until - COMMIT_MS)

@@ -28,7 +28,7 @@ from api.live.topics import (
     Waiter,
 )
 from api.model.game import Game
-from api.observability.context import note_wait
+from api.observability.context import current
 from api.observability.logger import log
 from api.storage.errors import count_failure, is_full, log_unreadable, readable
 from api.storage.games import Snapshot, game_channel
@@ -107,7 +107,7 @@ class Hub:
                 self._recheck_for_ever,
             )
             self._greenlets = [gevent.spawn(task) for task in tasks]
-        note_wait()
+        current().has_waited = True
         waiter = Waiter(self.waiters)
         if self.is_stopping:
             waiter.stop()

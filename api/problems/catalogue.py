@@ -245,7 +245,7 @@ CATALOGUE: dict[str, ProblemType] = {
     "too_many_games": ProblemType(
         409,
         "You are in too many games that have not ended",
-        "The number of unfinished games of one player is limited. Open games that nobody has joined count too.",
+        "The number of unfinished games of one player is limited. Open games without other players count too.",
         "End or leave some games first: GET /v1/me/games?status=open and ?status=playing list them. A bot that creates games should first try to join open ones.",
     ),
     # 422: well-formed, but not valid

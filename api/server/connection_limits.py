@@ -37,31 +37,47 @@ class AddressConnections:
         self.greenlets: set[gevent.Greenlet] = set()
         self.idle: dict[gevent.Greenlet, RequestReader] = {}
 
+    @contextlib.contextmanager
+    def idling(self, reader: RequestReader) -> Iterator[None]:
+        """Let the current greenlet's connection be closed to make room while the block runs."""
+        greenlet = gevent.getcurrent()
+        self.idle[greenlet] = reader
+        try:
+            yield
+        finally:
+            self.idle.pop(greenlet, None)
+
+    def close_longest_idle(self) -> bool:
+        """Close one idle connection. Return whether there was one."""
+        for greenlet, reader in list(islice(self.idle.items(), MAX_CANDIDATES)):
+            if close_if_silent(reader):
+                del self.idle[greenlet]
+                self.greenlets.discard(greenlet)
+                return True
+        return False
+
 
 class ConnectionLimits:
-    """The connections of every address except trusted proxies, which connect for many clients."""
+    """The connections of every address. Trusted proxies may have any number, for their clients."""
 
     def __init__(self, per_address: int, proxies: Proxies) -> None:
         self._per_address = per_address
         self._proxies = proxies
         self._by_address: dict[str, AddressConnections] = {}
-        self._by_greenlet: dict[gevent.Greenlet, AddressConnections] = {}
         self._warning = OnceAMinute()
 
     @contextlib.contextmanager
-    def admit(self, peer: str) -> Iterator[bool]:
+    def admit(self, peer: str) -> Iterator[AddressConnections | None]:
         """Count the connection that the current greenlet serves while the block runs.
 
-        Yields whether the connection may be served. `peer` is the client's IP address, or "" for
-        a client on a Unix socket.
+        Yields the connections of its address, or None if it may not be served. `peer` is the
+        client's IP address, or "" for a client on a Unix socket.
         """
-        if self._proxies.trust(peer):
-            yield True
-            return
-        greenlet = gevent.getcurrent()
-        address = addresses.group(peer)
+        is_limited = not self._proxies.trust(peer)
+        address = addresses.group(peer) if is_limited else peer
         own = self._by_address.setdefault(address, AddressConnections())
-        if len(own.greenlets) >= self._per_address and not _close_longest_idle(own):
+        is_full = is_limited and len(own.greenlets) >= self._per_address
+        if is_full and not own.close_longest_idle():
             if self._warning.is_due(address):
                 log.warning(
                     "%s has %d connections to this worker, the most that one address may have: "
@@ -69,39 +85,18 @@ class ConnectionLimits:
                     address,
                     self._per_address,
                 )
-            yield False
+            yield None
             return
+        greenlet = gevent.getcurrent()
         own.greenlets.add(greenlet)
-        self._by_greenlet[greenlet] = own
         try:
-            yield True
+            yield own
         finally:
-            del self._by_greenlet[greenlet]
             own.greenlets.discard(greenlet)
             # The address may have a new entry: its old one was empty once all were closed.
             if not own.greenlets and self._by_address.get(address) is own:
                 del self._by_address[address]
 
-    @contextlib.contextmanager
-    def idle(self, reader: RequestReader) -> Iterator[None]:
-        """Let the current greenlet's connection be closed to make room while the block runs."""
-        greenlet = gevent.getcurrent()
-        own = self._by_greenlet.get(greenlet)
-        if own is None:
-            yield
-            return
-        own.idle[greenlet] = reader
-        try:
-            yield
-        finally:
-            own.idle.pop(greenlet, None)
-
-
-def _close_longest_idle(own: AddressConnections) -> bool:
-    """Close one idle connection of an address. Return whether there was one."""
-    for greenlet, reader in list(islice(own.idle.items(), MAX_CANDIDATES)):
-        if close_if_silent(reader):
-            del own.idle[greenlet]
-            own.greenlets.discard(greenlet)
-            return True
-    return False
+    def idle_readers(self) -> list[RequestReader]:
+        """Return the readers of all idle connections."""
+        return [reader for own in self._by_address.values() for reader in own.idle.values()]

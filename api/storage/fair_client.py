@@ -7,13 +7,12 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from gevent.lock import Semaphore
 
-from api.observability.context import caller_address
+from api.observability.context import current
 from api.storage.client import Command, ServerClient
 from api.storage.errors import UNREACHABLE, PoolExhausted
 
@@ -63,23 +62,21 @@ class FairClient:
         self, commands: Sequence[Command], *, durable: bool = False, keep_errors: bool = False
     ) -> list[Any]:
         """See `StoreClient`."""
-        with self._slot():
-            return self._client.execute(commands, durable=durable, keep_errors=keep_errors)
+        return self._run(self._client.execute, commands, durable=durable, keep_errors=keep_errors)
 
     def execute_on_all(self, *words: Any) -> list[Any]:
         """See `StoreClient`."""
-        with self._slot():
-            return self._client.execute_on_all(*words)
+        return self._run(self._client.execute_on_all, *words)
 
-    @contextmanager
-    def _slot(self) -> Iterator[None]:
+    def _run(self, execute: Callable[..., list[Any]], *args: Any, **options: Any) -> list[Any]:
+        """Wait for a slot of the caller, and execute commands."""
         began = time.monotonic()
-        with self._limits.of(caller_address()):
+        with self._limits.of(current().address):
             if self._failed_at > began:
                 # Fail fast: the server went down while this request was queued.
                 raise type(self._failure)(*self._failure.args)
             try:
-                yield
+                return execute(*args, **options)
             except UNREACHABLE as error:
                 # A copy without a traceback, which would keep the request's frames alive.
                 self._failed_at, self._failure = time.monotonic(), type(error)(*error.args)

@@ -28,7 +28,7 @@ from typing import Any, NamedTuple
 
 from redis import RedisError
 
-from api.model.game import ENDED, OPEN, PLAYING, PUBLIC, UNFINISHED, Game
+from api.model.game import OPEN, PLAYING, PUBLIC, UNFINISHED, Game
 from api.model.retention import COMMIT_MS, Retention
 from api.observability.logger import log
 from api.storage.client import Command, Script, StoreClient
@@ -136,7 +136,7 @@ def can_become_true(entry: Entry, cursor: Cursor, game: Game | None, now: int) -
         return False  # seats are reserved only by the commit that creates the game
     if game.status == PLAYING and entry.status == OPEN:
         return False
-    if game.status in ENDED and entry.status not in (ALL, game.status):
+    if game.has_ended and entry.status not in (ALL, game.status):
         return False
     if game.status == OPEN or entry.owner in owners(game):
         return True
@@ -406,7 +406,7 @@ def _have_same_entries(before: Game | None, after: Game) -> bool:
 
 
 def _ends(before: Game | None, after: Game) -> bool:
-    return before is not None and before.status not in ENDED and after.status in ENDED
+    return before is not None and not before.has_ended and after.has_ended
 
 
 def _range(key: str, *words: Any) -> Command:

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from api.model.game import FORMAT, Account
-from api.observability.context import note_time
+from api.observability.context import current
 from api.storage import games, players
 from api.storage.client import Command, StoreClient
 from api.storage.errors import readable
@@ -64,7 +64,7 @@ class Store(GameStore, PlayerStore):
         replies = self.client.execute([*commands, *extra], keep_errors=True)
         own = iter(map(readable, replies[: len(commands)]))
         now = games.read_time(next(own))
-        note_time(now)
+        current().store_time = now
         stored = games.read_game(game_id, next(own)) if game_id is not None else None
         account = players.read_account(player_id, next(own)) if player_id is not None else None
         played_versions = next(own, None)

@@ -9,7 +9,6 @@ from typing import Any
 
 import msgspec
 from flask import Flask, Response, request
-from msgspec import UNSET
 from redis import RedisError
 from werkzeug.exceptions import HTTPException
 
@@ -17,6 +16,7 @@ from api.observability import context
 from api.observability.logger import OnceAMinute, log
 from api.observability.redaction import reason
 from api.problems.problem import FieldError, Problem, pointer
+from api.problems.quoting import shortened
 from api.storage.errors import (
     NewerFormat,
     NotReplicated,
@@ -32,6 +32,9 @@ RETRY_AFTER_SECONDS = 1
 
 MAX_ERRORS = 100
 """The most members and parameters that one problem lists."""
+
+MAX_TOLD = 3
+"""The most of them that its text names."""
 
 CODE_OF_STATUS = {
     400: "bad_request",
@@ -56,15 +59,14 @@ def register_error_handlers(app: Flask) -> None:
     """Answer every exception with a problem."""
     app.register_error_handler(Problem, problem_response)
     app.register_error_handler(RedisError, store_failed)
-    app.register_error_handler(NewerFormat, newer_format)
-    app.register_error_handler(UnsupportedFormat, unsupported_format)
+    app.register_error_handler(NewerFormat, unreadable_format)
+    app.register_error_handler(UnsupportedFormat, unreadable_format)
     app.register_error_handler(Exception, internal_error)
 
 
 def problem_response(problem: Problem) -> Response:
     """Return the response that tells of a problem."""
-    if (request_context := context.current()) is not None:
-        request_context.problem = problem.code
+    context.current().problem = problem.code
     headers = dict(problem.headers)
     if problem.status in (HTTPStatus.SERVICE_UNAVAILABLE, HTTPStatus.TOO_MANY_REQUESTS):
         headers.setdefault("Retry-After", str(RETRY_AFTER_SECONDS))
@@ -96,16 +98,11 @@ def store_failed(error: RedisError) -> Response:
     return problem_response(Problem("store_unavailable"))
 
 
-def newer_format(error: NewerFormat) -> Response:
-    """Answer that a newer release wrote this game: a worker of that release can read it."""
+def unreadable_format(error: NewerFormat | UnsupportedFormat) -> Response:
+    """Answer that this release cannot play a game that a later or earlier release stored."""
     log_unreadable(str(error), error)
-    return problem_response(Problem("newer_format"))
-
-
-def unsupported_format(error: UnsupportedFormat) -> Response:
-    """Answer that this release cannot play a game that an earlier release stored."""
-    log_unreadable(str(error), error)
-    return problem_response(Problem("unsupported_format"))
+    is_newer = isinstance(error, NewerFormat)
+    return problem_response(Problem("newer_format" if is_newer else "unsupported_format"))
 
 
 def internal_error(error: Exception) -> Response:
@@ -119,7 +116,10 @@ def problem_of(error: HTTPException) -> Problem:
     messages = (getattr(error, "data", None) or {}).get("messages")
     if messages:
         errors = tuple(islice(field_errors(messages), MAX_ERRORS))
-        return Problem("invalid_request", " ".join(map(_sentence, errors[:3])), errors=errors)
+        told = [each.detail for each in errors[:MAX_TOLD]]
+        if len(errors) > MAX_TOLD:
+            told.append(f"`errors` has {len(errors) - MAX_TOLD} more.")
+        return Problem("invalid_request", " ".join(told), errors=errors)
     headers = {name: value for name, value in error.get_headers() if name == "Allow"}
     status = error.code or HTTPStatus.INTERNAL_SERVER_ERROR
     other = "bad_request" if status < HTTPStatus.INTERNAL_SERVER_ERROR else "internal_error"
@@ -132,16 +132,26 @@ def problem_of(error: HTTPException) -> Problem:
 def field_errors(messages: Mapping[str, Any]) -> Iterator[FieldError]:
     """Yield marshmallow's nested messages as a flat list of errors with pointers."""
     for location, nested in messages.items():
-        for path, detail in _flatten(nested, ()):
+        for path, message in _flatten(nested, ()):
+            detail = f"{_subject(path)} {message}"
             if location == "json":
                 yield FieldError(detail, pointer=pointer(path))
             else:
                 yield FieldError(detail, parameter=str(path[0]) if path else "")
 
 
-def _sentence(error: FieldError) -> str:
-    place = error.parameter if error.pointer is UNSET else error.pointer
-    return f"{place}: {error.detail}"
+def _subject(path: tuple[str | int, ...]) -> str:
+    """Return the name of the value at a path, with which the sentence of its error begins.
+
+    >>> _subject(()), _subject(("move", "card")), _subject(("moves", 3))
+    ('The body', '`card`', 'Item 3 of `moves`')
+    """
+    if not path:
+        return "The body"
+    *above, last = path
+    if isinstance(last, int):
+        return f"Item {last} of {_subject(tuple(above))}"
+    return f"`{shortened(last)}`"
 
 
 def _flatten(

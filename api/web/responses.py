@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 from flask import Response, current_app
@@ -46,12 +46,18 @@ GAME = "game"
 
 def services() -> Services:
     """Return the services of this application."""
-    return cast("Services", current_app.extensions["ludotheque"])
+    found: Services = current_app.extensions["ludotheque"]
+    return found
 
 
 def credentials() -> Credentials | None:
     """Return the caller's token, None without one. Raises `Problem` (``invalid_token``)."""
     return current_request().credentials
+
+
+def required_credentials() -> Credentials:
+    """Return the caller's token. Raises `Problem` (``missing_token``, ``invalid_token``)."""
+    return current_request().required_credentials
 
 
 def if_match(tag: str) -> bool:
@@ -60,16 +66,12 @@ def if_match(tag: str) -> bool:
     return not required or _names(required, f'"{GAME}-{tag}"')
 
 
-def load_game(
-    game_id: str, *, anonymous: bool = True, extra_commands: Sequence[Command] = ()
-) -> LoadedGame:
+def load_game(game_id: str, extra_commands: Sequence[Command] = ()) -> LoadedGame:
     """Load a game for the caller, and run the extra commands in the same round trip.
 
-    Raises `Problem` (``missing_token``, ``invalid_token``, ``game_not_found``).
+    Raises `Problem` (``invalid_token``, ``game_not_found``).
     """
-    return services().transactions.load(
-        credentials(), game_id, anonymous=anonymous, extra_commands=extra_commands
-    )
+    return services().transactions.load(credentials(), game_id, extra_commands=extra_commands)
 
 
 def answer(body: Any, status: int = 200, headers: dict[str, str] | None = None) -> Response:
@@ -83,12 +85,12 @@ def game(found: LoadedGame, status: int = 200, headers: dict[str, str] | None = 
     return answer(shown(found), status, headers)
 
 
-def unless_known(found: LoadedGame, what: str, body: Callable[[], Struct | Raw]) -> Response:
+def unless_known(found: LoadedGame, kind: str, body: Callable[[], Struct | Raw]) -> Response:
     """Return the answer that `body` makes, or 304 if the caller has it already.
 
-    `what` distinguishes the answers about one game in their entity tags.
+    `kind` distinguishes the answers about one game in their entity tags.
     """
-    tag = f'"{what}-{found.tag}"'
+    tag = f'"{kind}-{found.tag}"'
     headers = {"ETag": tag, "Cache-Control": "private, no-cache", "Vary": "Authorization"}
     if _has(tag):
         return EmptyResponse(status=304, headers=headers)
@@ -108,9 +110,9 @@ def unless_had(response: Response) -> Response:
     return EmptyResponse(status=304, headers=headers)
 
 
-def is_known(found: LoadedGame, what: str) -> bool:
+def is_known(found: LoadedGame, kind: str) -> bool:
     """Tell whether the caller has this answer already."""
-    return _has(f'"{what}-{found.tag}"')
+    return _has(f'"{kind}-{found.tag}"')
 
 
 def _has(tag: str) -> bool:

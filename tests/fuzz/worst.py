@@ -27,7 +27,7 @@ from urllib.parse import quote
 import msgspec
 
 from api.web.bodies import MAX_COMMAS, MAX_MEMBERS, MAX_OBJECTS
-from api.web.rate_limits import MAX_HEADER_LENGTH
+from api.web.headers import MAX_HEADER_LENGTH
 from api.web.schemas.fields import Name
 from engine.registry import RULESETS
 from tests.fuzz.cost import HEAD_RATIO, RATIO_PER_KIB, RATIO_PER_PIECE, Cost, Meter

@@ -81,7 +81,7 @@ GIVEN = [
             if each.name not in ("moves", "players")
         ),
     ),
-    ("TRUSTED_PROXIES", "10.0.0.0/8, ::1", (ip_network("10.0.0.0/8"), ip_network("::1"))),
+    ("TRUSTED_PROXIES", "10.0.0.0/8,\n::1", (ip_network("10.0.0.0/8"), ip_network("::1"))),
     ("LOG_LEVEL", "Debug", "debug"),
     ("LOG_FORMAT", "JSON", "json"),
     ("METRICS", "off", "off"),
@@ -107,6 +107,7 @@ BAD = [
     ("REDIS_URL", "redis+sentinel://a,b"),
     ("WAIT_REPLICAS", "-1"),
     ("DATA_DIR", "a\0b"),
+    ("DATA_DIR", "~no-such-account/data"),
     ("WEB_CONCURRENCY", "0"),
     ("WEB_CONCURRENCY", "2.5"),
     ("OPEN_GAME_DAYS", "0"),

@@ -505,11 +505,6 @@ def test_a_poll_of_turns_survives_a_store_that_fails(
     assert waiting(worker.clock.result(long, 0.5)) == [game_id]
 
 
-def test_a_poll_of_turns_needs_a_token(worker: MemoryWorker) -> None:
-    with refused("missing_token"):
-        worker.long_polls.turns(None, None, WAIT)
-
-
 def test_a_deadline_hands_the_turn_to_a_player_who_waits(
     worker: MemoryWorker, ada: Credentials, bob: Credentials
 ) -> None:

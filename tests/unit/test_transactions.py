@@ -6,6 +6,7 @@ import pytest
 from redis import OutOfMemoryError
 from redis.exceptions import ConnectionError as RedisConnectionError
 
+from api.games.moves import require_seat
 from api.games.players import Credentials
 from api.games.transactions import FULL_SECONDS, MAX_ATTEMPTS, RELEASE, LoadedGame
 from api.model.events import BY_PLAYER, GameCancelled
@@ -43,17 +44,15 @@ def test_a_loaded_game_has_the_caller_and_the_time_of_the_store(
     assert worker.transactions.load(ada, game_id).audience.is_host
 
 
-def test_a_caller_without_a_token_sees_public_games_where_that_is_allowed(
+def test_a_caller_without_a_token_sees_public_games_only(
     worker: MemoryWorker, ada: Credentials
 ) -> None:
     public, private = worker.create(ada), worker.create(ada, visibility="private")
     load = worker.transactions.load
-    with refused("missing_token"):
-        load(None, public)
-    loaded = load(None, public, anonymous=True)
+    loaded = load(None, public)
     assert (loaded.reader, loaded.seat) == (None, None)
     with refused("game_not_found"):
-        load(None, private, anonymous=True)
+        load(None, private)
     with refused("game_not_found"):
         load(ada, "0" * 32)
 
@@ -260,7 +259,7 @@ def test_a_move_that_was_played_before_needs_to_match_nothing(
     game_id = worker.seated(ada, bob)
     mover = worker.mover((ada, bob), game_id)
     loaded = worker.load(mover, game_id)
-    move = worker.moves.list_legal(loaded, previews=False).moves[0]
+    move = worker.moves.list_legal(loaded, require_seat(loaded), previews=False).moves[0]
     assert loaded.game.turn is not None
     args = (mover, game_id, loaded.game.turn, move)
     first = worker.moves.play(*args, lambda tag: tag == loaded.tag)

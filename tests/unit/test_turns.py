@@ -315,8 +315,3 @@ def test_a_made_up_cursor_is_refused(worker: MemoryWorker, ada: Credentials, cur
         worker.turns.turns(ada, cursor)
     (error,) = caught.value.errors
     assert error.parameter == "since"
-
-
-def test_turns_need_a_token(worker: MemoryWorker) -> None:
-    with refused("missing_token"):
-        worker.turns.turns(None, None)

@@ -1,4 +1,4 @@
-"""What a view declares for the document: operation, security, problems, parameters, answers."""
+"""A view's declarations for the document: operation, security, problems, parameters, answers."""
 
 from __future__ import annotations
 

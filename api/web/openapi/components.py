@@ -182,7 +182,7 @@ def codes_of(response: Part) -> list[str]:
 
 
 def publish_once(document: Part) -> None:
-    """Move what several operations share into `components`, and refer to it there."""
+    """Move the parts that several operations share into `components`, and refer to them there."""
     operations = [
         operation
         for path in document["paths"].values()

@@ -13,6 +13,7 @@ from api.games.creation import NewGame
 from api.games.queries import LobbyFilter, require_record
 from api.games.transactions import LoadedGame
 from api.problems.problem import FieldError, Problem
+from api.problems.quoting import quoted
 from api.web.openapi.blueprint import TOKEN_OPTIONAL, Blueprint
 from api.web.openapi.components import (
     CONDITIONAL,
@@ -32,6 +33,7 @@ from api.web.responses import (
     is_known,
     load_game,
     preferred_wait,
+    required_credentials,
     retry_later,
     services,
     shown,
@@ -90,7 +92,7 @@ def create_game(body: NewGame) -> Response:
     The caller is its host and takes a seat, unless `take_seat` is false. The game starts by
     itself when all seats are taken.
     """
-    found, is_new = services().creation.create(credentials(), body, _idempotency_key())
+    found, is_new = services().creation.create(required_credentials(), body, _idempotency_key())
     location = url_for("games.get_game", game_id=found.game.id)
     return game(found, 201 if is_new else 200, {"Location": location})
 
@@ -148,7 +150,7 @@ def cancel_game(game_id: str) -> Response:
 
     The game ends without a result. Cancelling it again returns the current game.
     """
-    return game(services().tables.cancel(credentials(), game_id, if_match))
+    return game(services().tables.cancel(required_credentials(), game_id, if_match))
 
 
 @blueprint.post("/<game_id>/seats", parameters=[GAME_ID])
@@ -177,7 +179,7 @@ def join_game(body: dict[str, Any], game_id: str) -> Response:
     """
     tables = services().tables
     seat, invite = body.get("seat"), body.get("invite")
-    return game(tables.join(credentials(), game_id, seat, invite, if_match))
+    return game(tables.join(required_credentials(), game_id, seat, invite, if_match))
 
 
 @blueprint.delete("/<game_id>/seats/me", parameters=[GAME_ID])
@@ -193,7 +195,7 @@ def leave_game(game_id: str) -> Response:
     plays for the caller, who can take the seat back by joining. When the last person leaves, the
     game is cancelled. Leaving again returns the current game.
     """
-    return game(services().tables.leave(credentials(), game_id, if_match))
+    return game(services().tables.leave(required_credentials(), game_id, if_match))
 
 
 @blueprint.post("/<game_id>/start", parameters=[GAME_ID])
@@ -214,7 +216,7 @@ def start_game(game_id: str) -> Response:
     House players take the empty seats. A game starts by itself when all seats are taken. Starting
     it again returns the current game.
     """
-    return game(services().tables.start(credentials(), game_id, if_match))
+    return game(services().tables.start(required_credentials(), game_id, if_match))
 
 
 @blueprint.get("/<game_id>/record", parameters=[GAME_ID])
@@ -261,7 +263,7 @@ def rematch_game(game_id: str) -> Response:
     reserved for its player, and takes the caller's seat; later calls take a seat in it. The other
     players find it among their invitations (listMyGames), and in the old game's `rematch`.
     """
-    found, is_new = services().creation.rematch(credentials(), game_id)
+    found, is_new = services().creation.rematch(required_credentials(), game_id)
     location = url_for("games.get_game", game_id=found.game.id)
     return game(found, 201 if is_new else 200, {"Location": location})
 
@@ -289,6 +291,10 @@ def _wait_for_change(found: LoadedGame, seconds: int) -> Response:
 def _idempotency_key() -> str | None:
     key = request.headers.get("Idempotency-Key")
     if key is not None and not re.fullmatch(r"[ -~]{1,100}", key):
-        at = FieldError("1 to 100 printable ASCII characters.", parameter="Idempotency-Key")
-        raise Problem("invalid_request", f"Idempotency-Key: {at.detail}", errors=(at,))
+        detail = (
+            f"The header Idempotency-Key is {quoted(key)}; it must have 1 to 100 printable ASCII "
+            "characters."
+        )
+        at = FieldError(detail, parameter="Idempotency-Key")
+        raise Problem("invalid_request", detail, errors=(at,))
     return key

@@ -10,7 +10,7 @@ from api.config.rate_policies import POLLS, TOKENS
 from api.games.answers import GamePage, OwnPlayer, TokenAnswer, TurnsAnswer
 from api.web.openapi.blueprint import Blueprint
 from api.web.openapi.components import MAY_BE_CROWDED
-from api.web.responses import answer, credentials, retry_later, services
+from api.web.responses import answer, required_credentials, retry_later, services
 from api.web.schemas.games import OwnGamesQuerySchema, TurnsQuerySchema
 
 blueprint = Blueprint("me", __name__, url_prefix="/v1/me")
@@ -24,7 +24,7 @@ def get_me() -> Response:
 
     The player that the token belongs to, as other players see it, and until when it is kept.
     """
-    return answer(services().players.own(credentials()))
+    return answer(services().players.own(required_credentials()))
 
 
 @blueprint.post("/token")
@@ -36,7 +36,7 @@ def rotate_token() -> Response:
     The old token expires when the new one is first used, at the latest after ten minutes. If the
     response is lost, repeat the request with the old token.
     """
-    token = services().players.rotate_token(credentials())
+    token = services().players.rotate_token(required_credentials())
     return answer(token)
 
 
@@ -53,7 +53,7 @@ def list_my_games(query: dict[str, Any]) -> Response:
     """
     return answer(
         services().queries.own_games(
-            credentials(), query.get("status"), query.get("cursor"), query["limit"]
+            required_credentials(), query.get("status"), query.get("cursor"), query["limit"]
         )
     )
 
@@ -70,6 +70,6 @@ def list_turns(query: dict[str, Any]) -> Response:
     include, or for the end of a game. If too many requests wait, the answer comes at once, with
     Retry-After.
     """
-    polled = services().long_polls.turns(credentials(), query.get("since"), query["wait"])
+    polled = services().long_polls.turns(required_credentials(), query.get("since"), query["wait"])
     response = answer(polled.answer)
     return retry_later(response) if polled.is_over_quota else response

@@ -9,7 +9,7 @@ from msgspec import Raw
 
 from api.config.rate_policies import READS
 from api.games.answers import RulesetAnswer, RulesetPage
-from api.games.rulesets import find_ruleset, no_such_ruleset, ruleset_answer
+from api.games.rulesets import no_such_ruleset, ruleset_answer
 from api.model.game import raw
 from api.problems.problem import Problem
 from api.web.openapi.blueprint import NO_TOKEN, Blueprint
@@ -57,7 +57,7 @@ def get_ruleset(ruleset: str) -> Response:
     Everything to know about a game before it is played. With its titles and texts, in English or
     French, a front end can show all of a game to people. The same for all callers.
     """
-    if find_ruleset(ruleset) is None:
+    if ruleset not in RULESETS:
         raise Problem("ruleset_not_found", no_such_ruleset(ruleset))
     language = best_language()
     return answer(rendered(ruleset, language), headers=headers_in(language))
