@@ -276,7 +276,7 @@ def test_a_move_that_was_played_before_is_answered_while_a_full_store_leaves_the
     game_id = worker.seated(ada, bob, turn_seconds=60)
     mover = worker.mover((ada, bob), game_id)
     loaded = worker.load(mover, game_id)
-    move = worker.moves.list_legal(loaded, previews=False).moves[0]
+    move = worker.moves.list_legal(loaded, require_seat(loaded), previews=False).moves[0]
     assert loaded.game.turn is not None
     args = (mover, game_id, loaded.game.turn, move, matches_anything)
     first = worker.moves.play(*args)
