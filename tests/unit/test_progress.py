@@ -5,6 +5,7 @@ from typing import Any
 import msgspec
 import pytest
 
+from api.games.moves import require_seat
 from api.games.players import Credentials
 from api.model.game import HistoryItem
 from engine.contrast import COUNTDOWN_SECONDS, Count
@@ -126,7 +127,7 @@ def test_a_table_of_four_waits_two_turns_for_a_player_who_vanishes_and_no_more(
         present = [seat for seat in game.to_move if seat != gone]
         if present:
             loaded = worker.load(players[present[0]], game_id)
-            move = worker.moves.list_legal(loaded, previews=False).moves[0]
+            move = worker.moves.list_legal(loaded, require_seat(loaded), previews=False).moves[0]
             assert game.turn is not None
             worker.moves.play(players[present[0]], game_id, game.turn, move, matches_anything)
         else:

@@ -198,9 +198,9 @@ def test_every_kind_of_read_converts(worker: MemoryWorker, game: EarlierGame) ->
 def test_replies_of_the_same_round_trip_as_a_conversion_are_not_used(worker: MemoryWorker) -> None:
     fill(worker)
     commands = [items_command(PLAYING.id, 1, 100)]
-    assert worker.transactions.load(None, PLAYING.id, anonymous=True, extra_commands=commands)
+    assert worker.transactions.load(None, PLAYING.id, extra_commands=commands)
     fill(worker)
-    loaded = worker.transactions.load(None, PLAYING.id, anonymous=True, extra_commands=commands)
+    loaded = worker.transactions.load(None, PLAYING.id, extra_commands=commands)
     assert loaded.extra_answers == ()
 
 
