@@ -72,7 +72,7 @@ class Moment(NamedTuple):
             msgspec.json.encode(found.game),
             found.state,
             msgspec.json.encode(store.items(game_id, 1, found.game.version)),
-            None if found.state is None else store.deal(game_id),
+            None if found.state is None else store.deal(found.game),
             SEPARATOR.join(itertools.chain.from_iterable(played.items())),
         )
 
@@ -122,7 +122,7 @@ class Batch:
         self._commands: list[Command] = []
 
     def execute(
-        self, commands: Sequence[Command], *, durable: bool = False, keep_unreadable: bool = False
+        self, commands: Sequence[Command], *, durable: bool = False, keep_errors: bool = False
     ) -> list[Any]:
         self._commands += commands
         if len(self._commands) >= AT_ONCE:

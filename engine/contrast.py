@@ -41,7 +41,10 @@ from msgspec.structs import replace
 from engine.cards import check_dealt_once
 from engine.published import NamedChoice, bounded, by_seat, described, published_as
 from engine.ruleset import (
+    BestScore,
+    Breakdown,
     Component,
+    Deal,
     Event,
     IllegalMove,
     InvalidDeal,
@@ -52,10 +55,12 @@ from engine.ruleset import (
     Outcome,
     Result,
     Ruleset,
+    Score,
     Seat,
     Table,
     TimedEvent,
     Told,
+    ranked,
     replaced,
 )
 
@@ -133,17 +138,19 @@ class Options(Struct, frozen=True, forbid_unknown_fields=True):
     """The pictures to play with, all different; None for `PICTURES`."""
 
 
-class Deal(Struct, frozen=True, forbid_unknown_fields=True):
+class ContrastDeal(Deal, frozen=True, tag="contrast"):
     """All that chance decides: where each picture and each symbol card lies."""
 
-    box: tuple[Picture, ...]
-    """The pictures put away before the game, in any order."""
-
-    pile: tuple[Picture, ...]
-    """The pictures to play for, the top one first."""
-
-    symbols: tuple[tuple[SymbolCard, ...], ...]
-    """By seat: its six symbol cards; the first ones lie in its row, the others are its hand."""
+    box: Annotated[
+        tuple[Picture, ...], described("The pictures put away before the game, in any order.")
+    ]
+    pile: Annotated[tuple[Picture, ...], described("The pictures to play for, the top one first.")]
+    symbols: Annotated[
+        tuple[Annotated[tuple[SymbolCard, ...], described("A seat's symbol cards.")], ...],
+        by_seat(
+            "By seat: its six symbol cards; the first ones lie in its row, the others are its hand."
+        ),
+    ]
 
 
 class Choose(Move, frozen=True, tag="choose"):
@@ -157,9 +164,20 @@ class Count(Move, frozen=True, tag="count"):
     """Start the countdown on the one seat that has not laid a card."""
 
 
+class ChosenSymbol(Struct, frozen=True):
+    """The symbol that a seat of Contrast chose."""
+
+    seat: Annotated[Seat, described("The seat.")]
+    symbol: Annotated[Symbol, described("The symbol that it chose.")]
+
+
 Choices = Annotated[
-    tuple[Symbol | None, ...],
-    by_seat("By seat: the symbol that it chose; null for the seat that was counted out."),
+    tuple[ChosenSymbol, ...],
+    described(
+        "The symbols that were chosen, by seat. The seat that was counted out is not among them.",
+        minItems=2,
+        maxItems=max(TAKEN_OUT),
+    ),
 ]
 CountedOut = Annotated[
     Seat | None,
@@ -352,6 +370,31 @@ class ContrastTable(Table, frozen=True, tag="contrast"):
     last_turn: Annotated[
         LastTurn | None, described("What the last reveal showed; null in the first turn.")
     ]
+    standing: Annotated[
+        tuple[Score, ...],
+        by_seat("By seat: its points if the game ended now, which are those of `scores`."),
+    ]
+
+
+class ContrastBreakdown(Breakdown, frozen=True, tag="contrast"):
+    """What the scores of Contrast are made of: pictures, or the points of two seats together."""
+
+    pictures: Annotated[
+        tuple[Annotated[int, bounded(minimum=0, maximum=len(PICTURES))], ...] | None,
+        by_seat("By seat: how many pictures it has won; null with two seats.", least=3),
+    ]
+    points: Annotated[
+        int | None,
+        described(
+            "With two seats: in how many turns both chose the same symbol; else null.",
+            minimum=0,
+            maximum=len(PICTURES) - TAKEN_OUT[COOPERATIVE_SEATS],
+        ),
+    ]
+    goal: Annotated[
+        int | None,
+        described("With two seats: how many points win; else null.", minimum=0),
+    ]
 
 
 # --- Options ----------------------------------------------------------------------------------
@@ -438,7 +481,7 @@ def pictures_of(options: Options) -> tuple[Picture, ...]:
     return PICTURES if options.pictures is None else options.pictures
 
 
-def deal(seats: int, options: Options, rng: Random) -> Deal:
+def deal(seats: int, options: Options, rng: Random) -> ContrastDeal:
     """Shuffle the pictures, put some into the box, and shuffle each seat's symbol cards."""
     pictures = list(pictures_of(options))
     rng.shuffle(pictures)
@@ -447,14 +490,14 @@ def deal(seats: int, options: Options, rng: Random) -> Deal:
         cards = list(SYMBOL_CARDS)
         rng.shuffle(cards)
         symbols.append(tuple(cards))
-    return Deal(
+    return ContrastDeal(
         box=tuple(pictures[: TAKEN_OUT[seats]]),
         pile=tuple(pictures[TAKEN_OUT[seats] :]),
         symbols=tuple(symbols),
     )
 
 
-def start(seats: int, options: Options, deal: Deal) -> Outcome[State]:
+def start(seats: int, options: Options, deal: ContrastDeal) -> Outcome[State]:
     """Return the position before the first turn, its picture face up. Raises `InvalidDeal`."""
     check_deal(seats, options, deal)
     row_size = EXPERT_ROW_SIZE if options.expert else ROW_SIZE
@@ -475,7 +518,7 @@ def start(seats: int, options: Options, deal: Deal) -> Outcome[State]:
     return state, (Told(PictureShown(state.pile[0], len(state.pile))),)
 
 
-def check_deal(seats: int, options: Options, deal: Deal) -> None:
+def check_deal(seats: int, options: Options, deal: ContrastDeal) -> None:
     """Raise `InvalidDeal` unless all pictures and every seat's six symbol cards are dealt."""
     if len(deal.box) != TAKEN_OUT[seats]:
         raise InvalidDeal(
@@ -531,7 +574,8 @@ def apply(state: State, seat: Seat, move: Choose | Count) -> Outcome[State]:
 
     Two seats, who play together, choose a symbol each:
 
-    >>> state, _ = start(2, Options(), Deal(PICTURES[:30], PICTURES[30:], (SYMBOL_CARDS,) * 2))
+    >>> dealt = ContrastDeal(PICTURES[:30], PICTURES[30:], (SYMBOL_CARDS,) * 2)
+    >>> state, _ = start(2, Options(), dealt)
     >>> state, told = apply(state, 0, Choose("round"))
     >>> told[0].everybody, told[0].to(0)
     (SymbolChosen(seat=0, symbol=None), SymbolChosen(seat=0, symbol='round'))
@@ -612,18 +656,21 @@ def reveal(state: State, counted_out: Seat | None) -> Outcome[State]:
     """Turn the cards over, take the pictures, refresh the rows, show the next picture."""
     symbol = winning_symbol(state.choices)
     won = points_won(state.choices, symbol)
+    chosen = tuple(
+        [ChosenSymbol(seat, choice) for seat, choice in enumerate(state.choices) if choice]
+    )
     after = refresh(take_pictures(state, won))
     after = replace(
         after,
         phase=Phase.CHOOSE if after.pile else Phase.FINISHED,
         choices=(None,) * len(state.choices),
         countdown=None,
-        last_turn=LastTurn(state.choices, symbol, counted_out),
+        last_turn=LastTurn(chosen, symbol, counted_out),
     )
     told = [
         Told(
             SymbolsRevealed(
-                choices=state.choices,
+                choices=chosen,
                 winning_symbol=symbol,
                 counted_out=counted_out,
                 won=won,
@@ -718,9 +765,22 @@ def result(state: State) -> Result | None:
     """Return the result: the most pictures win, all in a tie; two seats win with the target."""
     if state.phase is not Phase.FINISHED:
         return None
-    needed = TARGET if len(state.scores) == COOPERATIVE_SEATS else max(state.scores)
+    if len(state.scores) == COOPERATIVE_SEATS:
+        return result_of_two(state.scores)
+    breakdown = ContrastBreakdown(pictures=state.scores, points=None, goal=None)
+    return ranked(state.scores, BestScore.HIGHEST, breakdown)
+
+
+def result_of_two(scores: tuple[int, ...]) -> Result:
+    """Return the result of two seats, who share a score and win or lose together."""
+    points = scores[0]
     return Result(
-        state.scores, tuple(seat for seat, score in enumerate(state.scores) if score >= needed)
+        scores=scores,
+        winners=(0, 1) if points >= TARGET else (),
+        ranks=(1, 1),
+        best=BestScore.HIGHEST,
+        tie_break=None,
+        breakdown=ContrastBreakdown(pictures=None, points=points, goal=TARGET),
     )
 
 
@@ -741,6 +801,7 @@ def view(state: State, seat: Seat | None) -> ContrastTable:
         choice=None if seat is None else state.choices[seat],
         countdown=state.countdown,
         last_turn=state.last_turn,
+        standing=state.scores,
     )
 
 
@@ -767,7 +828,7 @@ def symbols_in(hand: Iterable[SymbolCard]) -> list[Symbol]:
     return [symbol for card in hand for symbol in SYMBOLS_ON[card]]
 
 
-CONTRAST: Ruleset[Options, Deal, State, Choose | Count, ContrastTable] = Ruleset(
+CONTRAST: Ruleset[Options, ContrastDeal, State, Choose | Count, ContrastTable] = Ruleset(
     id="contrast",
     title="Contrast",
     min_seats=min(TAKEN_OUT),
@@ -814,7 +875,7 @@ CONTRAST: Ruleset[Options, Deal, State, Choose | Count, ContrastTable] = Ruleset
         MoveType("count", "Start the countdown on the one seat that has not laid a card."),
     ),
     options_type=Options,
-    deal_type=Deal,
+    deal_type=ContrastDeal,
     state_type=State,
     move_type=Choose | Count,
     event_types=(
@@ -825,6 +886,7 @@ CONTRAST: Ruleset[Options, Deal, State, Choose | Count, ContrastTable] = Ruleset
         RowsRefreshed,
     ),
     table_type=ContrastTable,
+    breakdown_type=ContrastBreakdown,
     deal=deal,
     start=start,
     to_move=to_move,

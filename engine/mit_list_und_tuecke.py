@@ -40,13 +40,17 @@ from engine.cards import (
 )
 from engine.published import NamedChoice, bounded, by_seat, described, published_as
 from engine.ruleset import (
+    BestScore,
+    Breakdown,
     Card,
     Component,
+    Deal,
     Event,
     IllegalMove,
     InvalidDeal,
     Move,
     MoveType,
+    NothingPreview,
     Option,
     Outcome,
     Preview,
@@ -56,6 +60,7 @@ from engine.ruleset import (
     Seat,
     Table,
     Told,
+    ranked,
     replaced,
     sort_set,
 )
@@ -113,14 +118,20 @@ class Options(Struct, frozen=True, forbid_unknown_fields=True):
     """Whether all see every card of a face-up pile, and how many cards lie face down."""
 
 
-class Deal(Struct, frozen=True, forbid_unknown_fields=True):
+class MitListDeal(Deal, frozen=True, tag="mit-list-und-tuecke"):
     """All that chance decides: the first dealer, and the hands of each round."""
 
-    dealer: Seat
-    """The seat that deals the first round."""
-
-    rounds: tuple[Hands, ...]
-    """For each round, the hands by seat."""
+    dealer: Annotated[Seat, described("The seat that deals the first round.")]
+    rounds: Annotated[
+        tuple[
+            Annotated[
+                tuple[Annotated[tuple[Card, ...], described("A seat's hand.")], ...],
+                by_seat("By seat: its hand.", least=MIN_SEATS),
+            ],
+            ...,
+        ],
+        described("For each round, the hands.", minItems=MIN_SEATS, maxItems=MAX_SEATS),
+    ]
 
 
 class Take(Move, frozen=True, tag="take"):
@@ -164,6 +175,15 @@ class Counts(Struct, frozen=True):
             minimum=0,
             maximum=len(CARDS),
         ),
+    ]
+
+
+class MitListRoundScore(Counts, frozen=True):
+    """The points of a seat in a round of Mit List und Tücke, and what they are made of."""
+
+    points: Annotated[
+        Score,
+        described("`largest` times `second`, divided by `rest` unless that is 0, rounded down."),
     ]
 
 
@@ -301,7 +321,7 @@ class State(Struct, frozen=True):
     choosing: tuple[Seat, ...]
     """The seats that must choose their colours now, the next one first."""
 
-    round_scores: tuple[tuple[int, ...], ...]
+    round_scores: tuple[tuple[MitListRoundScore, ...], ...]
     """For each round that is over, the points by seat."""
 
     later_rounds: tuple[Hands, ...]
@@ -401,9 +421,12 @@ class MitListTable(Table, frozen=True, tag="mit-list-und-tuecke"):
         by_seat("By seat: its cards of the colours not kept.", least=MIN_SEATS),
     ]
     kept: Annotated[
-        tuple[KeptColors | None, ...],
+        tuple[
+            Annotated[tuple[Color, ...], described("No colours or two.", maxItems=COLORS_KEPT)],
+            ...,
+        ],
         by_seat(
-            "By seat: the two colours that score; null while it has not chosen.",
+            "By seat: the two colours that score; empty while it has not chosen.",
             least=MIN_SEATS,
         ),
     ]
@@ -414,38 +437,57 @@ class MitListTable(Table, frozen=True, tag="mit-list-und-tuecke"):
         ],
         described("For each round that is over, the points by seat.", maxItems=MAX_SEATS),
     ]
+    standing: Annotated[
+        tuple[Score, ...],
+        by_seat("By seat: its points in all rounds that are over.", least=MIN_SEATS),
+    ]
 
 
-class MitListPreview(Preview, frozen=True, tag="mit-list-und-tuecke"):
-    """What playing or taking cards now would do."""
+class MitListPlayPreview(Preview, frozen=True, tag="mit_list_und_tuecke_play"):
+    """What playing a card of Mit List und Tücke now would do."""
 
-    led_color: Annotated[
-        Color | None,
-        described("The colour that is led once the card is played; null for a take."),
-    ] = None
+    led_color: Annotated[Color, described("The colour that is led once the card is played.")]
     high: Annotated[
         Seat | None,
         described("The high seat, if the card completes the trick; else null."),
-    ] = None
+    ]
     low: Annotated[
         Seat | None,
         described("The low seat, if the card completes the trick and there is one; else null."),
-    ] = None
+    ]
+
+
+class MitListTakePreview(Preview, frozen=True, tag="mit_list_und_tuecke_take"):
+    """What taking cards out of a trick of Mit List und Tücke now would do."""
+
     rest_to: Annotated[
         Seat | None,
-        described(
-            "The seat that gets the rest after a take; null if it is discarded, and for a card."
-        ),
-    ] = None
+        described("The seat that gets the rest of the trick; null if the rest is discarded."),
+    ]
+
+
+class MitListBreakdown(Breakdown, frozen=True, tag="mit-list-und-tuecke"):
+    """What the scores of Mit List und Tücke are made of."""
+
+    rounds: Annotated[
+        tuple[
+            Annotated[
+                tuple[MitListRoundScore, ...],
+                by_seat("By seat: its points of the round.", least=MIN_SEATS),
+            ],
+            ...,
+        ],
+        described("For each round the points by seat.", minItems=MIN_SEATS, maxItems=MAX_SEATS),
+    ]
 
 
 # --- Setup ------------------------------------------------------------------------------------
 
 
-def deal(seats: int, options: Options, rng: Random) -> Deal:
+def deal(seats: int, options: Options, rng: Random) -> MitListDeal:
     """Choose the first dealer, then shuffle and deal all cards for each round."""
     dealer = rng.randrange(seats)
-    return Deal(dealer, tuple(deal_hands(seats, rng) for _ in range(seats)))
+    return MitListDeal(dealer, tuple(deal_hands(seats, rng) for _ in range(seats)))
 
 
 def deal_hands(seats: int, rng: Random) -> Hands:
@@ -455,7 +497,7 @@ def deal_hands(seats: int, rng: Random) -> Hands:
     return tuple(tuple(cards[i : i + HAND_SIZE]) for i in range(0, len(cards), HAND_SIZE))
 
 
-def start(seats: int, options: Options, deal: Deal) -> Outcome[State]:
+def start(seats: int, options: Options, deal: MitListDeal) -> Outcome[State]:
     """Return the position before the first trick. Raises `InvalidDeal`."""
     check_deal(seats, deal)
     return start_round(
@@ -467,7 +509,7 @@ def start(seats: int, options: Options, deal: Deal) -> Outcome[State]:
     )
 
 
-def check_deal(seats: int, deal: Deal) -> None:
+def check_deal(seats: int, deal: MitListDeal) -> None:
     """Raise `InvalidDeal` unless there are as many rounds as seats, each with all of the cards."""
     check_seat(deal.dealer, seats, "dealer")
     if len(deal.rounds) != seats:
@@ -488,7 +530,7 @@ def start_round(
     number: int,
     dealer: Seat,
     rounds: tuple[Hands, ...],
-    round_scores: tuple[tuple[int, ...], ...],
+    round_scores: tuple[tuple[MitListRoundScore, ...], ...],
     open_piles: bool,
 ) -> Outcome[State]:
     """Deal the first of these rounds. The seat after the dealer leads the first trick."""
@@ -556,7 +598,7 @@ def apply(state: State, seat: Seat, move: AnyMove) -> Outcome[State]:
     of another colour:
 
     >>> hands = tuple(DECKS[4][seat::4] for seat in range(4))
-    >>> state, _ = start(4, Options(), Deal(dealer=3, rounds=(hands,) * 4))
+    >>> state, _ = start(4, Options(), MitListDeal(dealer=3, rounds=(hands,) * 4))
     >>> for seat, card in enumerate(("red-1", "yellow-12", "red-3", "red-4")):
     ...     state, told = apply(state, seat, Play(card))
     >>> told[-1].everybody
@@ -791,8 +833,8 @@ def keep(winnings: Winnings, colors: tuple[Color, ...]) -> Winnings:
 def end_round(state: State, early: bool) -> Outcome[State]:
     """Score the round; the next seat deals the next round, or the game is over."""
     counts = tuple([counts_of(winnings) for winnings in state.winnings])
-    scores = tuple([points(of_seat) for of_seat in counts])
-    scored = Told(RoundScored(state.round, early, scores, counts))
+    scores = tuple([round_score(of_seat) for of_seat in counts])
+    scored = Told(RoundScored(state.round, early, points_by_seat(scores), counts))
     round_scores = (*state.round_scores, scores)
     if not state.later_rounds:
         return replace(state, phase=Phase.FINISHED, round_scores=round_scores), (scored,)
@@ -831,13 +873,31 @@ def points(counts: Counts) -> int:
     return product // counts.rest if counts.rest else product
 
 
+def round_score(counts: Counts) -> MitListRoundScore:
+    """Return the points of a seat in a round, with the numbers of cards that they come from."""
+    return MitListRoundScore(counts.largest, counts.second, counts.rest, points(counts))
+
+
+def points_by_seat(scores: tuple[MitListRoundScore, ...]) -> tuple[int, ...]:
+    """Return the points of each seat in a round."""
+    return tuple([score.points for score in scores])
+
+
+def totals(state: State) -> tuple[int, ...]:
+    """Return the points of each seat in all rounds that are over."""
+    return tuple(
+        [
+            sum([scores[seat].points for scores in state.round_scores])
+            for seat in range(len(state.hands))
+        ]
+    )
+
+
 def result(state: State) -> Result | None:
     """Return the result: the highest total of all rounds wins, all in a tie."""
     if state.phase is not Phase.FINISHED:
         return None
-    totals = tuple(map(sum, zip(*state.round_scores, strict=True)))
-    highest = max(totals)
-    return Result(totals, tuple(seat for seat, total in enumerate(totals) if total == highest))
+    return ranked(totals(state), BestScore.HIGHEST, MitListBreakdown(state.round_scores))
 
 
 # --- What a seat sees ---------------------------------------------------------------------------
@@ -863,8 +923,9 @@ def view(state: State, seat: Seat | None) -> MitListTable:
         face_down=tuple(
             [face_down_seen(winnings, state.open_piles) for winnings in state.winnings]
         ),
-        kept=tuple([winnings.kept for winnings in state.winnings]),
-        round_scores=state.round_scores,
+        kept=tuple([winnings.kept or () for winnings in state.winnings]),
+        round_scores=tuple([points_by_seat(scores) for scores in state.round_scores]),
+        standing=totals(state),
     )
 
 
@@ -885,24 +946,24 @@ def face_down_seen(winnings: Winnings, open_piles: bool) -> FaceDown:
     return FaceDown(size > 0, size if open_piles else None)
 
 
-def preview(table: MitListTable, seat: Seat, move: AnyMove) -> MitListPreview | None:
-    """Return what a card or a take would do to the trick; None for a choice of colours."""
+def preview(table: MitListTable, seat: Seat, move: AnyMove) -> Preview:
+    """Return what a card or a take would do to the trick; nothing for a choice of colours."""
     if isinstance(move, Play):
         return preview_play(table, move.card)
     if isinstance(move, Take):
-        return MitListPreview(rest_to=table.low)
-    return None
+        return MitListTakePreview(table.low)
+    return NothingPreview()
 
 
-def preview_play(table: MitListTable, card: Card) -> MitListPreview:
+def preview_play(table: MitListTable, card: Card) -> MitListPlayPreview:
     """Return the led colour with this card; the high and the low seat if the trick is complete."""
     seats = len(table.hand_sizes)
     player = (table.leader + len(table.trick)) % seats
     trick = (*table.trick, PlayedCard(player, card))
     led_color = COLOR_OF[trick[0].card]
     if len(trick) < seats:
-        return MitListPreview(led_color)
-    return MitListPreview(led_color, high_seat(trick), low_seat(trick))
+        return MitListPlayPreview(led_color, high=None, low=None)
+    return MitListPlayPreview(led_color, high_seat(trick), low_seat(trick))
 
 
 def redeal_hidden(state: State, seat: Seat | None, rng: Random) -> State:
@@ -951,7 +1012,7 @@ def redeal_next_hand(state: State, unseen: list[Card], size: int, rng: Random) -
             return hand
 
 
-MIT_LIST_UND_TUECKE: Ruleset[Options, Deal, State, AnyMove, MitListTable] = Ruleset(
+MIT_LIST_UND_TUECKE: Ruleset[Options, MitListDeal, State, AnyMove, MitListTable] = Ruleset(
     id="mit-list-und-tuecke",
     title="Mit List und Tücke",
     min_seats=MIN_SEATS,
@@ -973,7 +1034,7 @@ MIT_LIST_UND_TUECKE: Ruleset[Options, Deal, State, AnyMove, MitListTable] = Rule
         MoveType("keep", "Having all four colours, choose the two that will score."),
     ),
     options_type=Options,
-    deal_type=Deal,
+    deal_type=MitListDeal,
     state_type=State,
     move_type=AnyMove,
     event_types=(
@@ -985,7 +1046,8 @@ MIT_LIST_UND_TUECKE: Ruleset[Options, Deal, State, AnyMove, MitListTable] = Rule
         RoundScored,
     ),
     table_type=MitListTable,
-    preview_type=MitListPreview,
+    breakdown_type=MitListBreakdown,
+    preview_types=(MitListPlayPreview, MitListTakePreview),
     deal=deal,
     start=start,
     to_move=to_move,

@@ -32,20 +32,27 @@ from engine.cards import (
 )
 from engine.published import MAX_SEATS, NamedChoice, bounded, by_seat, described, published_as
 from engine.ruleset import (
+    BestScore,
+    Breakdown,
     Card,
     Component,
+    Deal,
     Event,
     IllegalMove,
     InvalidDeal,
     Move,
     MoveType,
+    NothingPreview,
     Outcome,
     Preview,
     Result,
     Ruleset,
+    Score,
     Seat,
     Table,
+    TieBreak,
     Told,
+    ranked,
     replaced,
     sort_set,
 )
@@ -53,6 +60,9 @@ from engine.ruleset import (
 # --- The cards --------------------------------------------------------------------------
 
 COLORS = ("red", "blue", "purple", "green", "grey", "orange")
+Color = Annotated[
+    str, published_as(NamedChoice("ParadeColor", COLORS, "A colour of a card of Parade."))
+]
 VALUES = range(11)
 CARDS: tuple[Card, ...] = tuple(f"{color}-{value}" for color in COLORS for value in VALUES)
 
@@ -101,20 +111,18 @@ class Options(Struct, frozen=True, forbid_unknown_fields=True):
     """Parade has no options."""
 
 
-class Deal(Struct, frozen=True, forbid_unknown_fields=True):
+class ParadeDeal(Deal, frozen=True, tag="parade"):
     """All that chance decides: the seat that starts, and where each card lies."""
 
-    first_seat: Seat
-    """The seat that plays first."""
-
-    hands: tuple[tuple[Card, ...], ...]
-    """By seat: five cards, in the order in which they were dealt."""
-
-    parade: tuple[Card, ...]
-    """The six cards that begin the parade, front first."""
-
-    pile: tuple[Card, ...]
-    """All other cards, the next one drawn first."""
+    first_seat: Annotated[Seat, described("The seat that plays first.")]
+    hands: Annotated[
+        tuple[Annotated[tuple[Card, ...], described("A seat's hand.")], ...],
+        by_seat("By seat: five cards, in the order in which they were dealt."),
+    ]
+    parade: Annotated[
+        tuple[Card, ...], described("The six cards that begin the parade, front first.")
+    ]
+    pile: Annotated[tuple[Card, ...], described("All other cards, the next one drawn first.")]
 
 
 class Discard(Move, frozen=True, tag="discard"):
@@ -245,6 +253,10 @@ class ParadeTable(Table, frozen=True, tag="parade"):
         ],
         by_seat("By seat: the cards that it has collected, in the order in which they came."),
     ]
+    standing: Annotated[
+        tuple[Score, ...],
+        by_seat("By seat: its points if the game ended now, with the collections as they are."),
+    ]
     pile_size: Annotated[
         int, described("How many cards are left to draw.", minimum=0, maximum=MAX_PILE_SIZE)
     ]
@@ -275,8 +287,8 @@ class ParadeTable(Table, frozen=True, tag="parade"):
     ]
 
 
-class ParadePreview(Preview, frozen=True, tag="parade"):
-    """What a card played now would do."""
+class ParadePlayPreview(Preview, frozen=True, tag="parade_play"):
+    """What a card of Parade played now would do."""
 
     collected: Annotated[
         tuple[Card, ...],
@@ -287,16 +299,48 @@ class ParadePreview(Preview, frozen=True, tag="parade"):
     ]
 
 
+class ParadeColorScore(Struct, frozen=True):
+    """The points of a seat of Parade for one colour."""
+
+    color: Annotated[Color, described("The colour.")]
+    cards: Annotated[
+        int, described("How many cards of it the seat has.", minimum=0, maximum=len(VALUES))
+    ]
+    has_majority: Annotated[
+        bool, described("Whether each of them counts 1 point, since the seat has the majority.")
+    ]
+    points: Annotated[int, described("The points for them.", minimum=0, maximum=sum(VALUES))]
+
+
+class ParadeSeatScore(Struct, frozen=True):
+    """What the score of a seat of Parade is made of."""
+
+    colors: Annotated[
+        tuple[ParadeColorScore, ...],
+        described("The points for each colour.", minItems=len(COLORS), maxItems=len(COLORS)),
+    ]
+    cards: Annotated[
+        int,
+        described("How many cards it has; in a tie the fewest win.", minimum=0, maximum=len(CARDS)),
+    ]
+
+
+class ParadeBreakdown(Breakdown, frozen=True, tag="parade"):
+    """What the scores of Parade are made of."""
+
+    seats: Annotated[tuple[ParadeSeatScore, ...], by_seat("By seat: what its score is made of.")]
+
+
 # --- Setup ------------------------------------------------------------------------------------
 
 
-def deal(seats: int, options: Options, rng: Random) -> Deal:
+def deal(seats: int, options: Options, rng: Random) -> ParadeDeal:
     """Shuffle, deal five cards to each seat, line up the parade, choose the first seat."""
     first_seat = rng.randrange(seats)
     cards = list(CARDS)
     rng.shuffle(cards)
     dealt = seats * HAND_SIZE
-    return Deal(
+    return ParadeDeal(
         first_seat=first_seat,
         hands=tuple(tuple(cards[i : i + HAND_SIZE]) for i in range(0, dealt, HAND_SIZE)),
         parade=tuple(cards[dealt : dealt + PARADE_SIZE]),
@@ -304,7 +348,7 @@ def deal(seats: int, options: Options, rng: Random) -> Deal:
     )
 
 
-def start(seats: int, options: Options, deal: Deal) -> Outcome[State]:
+def start(seats: int, options: Options, deal: ParadeDeal) -> Outcome[State]:
     """Return the position before the first turn. Raises `InvalidDeal`."""
     check_deal(seats, deal)
     state = State(
@@ -320,7 +364,7 @@ def start(seats: int, options: Options, deal: Deal) -> Outcome[State]:
     return state, ()
 
 
-def check_deal(seats: int, deal: Deal) -> None:
+def check_deal(seats: int, deal: ParadeDeal) -> None:
     """Raise `InvalidDeal` unless all 66 cards are dealt as the sheet says."""
     check_seat(deal.first_seat, seats, "first_seat")
     check_hand_sizes(deal.hands, seats, HAND_SIZE, ("hands",))
@@ -365,7 +409,7 @@ def apply(state: State, seat: Seat, move: Play | Discard) -> Outcome[State]:
     >>> hands, parade = (CARDS[:5], CARDS[5:10]), CARDS[10:16]
     >>> parade
     ('red-10', 'blue-0', 'blue-1', 'blue-2', 'blue-3', 'blue-4')
-    >>> state, _ = start(2, Options(), Deal(0, hands, parade, CARDS[16:]))
+    >>> state, _ = start(2, Options(), ParadeDeal(0, hands, parade, CARDS[16:]))
     >>> state, told = apply(state, 0, Play("red-2"))
     >>> state.collections[0], state.parade
     (('red-10', 'blue-0', 'blue-1', 'blue-2'), ('blue-3', 'blue-4', 'red-2'))
@@ -540,51 +584,89 @@ def scores(collections: tuple[tuple[Card, ...], ...]) -> tuple[int, ...]:
     >>> scores((("red-8", "blue-1"), ("red-6",), ("red-2", "green-0")))
     (2, 1, 2)
     """
-    totals = [0] * len(collections)
-    for color in COLORS:
-        for seat, points in enumerate(color_points(collections, color)):
-            totals[seat] += points
-    return tuple(totals)
+    return tuple([total(of_seat) for of_seat in breakdown(collections).seats])
 
 
-def color_points(collections: tuple[tuple[Card, ...], ...], color: str) -> list[int]:
-    """Return the points of a colour by seat: with a majority 1 a card, without its values."""
-    values = [
-        [VALUE_OF[card] for card in collection if COLOR_OF[card] == color]
-        for collection in collections
-    ]
-    counts = [len(of_seat) for of_seat in values]
+def total(score: ParadeSeatScore) -> int:
+    """Return the sum of a seat's points over the six colours."""
+    return sum([of_color.points for of_color in score.colors])
+
+
+def breakdown(collections: tuple[tuple[Card, ...], ...]) -> ParadeBreakdown:
+    """Return what the points of each seat are made of."""
+    by_color = [color_scores(*of_color) for of_color in values_by_color(collections).items()]
+    return ParadeBreakdown(
+        tuple(
+            [
+                ParadeSeatScore(colors=of_seat, cards=len(collection))
+                for of_seat, collection in zip(
+                    zip(*by_color, strict=True), collections, strict=True
+                )
+            ]
+        )
+    )
+
+
+def values_by_color(collections: tuple[tuple[Card, ...], ...]) -> dict[Color, list[list[int]]]:
+    """Return for each colour, by seat, the values of the cards."""
+    values: dict[Color, list[list[int]]] = {color: [[] for _ in collections] for color in COLORS}
+    for seat, collection in enumerate(collections):
+        for card in collection:
+            values[COLOR_OF[card]][seat].append(VALUE_OF[card])
+    return values
+
+
+def color_scores(color: Color, values: list[list[int]]) -> list[ParadeColorScore]:
+    """Return the points of a colour by seat, given the values of the cards that each seat has.
+
+    With a majority each card counts 1 point, whatever its value.
+
+    >>> [score.points for score in color_scores("red", [[8, 3], [10]])]
+    [11, 10]
+    >>> [score.points for score in color_scores("red", [[8, 3], []])]
+    [2, 0]
+    """
     return [
-        len(of_seat) if has_majority(counts, seat) else sum(of_seat)
-        for seat, of_seat in enumerate(values)
+        ParadeColorScore(
+            color,
+            cards=len(of_seat),
+            has_majority=has_majority,
+            points=len(of_seat) if has_majority else sum(of_seat),
+        )
+        for of_seat, has_majority in zip(values, majorities(values), strict=True)
     ]
 
 
-def has_majority(counts: list[int], seat: Seat) -> bool:
-    """Whether a seat has the majority in a colour, given how many cards each seat has.
+def majorities(values: list[list[int]]) -> list[bool]:
+    """Return by seat whether it has the majority in a colour, given the values of its cards.
 
     The most cards are a majority, in a tie for all tied seats. With two seats a majority takes
     two cards more than the other seat has.
 
-    >>> has_majority([3, 2], 0), has_majority([3, 1], 0), has_majority([2, 2, 1], 1)
-    (False, True, True)
+    >>> majorities([[8, 3, 1], [10, 4]]), majorities([[8, 3, 1], [10]])
+    ([False, False], [True, False])
+    >>> majorities([[8, 3], [10, 4], [2]])
+    [True, True, False]
     """
+    counts = [len(of_seat) for of_seat in values]
     if len(counts) == 2:
-        return counts[seat] - counts[1 - seat] >= MAJORITY_WITH_TWO_SEATS
-    return counts[seat] == max(counts)
+        lead = counts[0] - counts[1]
+        return [lead >= MAJORITY_WITH_TWO_SEATS, -lead >= MAJORITY_WITH_TWO_SEATS]
+    most = max(counts)
+    return [count == most > 0 for count in counts]
 
 
 def result(state: State) -> Result | None:
     """Return the result: the lowest total wins, in a tie the fewest cards, else all share."""
     if state.phase is not Phase.FINISHED:
         return None
-    totals = scores(state.collections)
-    ranks = [
-        (total, len(collection))
-        for total, collection in zip(totals, state.collections, strict=True)
-    ]
-    lowest = min(ranks)
-    return Result(totals, tuple(seat for seat, rank in enumerate(ranks) if rank == lowest))
+    return ranked(
+        scores(state.collections),
+        BestScore.LOWEST,
+        breakdown(state.collections),
+        tie_break=TieBreak.FEWEST_CARDS,
+        preferred=[len(collection) for collection in state.collections],
+    )
 
 
 # --- What a seat sees ---------------------------------------------------------------------------
@@ -596,6 +678,7 @@ def view(state: State, seat: Seat | None) -> ParadeTable:
         phase=state.phase,
         parade=state.parade,
         collections=state.collections,
+        standing=scores(state.collections),
         pile_size=len(state.pile),
         hand_sizes=tuple([len(hand) for hand in state.hands]),
         hand=None if seat is None else state.hands[seat],
@@ -605,11 +688,11 @@ def view(state: State, seat: Seat | None) -> ParadeTable:
     )
 
 
-def preview(table: ParadeTable, seat: Seat, move: Play | Discard) -> ParadePreview | None:
-    """Return the cards that would leave the parade for a played card; None for a discard."""
+def preview(table: ParadeTable, seat: Seat, move: Play | Discard) -> Preview:
+    """Return the cards that would leave the parade for a played card; nothing for a discard."""
     if not isinstance(move, Play):
-        return None
-    return ParadePreview(cards_leaving(table.parade, move.card))
+        return NothingPreview()
+    return ParadePlayPreview(cards_leaving(table.parade, move.card))
 
 
 def redeal_hidden(state: State, seat: Seat | None, rng: Random) -> State:
@@ -636,7 +719,7 @@ def redeal_hidden(state: State, seat: Seat | None, rng: Random) -> State:
     return replace(state, pile=tuple(unseen), hands=hands, discards=discards)
 
 
-PARADE: Ruleset[Options, Deal, State, Play | Discard, ParadeTable] = Ruleset(
+PARADE: Ruleset[Options, ParadeDeal, State, Play | Discard, ParadeTable] = Ruleset(
     id="parade",
     title="Parade",
     min_seats=2,
@@ -650,7 +733,7 @@ PARADE: Ruleset[Options, Deal, State, Play | Discard, ParadeTable] = Ruleset(
         MoveType("discard", "After the last round, throw two hand cards away, in any order."),
     ),
     options_type=Options,
-    deal_type=Deal,
+    deal_type=ParadeDeal,
     state_type=State,
     move_type=Play | Discard,
     event_types=(
@@ -662,7 +745,8 @@ PARADE: Ruleset[Options, Deal, State, Play | Discard, ParadeTable] = Ruleset(
         HandsLaidDown,
     ),
     table_type=ParadeTable,
-    preview_type=ParadePreview,
+    breakdown_type=ParadeBreakdown,
+    preview_types=(ParadePlayPreview,),
     deal=deal,
     start=start,
     to_move=to_move,

@@ -7,8 +7,9 @@ the game's own words and ends with its `Ruleset`. Nothing here knows any game.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 from random import Random
 from typing import Annotated, Any, Generic, TypeVar
 
@@ -18,9 +19,9 @@ from msgspec.structs import force_setattr
 
 from engine.published import (
     MAX_SEATS,
-    MIN_SEATS,
     NamedChoice,
     bounded,
+    by_seat,
     described,
     published_as,
 )
@@ -118,12 +119,20 @@ class TimedEvent(Event, frozen=True, kw_only=True):
     ] = None
 
 
+class Deal(Struct, frozen=True, forbid_unknown_fields=True, tag_field="ruleset"):
+    """Everything that chance decides in a game."""
+
+
 class Table(Struct, frozen=True, tag_field="ruleset"):
     """What one reader sees of a position."""
 
 
-class Preview(Struct, frozen=True, tag_field="ruleset"):
+class Preview(Struct, frozen=True, tag_field="type"):
     """What a seat can know of a move's consequences beforehand."""
+
+
+class NothingPreview(Preview, frozen=True, tag="nothing"):
+    """The move has no consequences that its seat can know beforehand."""
 
 
 class Told(Struct, frozen=True):
@@ -147,24 +156,101 @@ class Told(Struct, frozen=True):
         return self.privately[0][1] if len(self.privately) == 1 else self.everybody
 
 
+class BestScore(StrEnum):
+    """Whether the lowest or the highest score wins."""
+
+    LOWEST = "lowest"
+    HIGHEST = "highest"
+
+
+class TieBreak(StrEnum):
+    """The rule that decided between the seats with the best score.
+
+    `shared`: the seats were still tied after all rules of the game, and share the win.
+    """
+
+    FEWEST_CARDS = "fewest_cards"
+    ALICE = "alice"
+    SHARED = "shared"
+
+
+class Breakdown(Struct, frozen=True, tag_field="ruleset"):
+    """What the scores of a game are made of."""
+
+
 class Result(Struct, frozen=True):
-    """The end of a game."""
+    """The end of a game.
+
+    Where all seats win or lose together, no seat is better than another: each has rank 1, and
+    `tie_break` is null. Then only `winners` tells whether they won.
+    """
 
     scores: Annotated[
-        tuple[Score, ...],
-        described(
-            "By seat: its points; the rules say whether many or few are good.",
-            minItems=MIN_SEATS,
-            maxItems=MAX_SEATS,
-        ),
+        tuple[Score, ...], by_seat("By seat: its points; `best` says whether few or many are good.")
     ]
     winners: Annotated[
         tuple[Seat, ...],
         described(
-            "The seats that won; several share the win; none if all lost together.",
+            "The seats that won, ascending; several share the win; none if all lost together.",
             maxItems=MAX_SEATS,
         ),
     ]
+    ranks: Annotated[
+        tuple[Annotated[int, bounded(minimum=1, maximum=MAX_SEATS)], ...],
+        by_seat(
+            "By seat: one more than the number of seats that are better, by score and tie-break. "
+            "Tied seats have the same rank; all have rank 1 if they win or lose together."
+        ),
+    ]
+    best: Annotated[BestScore, described("Whether the lowest or the highest score is the best.")]
+    tie_break: Annotated[
+        TieBreak | None,
+        described("What decided between several seats with the best score; null if it is no tie."),
+    ]
+    breakdown: Annotated[
+        Breakdown, published_as("Breakdown", "What the scores are made of; depends on the ruleset.")
+    ]
+
+
+def ranked(
+    scores: tuple[Score, ...],
+    best: BestScore,
+    breakdown: Breakdown,
+    *,
+    tie_break: TieBreak = TieBreak.SHARED,
+    preferred: Sequence[Any] | None = None,
+) -> Result:
+    """Return the result of a game in which the seats play against each other.
+
+    `preferred` decides between equal scores: by seat a value, the least of which is the best. It
+    comes with `tie_break`, the name of the rule. Without it equal scores are equal ranks.
+
+    Seats 0 and 2 have the most points, and seat 2 has fewer cards than seat 0:
+
+    >>> result = ranked(
+    ...     (9, 4, 9), BestScore.HIGHEST, Breakdown(),
+    ...     tie_break=TieBreak.FEWEST_CARDS, preferred=(7, 5, 6),
+    ... )
+    >>> result.winners, result.ranks, result.tie_break.value
+    ((2,), (2, 3, 1), 'fewest_cards')
+
+    Without such a rule the two share the win:
+
+    >>> result = ranked((9, 4, 9), BestScore.HIGHEST, Breakdown())
+    >>> result.winners, result.ranks, result.tie_break.value
+    ((0, 2), (1, 3, 1), 'shared')
+    """
+    sign = 1 if best is BestScore.LOWEST else -1
+    values = preferred or (0,) * len(scores)
+    keys = [(sign * score, value) for score, value in zip(scores, values, strict=True)]
+    ranks = tuple([1 + sum([other < key for other in keys]) for key in keys])
+    winners = tuple([seat for seat, rank in enumerate(ranks) if rank == 1])
+    decided_by: TieBreak | None = None
+    if len(winners) > 1:
+        decided_by = TieBreak.SHARED
+    elif scores.count(scores[winners[0]]) > 1:
+        decided_by = tie_break
+    return Result(scores, winners, ranks, best, decided_by, breakdown)
 
 
 class Option(Struct, frozen=True):
@@ -217,7 +303,7 @@ class MoveType(Struct, frozen=True):
 
 
 OptionsT = TypeVar("OptionsT", bound=Struct)
-DealT = TypeVar("DealT", bound=Struct)
+DealT = TypeVar("DealT", bound=Deal)
 StateT = TypeVar("StateT", bound=Struct)
 MoveT = TypeVar("MoveT", bound=Move)
 TableT = TypeVar("TableT", bound=Table)
@@ -236,9 +322,9 @@ def nothing_expires(state: Any) -> Any:
     raise IllegalMove("no_countdown", "No countdown is running.")
 
 
-def no_preview(table: Any, seat: Seat, move: Any) -> Preview | None:
-    """Return None: the ``preview`` of a game without previews."""
-    return None
+def no_preview(table: Any, seat: Seat, move: Any) -> Preview:
+    """Return `NothingPreview`: the ``preview`` of a game without previews."""
+    return NothingPreview()
 
 
 def any_options(seats: int, options: Any) -> None:
@@ -291,6 +377,9 @@ class Ruleset(Generic[OptionsT, DealT, StateT, MoveT, TableT]):
     table_type: type[TableT]
     """The struct of what a seat or a spectator sees."""
 
+    breakdown_type: type[Breakdown]
+    """The struct of what the scores are made of."""
+
     deal: Callable[[int, OptionsT, Random], DealT]
     """``deal(seats, options, rng)``: everything that chance decides in a game."""
 
@@ -310,17 +399,18 @@ class Ruleset(Generic[OptionsT, DealT, StateT, MoveT, TableT]):
     """``view(state, seat)``: what a seat, or a spectator (None), sees."""
 
     result: Callable[[StateT], Result | None]
-    """``result(state)``: the scores and winners; None before the end."""
+    """``result(state)``: scores, ranks and what they are made of; None before the end."""
 
     redeal_hidden: Callable[[StateT, Seat | None, Random], StateT]
     """``redeal_hidden(state, seat, rng)``: a random state that a seat, or a spectator (None),
     cannot tell from this one, given everything that it has been told."""
 
-    preview_type: type[Preview] | None = None
-    """The struct of what ``preview`` returns; None in a game without previews."""
+    preview_types: tuple[type[Preview], ...] = ()
+    """The structs that ``preview`` returns, `NothingPreview` aside."""
 
-    preview: Callable[[TableT, Seat, MoveT], Preview | None] = no_preview
-    """``preview(table, seat, move)``: what a move would do, judged by the seat's view; or None."""
+    preview: Callable[[TableT, Seat, MoveT], Preview] = no_preview
+    """``preview(table, seat, move)``: what a move would do, judged by the seat's view;
+    `NothingPreview` if the seat can know nothing of it."""
 
     countdown: Callable[[StateT], int | None] = no_countdown
     """``countdown(state)``: the length of the running countdown in seconds; None without one."""
@@ -345,7 +435,15 @@ class Ruleset(Generic[OptionsT, DealT, StateT, MoveT, TableT]):
         return options
 
     def read_deal(self, given: Any) -> DealT:
-        """Read a deal from its JSON form. Raises `InvalidDeal`; ``start`` checks its cards."""
+        """Read a deal from its JSON form. Raises `InvalidDeal`; ``start`` checks its cards.
+
+        The deals of early records do not name their ruleset.
+        """
+        named = given.get("ruleset", self.id) if isinstance(given, Mapping) else self.id
+        if named != self.id:
+            raise InvalidDeal(
+                f"This is a deal of {str(named)[:40]!r}. Send a deal of {self.id!r}.", ("ruleset",)
+            )
         return _read(given, self.deal_type, InvalidDeal)
 
 

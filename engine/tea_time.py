@@ -5,8 +5,10 @@ as follows.
 
 - The sheet names four of the six characters; the others here are the queen and the dodo.
 - A grid of "3x4" has three rows of four columns, and so on.
-- A grid is laid row by row, each from left to right, and the alternation of faces continues
-  from one row to the next. With the option ``checkerboard`` neighbours always differ instead.
+- A grid is laid row by row, each from left to right. Its faces alternate like the squares of a
+  chess board, so that neighbours always differ: the example that runs through the sheet's figures
+  cannot be played on a grid whose rows all begin with a mirror face. With the option ``rows`` the
+  alternation continues from one row to the next instead.
 - Each round counts its turns from 1: the second turn of every round takes at most two cards.
 - A seat may take Alice from the second turn of a round on, alone or in a line.
 - Two opposite faces of a character that are taken in one turn cancel each other too.
@@ -34,8 +36,11 @@ from msgspec.structs import replace
 from engine.cards import check_seat
 from engine.published import NamedChoice, bounded, by_seat, described, published_as
 from engine.ruleset import (
+    BestScore,
+    Breakdown,
     Card,
     Component,
+    Deal,
     Event,
     IllegalMove,
     InvalidDeal,
@@ -46,9 +51,12 @@ from engine.ruleset import (
     Preview,
     Result,
     Ruleset,
+    Score,
     Seat,
     Table,
+    TieBreak,
     Told,
+    ranked,
     replaced,
     sort_set,
 )
@@ -66,8 +74,8 @@ Character = Annotated[
 ]
 """The character on both sides of a card: ``hatter``. In the grid one face shows."""
 
-ALICE: Card = "tea-time"
-"""The Alice card, by its name on the wire."""
+ALICE: Card = "alice"
+"""The name of the Alice card."""
 
 NORMAL = {character: f"{character}-normal" for character in CHARACTERS}
 MIRROR = {character: f"{character}-mirror" for character in CHARACTERS}
@@ -80,7 +88,7 @@ Face = Annotated[
         NamedChoice(
             "TeaTimeCard",
             (*FACES, ALICE),
-            "A face of a character's card, or the Alice card (`tea-time`).",
+            "A face of a character's card, or the Alice card (`alice`).",
         )
     ),
 ]
@@ -100,8 +108,8 @@ MAX_SEATS = 4
 MAX_ROUNDS = 5
 TeaTimeSeat = Annotated[Seat, bounded(maximum=MAX_SEATS - 1)]
 MAX_CARDS = 3
-POINTS = (5, 1, 3, 6, 10, 15)
-"""The points for 0, 1, 2, … cards of one character; more than five score like five."""
+POINTS = (5, 1, 3, 6, 10, *[15] * 6)
+"""The points for 0 to 10 cards of one character; more than five score like five."""
 POINTS_FOR_ALICE = 4
 
 
@@ -128,15 +136,23 @@ Index = int
 Grid = tuple[Card | None, ...]
 """The card in each cell, by index; None in an empty cell."""
 
+
+class GridCell(Struct, frozen=True):
+    """A cell of the grid of Tea Time, and the card that lies there."""
+
+    cell: Annotated[Cell, described("The name of the cell: column letter and row number.")]
+    card: Annotated[Face | None, described("The card in this cell; null if it is empty.")]
+
+
 GridRows = Annotated[
     tuple[
         Annotated[
-            tuple[Face | None, ...],
-            described("A row, from the left.", minItems=4, maxItems=5),
+            tuple[GridCell, ...],
+            described("The cells of a row, from the left.", minItems=4, maxItems=5),
         ],
         ...,
     ],
-    described("Rows of cells, top row first; null for an empty cell.", minItems=3, maxItems=4),
+    described("The rows of the grid, top row first.", minItems=3, maxItems=4),
 ]
 
 COLUMN_LETTERS = "abcde"
@@ -146,8 +162,8 @@ RIGHT, DOWN, DOWN_RIGHT, DOWN_LEFT = (0, 1), (1, 0), (1, 1), (1, -1)
 class Layout(StrEnum):
     """How the faces alternate in a new grid."""
 
-    ROWS = "rows"
     CHECKERBOARD = "checkerboard"
+    ROWS = "rows"
 
 
 def cell_name(row: int, column: int) -> Cell:
@@ -189,18 +205,15 @@ def lines(rows: int, columns: int) -> tuple[tuple[Cell, ...], ...]:
 class Options(Struct, frozen=True, forbid_unknown_fields=True):
     """The variants of Tea Time."""
 
-    grid: Layout = Layout.ROWS
+    grid: Layout = Layout.CHECKERBOARD
     """How the faces alternate in each new grid."""
 
 
-class Deal(Struct, frozen=True, forbid_unknown_fields=True):
+class TeaTimeDeal(Deal, frozen=True, tag="tea-time"):
     """All that chance decides: the seat that starts, and the order of the pile."""
 
-    first_seat: Seat
-    """The seat that begins, with Alice in hand."""
-
-    pile: tuple[Character, ...]
-    """The characters, the next one laid first."""
+    first_seat: Annotated[TeaTimeSeat, described("The seat that begins, with Alice in hand.")]
+    pile: Annotated[tuple[Character, ...], described("The characters, the next one laid first.")]
 
 
 class Pick(Move, frozen=True, tag="pick"):
@@ -328,6 +341,10 @@ class TeaTimeTable(Table, frozen=True, tag="tea-time"):
         ],
         by_seat("By seat: its cards, character by character.", most=MAX_SEATS),
     ]
+    standing: Annotated[
+        tuple[Score, ...],
+        by_seat("By seat: its points if the game ended now, Alice included.", most=MAX_SEATS),
+    ]
     out: Annotated[
         tuple[Character, ...],
         described(
@@ -340,7 +357,7 @@ class TeaTimeTable(Table, frozen=True, tag="tea-time"):
     ]
 
 
-class TeaTimePreview(Preview, frozen=True, tag="tea-time"):
+class TeaTimePickPreview(Preview, frozen=True, tag="tea_time_pick"):
     """What taking cards now would do."""
 
     cancelled: Annotated[
@@ -353,6 +370,43 @@ class TeaTimePreview(Preview, frozen=True, tag="tea-time"):
             "The cards that you would then have of the characters you take.",
             maxItems=ALL_CARDS,
         ),
+    ]
+
+
+class TeaTimeCharacterScore(Struct, frozen=True):
+    """The points of a seat of Tea Time for one character."""
+
+    character: Annotated[Character, described("The character.")]
+    cards: Annotated[
+        int,
+        described("How many cards of it the seat has.", minimum=0, maximum=CARDS_OF_A_CHARACTER),
+    ]
+    points: Annotated[int, described("The points for them.", minimum=1, maximum=max(POINTS))]
+
+
+class TeaTimeSeatScore(Struct, frozen=True):
+    """What the score of a seat of Tea Time is made of."""
+
+    characters: Annotated[
+        tuple[TeaTimeCharacterScore, ...],
+        described(
+            "The points for each character.", minItems=len(CHARACTERS), maxItems=len(CHARACTERS)
+        ),
+    ]
+    alice: Annotated[
+        int,
+        described(
+            "The points for holding Alice; 0 without her.", minimum=0, maximum=POINTS_FOR_ALICE
+        ),
+    ]
+
+
+class TeaTimeBreakdown(Breakdown, frozen=True, tag="tea-time"):
+    """What the scores of Tea Time are made of."""
+
+    seats: Annotated[
+        tuple[TeaTimeSeatScore, ...],
+        by_seat("By seat: what its score is made of.", most=MAX_SEATS),
     ]
 
 
@@ -376,7 +430,7 @@ class Setup:
     """How many cards of each character the pile of a whole game has."""
 
     index_of: dict[Cell, Index]
-    """For each cell its index in the grid."""
+    """For each cell its index in the grid, in the order of the indices."""
 
     lines: frozenset[tuple[Cell, ...]]
     """Every line of one to three neighbouring cells, each sorted by name."""
@@ -412,17 +466,17 @@ SETUPS = {
 """The setup for each number of seats. The last grid uses up the pile."""
 
 
-def deal(seats: int, options: Options, rng: Random) -> Deal:
+def deal(seats: int, options: Options, rng: Random) -> TeaTimeDeal:
     """Choose the first seat, and shuffle the character cards into a pile."""
     first_seat = rng.randrange(seats)
     pile = [
         character for character in CHARACTERS for _ in range(SETUPS[seats].cards_of_a_character)
     ]
     rng.shuffle(pile)
-    return Deal(first_seat, tuple(pile))
+    return TeaTimeDeal(first_seat, tuple(pile))
 
 
-def start(seats: int, options: Options, deal: Deal) -> Outcome[State]:
+def start(seats: int, options: Options, deal: TeaTimeDeal) -> Outcome[State]:
     """Lay the first grid; the first seat holds Alice. Raises `InvalidDeal`."""
     check_deal(seats, deal)
     before = State(
@@ -441,7 +495,7 @@ def start(seats: int, options: Options, deal: Deal) -> Outcome[State]:
     return state, (told,)
 
 
-def check_deal(seats: int, deal: Deal) -> None:
+def check_deal(seats: int, deal: TeaTimeDeal) -> None:
     """Raise `InvalidDeal` unless the pile has each character as often as the setup says."""
     check_seat(deal.first_seat, seats, "first_seat")
     of_each = SETUPS[seats].cards_of_a_character
@@ -483,7 +537,7 @@ def start_round(state: State, first_seat: Seat) -> tuple[State, Told]:
         pile=state.pile[size:],
         alice_holder=first_seat,
     )
-    return after, Told(GridLaid(after.round, in_rows(grid, of_game.columns), len(after.pile)))
+    return after, Told(GridLaid(after.round, in_rows(grid, of_game), len(after.pile)))
 
 
 def faces_up(characters: tuple[Character, ...], columns: int, layout: Layout) -> Grid:
@@ -502,9 +556,11 @@ def faces_up(characters: tuple[Character, ...], columns: int, layout: Layout) ->
     return tuple(grid)
 
 
-def in_rows(grid: Grid, columns: int) -> tuple[Grid, ...]:
-    """Split a grid into its rows, top row first."""
-    return tuple([grid[i : i + columns] for i in range(0, len(grid), columns)])
+def in_rows(grid: Grid, of_game: Setup) -> GridRows:
+    """Return the rows of a grid, top row first, with the name of each cell."""
+    cells = tuple([GridCell(cell, grid[index]) for cell, index in of_game.index_of.items()])
+    columns = of_game.columns
+    return tuple([cells[start : start + columns] for start in range(0, len(cells), columns)])
 
 
 def end_round(state: State) -> Outcome[State]:
@@ -620,12 +676,12 @@ def apply(state: State, seat: Seat, move: Pick) -> Outcome[State]:
 
     The first turn of a game for two:
 
-    >>> before, _ = start(2, Options(), Deal(first_seat=0, pile=CHARACTERS * 10))
+    >>> before, _ = start(2, Options(), TeaTimeDeal(first_seat=0, pile=CHARACTERS * 10))
     >>> after, told = apply(before, 0, Pick(("b2",)))
     >>> [type(each.everybody).__name__ for each in told]
     ['CardsPicked', 'AliceLaid']
     >>> after.collections, after.grid[SETUPS[2].index_of["b2"]], after.turn
-    ((('dodo-normal',), ()), 'tea-time', 1)
+    ((('dodo-mirror',), ()), 'alice', 1)
 
     Raises:
         IllegalMove: the rules forbid it.
@@ -688,7 +744,7 @@ def collect(
 
     The sheet's example, a line with Alice:
 
-    >>> collect(("cat-mirror", "rabbit-mirror"), ("tea-time", "rabbit-normal", "cat-mirror"))
+    >>> collect(("cat-mirror", "rabbit-mirror"), ("alice", "rabbit-normal", "cat-mirror"))
     (('cat-mirror', 'cat-mirror'), ('rabbit-mirror', 'rabbit-normal'))
     """
     kept, cancelled = list(owned), []
@@ -707,7 +763,13 @@ def collect(
 # --- The end ------------------------------------------------------------------------------------
 
 
-def score(collection: tuple[Card, ...], has_alice: bool) -> int:
+def count_cards(collection: tuple[Card, ...]) -> tuple[int, ...]:
+    """Return how many cards of each character these are, in the order of `CHARACTERS`."""
+    characters = [CHARACTER_OF[card] for card in collection]
+    return tuple([characters.count(character) for character in CHARACTERS])
+
+
+def score(collection: tuple[Card, ...], has_alice: bool) -> Score:
     """Return the points of a seat: for the number of cards of each character, and for Alice.
 
     The sheet's example, with 2, 1, 4 and 6 cards and nothing of two characters:
@@ -716,23 +778,43 @@ def score(collection: tuple[Card, ...], has_alice: bool) -> int:
     >>> score(tuple(cards), has_alice=True)
     43
     """
-    count = Counter([CHARACTER_OF[card] for card in collection])
-    most = len(POINTS) - 1
-    points = sum(POINTS[min(count[character], most)] for character in CHARACTERS)
+    points = sum([POINTS[cards] for cards in count_cards(collection)])
     return points + POINTS_FOR_ALICE * has_alice
+
+
+def score_by_character(collection: tuple[Card, ...], has_alice: bool) -> TeaTimeSeatScore:
+    """Return the same points as `score`, one by one."""
+    characters = [
+        TeaTimeCharacterScore(character, cards, POINTS[cards])
+        for character, cards in zip(CHARACTERS, count_cards(collection), strict=True)
+    ]
+    return TeaTimeSeatScore(tuple(characters), alice=POINTS_FOR_ALICE * has_alice)
+
+
+def standing(state: State) -> tuple[Score, ...]:
+    """Return the points of each seat if the game ended now."""
+    holder = state.alice_holder
+    return tuple(
+        [score(collection, seat == holder) for seat, collection in enumerate(state.collections)]
+    )
 
 
 def result(state: State) -> Result | None:
     """Return the result: the highest total wins, in a tie the holder of Alice, else all share."""
     if state.phase is not Phase.FINISHED:
         return None
-    scores = tuple(
-        score(collection, seat == state.alice_holder)
+    holder = state.alice_holder
+    seats = [
+        score_by_character(collection, seat == holder)
         for seat, collection in enumerate(state.collections)
+    ]
+    return ranked(
+        standing(state),
+        BestScore.HIGHEST,
+        TeaTimeBreakdown(tuple(seats)),
+        tie_break=TieBreak.ALICE,
+        preferred=[seat != holder for seat in range(len(seats))],
     )
-    ranks = [(points, seat == state.alice_holder) for seat, points in enumerate(scores)]
-    highest = max(ranks)
-    return Result(scores, tuple(seat for seat, rank in enumerate(ranks) if rank == highest))
 
 
 # --- What a seat sees ---------------------------------------------------------------------------
@@ -747,21 +829,27 @@ def view(state: State, seat: Seat | None) -> TeaTimeTable:
         rounds=of_game.rounds,
         turn_in_round=state.turn_in_round,
         max_cards=max_cards(state),
-        grid=in_rows(state.grid, of_game.columns),
+        grid=in_rows(state.grid, of_game),
         alice_holder=state.alice_holder,
         collections=state.collections,
+        standing=standing(state),
         out=state.out,
         pile_size=len(state.pile),
     )
 
 
-def preview(table: TeaTimeTable, seat: Seat, move: Pick) -> TeaTimePreview:
+def cards_in(table: TeaTimeTable, cells: tuple[Cell, ...]) -> tuple[Card, ...]:
+    """Return the cards that lie in these cells."""
+    lying = [table.grid[row][column].card for row, column in map(row_and_column, cells)]
+    return tuple([card for card in lying if card])
+
+
+def preview(table: TeaTimeTable, seat: Seat, move: Pick) -> TeaTimePickPreview:
     """Return what would cancel, and what the seat would then have of the characters it takes."""
-    lying = [table.grid[row][column] for row, column in map(row_and_column, move.cells)]
-    taken = tuple([card for card in lying if card])
+    taken = cards_in(table, move.cells)
     collection, cancelled = collect(table.collections[seat], taken)
     touched = {CHARACTER_OF[card] for card in taken if card != ALICE}
-    return TeaTimePreview(
+    return TeaTimePickPreview(
         cancelled, tuple([card for card in collection if CHARACTER_OF[card] in touched])
     )
 
@@ -774,7 +862,7 @@ def redeal_hidden(state: State, seat: Seat | None, rng: Random) -> State:
     return replace(state, pile=tuple(pile))
 
 
-TEA_TIME: Ruleset[Options, Deal, State, Pick, TeaTimeTable] = Ruleset(
+TEA_TIME: Ruleset[Options, TeaTimeDeal, State, Pick, TeaTimeTable] = Ruleset(
     id="tea-time",
     title="Tea Time",
     min_seats=2,
@@ -783,10 +871,10 @@ TEA_TIME: Ruleset[Options, Deal, State, Pick, TeaTimeTable] = Ruleset(
         Option(
             name="grid",
             type="string",
-            default=Layout.ROWS.value,
+            default=Layout.CHECKERBOARD.value,
             description=(
-                "How the faces alternate in a new grid: `rows`, on from row to row as the cards "
-                "are laid; `checkerboard`, so that neighbours always differ."
+                "How the faces alternate in a new grid: `checkerboard`, so that neighbours always "
+                "differ; `rows`, on from row to row as the cards are laid."
             ),
             choices=tuple(layout.value for layout in Layout),
         ),
@@ -805,7 +893,7 @@ TEA_TIME: Ruleset[Options, Deal, State, Pick, TeaTimeTable] = Ruleset(
     ),
     move_types=(MoveType("pick", "Take one to three neighbouring cards in a line, in any order."),),
     options_type=Options,
-    deal_type=Deal,
+    deal_type=TeaTimeDeal,
     state_type=State,
     move_type=Pick,
     event_types=(
@@ -814,7 +902,8 @@ TEA_TIME: Ruleset[Options, Deal, State, Pick, TeaTimeTable] = Ruleset(
         AliceLaid,
     ),
     table_type=TeaTimeTable,
-    preview_type=TeaTimePreview,
+    breakdown_type=TeaTimeBreakdown,
+    preview_types=(TeaTimePickPreview,),
     deal=deal,
     start=start,
     to_move=to_move,

@@ -212,6 +212,12 @@ class Settings:
         _number(0.01, 720),
         "Hours that a ticket for a stream is valid.",
     )
+    stored_format: int = _setting(
+        2,
+        _integer(1, 2),
+        "The format of the games that are stored. During a rolling upgrade from 0.1, 1 until all "
+        "workers are new: workers of 0.1 read no other one.",
+    )
     idempotency_hours: float = _setting(
         24.0,
         _number(24, 720),

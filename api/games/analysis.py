@@ -69,7 +69,7 @@ def _advance(
 ) -> Outcome[Any]:
     """Apply a move, or the end of a countdown."""
     try:
-        if move.get("expire"):
+        if move["type"] == "countdown_ran_out":
             return ruleset.expire(state)
         seat = move["seat"]
         if seat >= seat_count:

@@ -23,11 +23,23 @@ from api.model.events import (
     SeatTakenBack,
     TimeRanOut,
 )
-from api.model.game import GameStatus, Player, Visibility
+from api.model.game import MAX_TURN_SECONDS, MIN_TURN_SECONDS, GameStatus, Player, Visibility
 from api.model.members import Hash, Id, Moment, Number, SeatCount, Turn
 from engine.published import MAX_SEATS, NamedUnion, bounded, by_seat, described, published_as
 from engine.registry import RULESETS
-from engine.ruleset import Component, Event, Move, MoveType, Option, Preview, Result, Seat, Table
+from engine.ruleset import (
+    Breakdown,
+    Component,
+    Event,
+    Move,
+    MoveType,
+    NothingPreview,
+    Option,
+    Preview,
+    Result,
+    Seat,
+    Table,
+)
 
 EVENTS = NamedUnion(
     "GameEvent",
@@ -52,14 +64,29 @@ TABLES = NamedUnion(
 )
 PREVIEWS = NamedUnion(
     "Preview",
-    tuple(ruleset.preview_type for ruleset in RULESETS.values() if ruleset.preview_type),
-    "What is known of the outcome of a move beforehand.",
+    (
+        *(preview for ruleset in RULESETS.values() for preview in ruleset.preview_types),
+        NothingPreview,
+    ),
+    "What the caller can know of the outcome of a move beforehand.",
+)
+BREAKDOWNS = NamedUnion(
+    "Breakdown",
+    tuple(ruleset.breakdown_type for ruleset in RULESETS.values()),
+    "What the scores of a game are made of.",
+)
+
+DEALS = NamedUnion(
+    "Deal",
+    tuple(ruleset.deal_type for ruleset in RULESETS.values()),
+    "Everything that chance decides in a game.",
 )
 
 AnyMove = Annotated[Move, published_as("Move")]
 AnyEvent = Annotated[Event, published_as(EVENTS)]
 AnyTable = Annotated[Table, published_as(TABLES)]
 AnyPreview = Annotated[Preview, published_as(PREVIEWS)]
+AnyBreakdown = Annotated[Breakdown, published_as(BREAKDOWNS)]
 
 Token = Annotated[str, described("A token.", pattern=r"^[0-9a-f]{32}\.[A-Za-z0-9_-]{43}$")]
 SeatsToMove = Annotated[tuple[Seat, ...], bounded(maxItems=MAX_SEATS)]
@@ -161,9 +188,25 @@ class GameSummary(Struct, frozen=True, kw_only=True):
         Moment | None,
         described("When the time for the turn or for a countdown runs out. Null unless playing."),
     ]
+    turn_seconds: Annotated[
+        int,
+        described(
+            "How many seconds a turn may take before the house makes the move.",
+            minimum=MIN_TURN_SECONDS,
+            maximum=MAX_TURN_SECONDS,
+        ),
+    ]
     you: Annotated[Seat | None, described("Your seat; null if you have no seat.")]
+    left_seat: Annotated[
+        Seat | None,
+        described(
+            "Your seat while the house plays for it, since you left or did not move in time: "
+            "joinGame gives it back to you. Null if there is none, and after the end."
+        ),
+    ]
     result: Annotated[
-        Result | None, described("The result; null before the end and for a cancelled game.")
+        Raw,
+        published_as(Result | None, "The result; null before the end and for a cancelled game."),
     ]
     deal_sha256: Annotated[
         Hash | None,
@@ -293,10 +336,8 @@ class LegalMovesAnswer(Struct, frozen=True):
         described("The legal moves, in a fixed order; may be empty."),
     ]
     previews: Annotated[
-        tuple[AnyPreview | None, ...] | None,
-        described(
-            "One entry for each move, null if nothing is known beforehand; null unless requested."
-        ),
+        tuple[AnyPreview, ...] | None,
+        described("One entry for each move; null unless requested."),
     ] = None
 
 
@@ -317,10 +358,7 @@ class CheckAnswer(Struct, frozen=True):
     ] = None
     preview: Annotated[
         AnyPreview | None,
-        described(
-            "Of a legal move: what you can know of its outcome; null where there is nothing "
-            "to tell."
-        ),
+        described("What you can know of the outcome of a legal move; null if it is illegal."),
     ] = None
 
 
@@ -349,14 +387,16 @@ class StreamEnd(Struct, frozen=True):
 
     id: str
     status: str
-    result: Result | None
+    result: Raw
 
 
 class EndedGame(Struct, frozen=True):
     """A game that has ended. A cancelled game has no result."""
 
     id: Annotated[Id, described("The game's id.")]
-    result: Annotated[Result | None, described("The result; null if the game was cancelled.")]
+    result: Annotated[
+        Raw, published_as(Result | None, "The result; null if the game was cancelled.")
+    ]
 
 
 class TurnsAnswer(Struct, frozen=True):
@@ -384,7 +424,7 @@ class TurnsAnswer(Struct, frozen=True):
 # --- Records and analysis ---------------------------------------------------------------------
 
 
-class MadeMove(Struct, frozen=True):
+class MadeMove(Struct, frozen=True, tag_field="type", tag="move"):
     """A move of a game that has ended."""
 
     seat: Annotated[Seat, described("The seat that moved.")]
@@ -401,24 +441,17 @@ class MadeMove(Struct, frozen=True):
     ]
 
 
-class RunOutCountdown(Struct, frozen=True):
+class RunOutCountdown(Struct, frozen=True, tag_field="type", tag="countdown_ran_out"):
     """A countdown that ran out in a game that has ended."""
 
     turn: Annotated[int | None, published_as(Turn, "The turn of the countdown.")]
     at: Annotated[Moment, described("When it ran out.")]
-    expire: Annotated[
-        bool,
-        described(
-            "Always true; tells it apart from a move.",
-            const=True,
-        ),
-    ] = True
 
 
 RECORDED_MOVE = NamedUnion(
     "RecordedMove",
     (MadeMove, RunOutCountdown),
-    "A move, or a countdown that ran out. Only the latter has `expire`.",
+    "A move, or a countdown that ran out.",
 )
 
 
@@ -435,9 +468,7 @@ class GameRecord(Struct, frozen=True):
     ]
     deal: Annotated[
         Raw,
-        published_as(
-            "Deal", "The deal: everything that chance decided. Its members depend on the ruleset."
-        ),
+        published_as(DEALS, "The deal."),
     ]
     deal_text: Annotated[
         str,
@@ -448,7 +479,9 @@ class GameRecord(Struct, frozen=True):
         tuple[Annotated[Any, published_as(RECORDED_MOVE)], ...],
         described("All moves and countdowns that ran out, in order."),
     ]
-    result: Annotated[Result | None, described("The result; null if the game was cancelled.")]
+    result: Annotated[
+        Raw, published_as(Result | None, "The result; null if the game was cancelled.")
+    ]
 
 
 LegalMovesBySeat = Annotated[

@@ -116,7 +116,7 @@ class Moves:
     ) -> PlayedMove:
         """Return a move that was played before, with the game as it is now."""
         first, last = msgspec.json.decode(versions, type=tuple[int, int])
-        items = tuple(self.store.items(loaded.game.id, first, last))
+        items = tuple(self.store.history(loaded.game, first, last))
         if len(items) <= last - first:
             # A failover between the two reads has lost the items.
             raise Problem("busy")

@@ -35,6 +35,7 @@ from api.model.game import (
     StoredDeal,
     history_item,
     public_item,
+    raw,
     timestamp,
 )
 from api.storage.games import Change, StoredGame
@@ -252,7 +253,7 @@ class Progress:
         result = self.ruleset.result(self.state)
         if result is not None:
             self.add_events(BY_TABLE, None, GameFinished(result))
-            self.game = replace(self.game, result=result)
+            self.game = replace(self.game, result=raw(result))
             self._end(FINISHED)
 
     def _end(self, status: str) -> None:

@@ -196,7 +196,7 @@ class Queries:
         """
         if last <= since:
             return []
-        items = self.store.items(game.id, since + 1, last) if read is None else read[: last - since]
+        items = self.store.history(game, since + 1, last) if read is None else read[: last - since]
         is_whole = len(items) == last - since == game.version - since
         if is_whole and game.version_id not in ("", items[-1].version_id):
             return []
@@ -228,7 +228,7 @@ class Queries:
         """
         require_record(loaded)
         game = loaded.game
-        deal = self.store.deal(game.id)
+        deal = self.store.deal(game)
         if deal is None:
             raise Problem("game_not_found")  # the game has expired since it was read
         entries = map(_record_entry, self._all_items(game))
@@ -246,7 +246,7 @@ class Queries:
     def _all_items(self, game: Game) -> Iterator[HistoryItem]:
         """Yield all items of a game. They are read in parts, since a game may have very many."""
         for first in range(1, game.version + 1, MAX_ITEMS_AT_ONCE):
-            yield from self.store.items(game.id, first, first + MAX_ITEMS_AT_ONCE - 1)
+            yield from self.store.history(game, first, first + MAX_ITEMS_AT_ONCE - 1)
 
 
 def require_record(loaded: LoadedGame) -> None:

@@ -29,9 +29,7 @@ def seat_to_take_back(loaded: LoadedGame, seat: Seat | None) -> Seat | None:
 
     `seat` is the seat that the caller asks for, None for any.
     """
-    if loaded.game.status != PLAYING or loaded.caller is None:
-        return None
-    own = loaded.game.left_seat_of(loaded.caller.id)
+    own = loaded.game.left_seat_of(loaded.reader)
     return own if seat in (None, own) else None
 
 

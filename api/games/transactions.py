@@ -11,6 +11,7 @@ import secrets
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from importlib.metadata import version
 from random import SystemRandom
 from typing import Any
 
@@ -39,6 +40,9 @@ from api.storage.games import Change, StoredGame
 from api.storage.indexes import Indexes
 from api.storage.store import Store
 from engine.ruleset import Seat
+
+RELEASE = version("ludotheque")
+"""Part of the ETags: another release may show the same game with other members."""
 
 MAX_ATTEMPTS = 100
 """Attempts of one transaction. Each conflict is the success of another request."""
@@ -89,8 +93,8 @@ class LoadedGame:
 
     @property
     def tag(self) -> str:
-        """The part of an ETag that identifies the game's content and the audience."""
-        return f"{self.game.version}-{self.game.commit}-{self.audience.name}"
+        """The part of an ETag that identifies the game's content, the audience and the release."""
+        return f"{self.game.version}-{self.game.commit}-{self.audience.name}-{RELEASE}"
 
 
 Admission = Callable[[Game, Player], bool]
@@ -134,8 +138,8 @@ class Transactions:
         """Load a game for a caller, and settle it first if it is due.
 
         The versions of the move with `move_key` are looked up, and `extra_commands` are sent,
-        in the same round trip. While the store is full, a due game that is not loaded `for_update`
-        is returned unsettled.
+        in the same round trip. While the store is full, a due game is returned unsettled, unless it
+        is loaded `for_update`. A move that was played before changes nothing, so it is no update.
 
         Raises:
             Problem: ``missing_token`` (unless `anonymous`), ``invalid_token``,
@@ -143,7 +147,6 @@ class Transactions:
         """
         if credentials is None and not anonymous:
             raise Problem("missing_token")
-        settle = self.settle if for_update else self.settle_unless_full
         player_id = None if credentials is None else credentials.player_id
         for _ in range(MAX_ATTEMPTS):
             reading = self.store.read(player_id, game_id, move_key, extra_commands)
@@ -155,6 +158,8 @@ class Transactions:
                 return LoadedGame(
                     reading.now, caller, stored, reading.played_versions, reading.extra
                 )
+            is_update = for_update and reading.played_versions is None
+            settle = self.settle if is_update else self.settle_unless_full
             settled = settle(stored, reading.now)
             if settled is not None:
                 extra_answers = reading.extra if settled is stored else ()
@@ -257,7 +262,8 @@ class Transactions:
     def _stamped(self, before: Game | None, change: Change, now: int) -> Change:
         """Return the change with a new commit id, its time and its version."""
         commit = secrets.token_hex(8)
-        game = replace(change.game, commit=commit, updated_at=now)
+        format_ = max(self.store.stored_format, 0 if before is None else before.format)
+        game = replace(change.game, format=format_, commit=commit, updated_at=now)
         items = change.items
         if items:
             last = replace(items[-1], version_id=commit)

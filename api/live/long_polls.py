@@ -28,8 +28,8 @@ from api.live.topics import PlayerTopic, SharedSnapshot, Waiter
 from api.model.game import ENDED, Game
 from api.observability.context import note_time
 from api.problems.problem import Problem
-from api.storage.errors import Unreadable
-from api.storage.games import StoredGame
+from api.storage.errors import readable
+from api.storage.games import Snapshot, StoredGame
 
 Answer = TypeVar("Answer")
 
@@ -123,11 +123,10 @@ class LongPolls:
     def _read(self, loaded: LoadedGame) -> LoadedGame:
         """Read the game once more at the end of the wait, as notifications may be lost."""
         try:
-            (snapshot,) = self.hub.store.snapshots([loaded.game.id])
+            (reply,) = self.hub.store.snapshots([loaded.game.id])
+            snapshot: Snapshot = readable(reply)
         except RedisError:
             return self._unchanged(loaded)
-        if isinstance(snapshot, Unreadable):
-            raise snapshot
         self.hub.set_clock(snapshot.now)
         return self._with_game(loaded, snapshot.stored)
 

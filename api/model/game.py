@@ -17,9 +17,9 @@ from msgspec import Meta, Raw, Struct
 
 from api.model.members import Id
 from engine.published import described, published_as
-from engine.ruleset import Event, Result, Seat, Told
+from engine.ruleset import Event, Seat, Told
 
-FORMAT = 1
+FORMAT = 2
 """The version of the stored format, written into every game."""
 
 Count = Annotated[int, Meta(ge=0)]
@@ -59,6 +59,7 @@ class PlayerKind(StrEnum):
 
 
 MAX_NAME_LENGTH = 40
+MIN_TURN_SECONDS, MAX_TURN_SECONDS = 5, 7 * 24 * 60 * 60
 
 
 class Player(Struct, frozen=True):
@@ -129,15 +130,21 @@ class Participation(NamedTuple):
 
 
 class Audience(NamedTuple):
-    """The readers to whom a game is shown in the same way."""
+    """The readers to whom a game is shown in the same way.
+
+    `left_seat` is the seat that the house plays for the reader.
+    """
 
     seat: Seat | None
+    left_seat: Seat | None
     is_host: bool
 
     @property
     def name(self) -> str:
         """The name of the audience, for entity tags."""
         name = "spectator" if self.seat is None else f"seat{self.seat}"
+        if self.left_seat is not None:
+            name = f"left{self.left_seat}"
         return f"{name}-host" if self.is_host else name
 
 
@@ -151,16 +158,21 @@ class Revision(NamedTuple):
     id: str
 
 
+NULL = Raw(b"null")
+"""The encoded JSON of a member that has no value."""
+
+
 class Game(Struct, frozen=True, kw_only=True):
     """The document of a game: everything but its position, its deal and its history.
 
     `answered` lists the seats that have moved in the current turn. `left` lists the last players
-    who left before the start, so that their requests can be repeated. `indexed_at` is when its
-    index entries were last written. `version_id` is the id of the commit that wrote the version,
-    `commit` that of the last commit, which may have left the version as it was.
+    who left before the start, so that their requests can be repeated. `result` is an encoded
+    `engine.ruleset.Result`. `indexed_at` is when its index entries were last written. `version_id`
+    is the id of the commit that wrote the version, `commit` that of the last commit, which may
+    have left the version as it was.
     """
 
-    format: int = FORMAT
+    format: Annotated[int, Meta(ge=1)] = FORMAT
     id: str
     ruleset: str
     seat_count: int
@@ -180,7 +192,7 @@ class Game(Struct, frozen=True, kw_only=True):
     to_move: tuple[Seat, ...] = ()
     answered: tuple[Seat, ...] = ()
     deadline: Time | None = None
-    result: Result | None = None
+    result: Raw = NULL
     deal_sha256: str | None = None
     rematch: str | None = None
     created_at: Time
@@ -203,10 +215,13 @@ class Game(Struct, frozen=True, kw_only=True):
 
     def audience_of(self, player_id: str | None) -> Audience:
         """Return the audience that this reader belongs to."""
-        return Audience(self.seat_of(player_id), player_id == self.host.id)
+        is_host = player_id == self.host.id
+        return Audience(self.seat_of(player_id), self.left_seat_of(player_id), is_host)
 
-    def left_seat_of(self, player_id: str) -> Seat | None:
+    def left_seat_of(self, player_id: str | None) -> Seat | None:
         """Return the seat where the house plays for this player, None without one."""
+        if self.status != PLAYING:
+            return None
         for seat, record in enumerate(self.seats):
             if record.house is None or record.player is None:
                 continue
@@ -249,7 +264,7 @@ class Game(Struct, frozen=True, kw_only=True):
         return {self.host.id, *(player.id for player in named)}
 
 
-NOT_A_MOVE = Raw(b"null")
+NOT_A_MOVE = NULL
 
 
 class HistoryItem(Struct, frozen=True, kw_only=True):
@@ -293,7 +308,7 @@ def history_item(
     move: Any = None,
 ) -> HistoryItem:
     """Return an item, with its events encoded for each audience."""
-    told_more = {seat for each in told for seat, _ in each.privately}
+    everybody, privately = encoded_events(told)
     return HistoryItem(
         version=version,
         at=at,
@@ -301,9 +316,16 @@ def history_item(
         by=by,
         seat=seat,
         move=NOT_A_MOVE if move is None else raw(move),
-        told=raw([each.everybody for each in told]),
-        told_to={str(reader): raw([each.to(reader) for each in told]) for reader in told_more},
+        told=everybody,
+        told_to=privately,
     )
+
+
+def encoded_events(told: tuple[Told, ...]) -> tuple[Raw, dict[str, Raw]]:
+    """Return events as `HistoryItem.told` and `HistoryItem.told_to` have them."""
+    told_more = {seat for each in told for seat, _ in each.privately}
+    everybody = raw([each.everybody for each in told])
+    return everybody, {str(seat): raw([each.to(seat) for each in told]) for seat in told_more}
 
 
 def public_item(version: int, at: int, by: str, seat: Seat | None, *events: Event) -> HistoryItem:

@@ -22,15 +22,19 @@ from typing import Any, NamedTuple
 
 import msgspec
 from msgspec import Raw, Struct
+from msgspec.structs import replace
+from redis import RedisError
 
 from api.concurrency.time_slices import long_work, pause
-from api.model.game import Audience, Game, HistoryItem, StoredDeal
+from api.model.game import FORMAT, Audience, Game, HistoryItem, StoredDeal
 from api.storage.client import Command, Script, StoreClient
-from api.storage.codec import decode, decode_game, decode_state, encode, is_early
-from api.storage.errors import Unreadable, log_unreadable, readable
+from api.storage.codec import decode, decode_game, decode_state, encode
+from api.storage.errors import Unreadable, count_failure, log_unreadable, readable
+from api.storage.format_1 import convert, encode_state
 
 COMMIT = Script.load("commit")
 CONFIRM_COMMIT = Script.load("confirm_commit")
+CONVERT = Script.load("convert")
 
 GAME_FIELDS = ("game", "state", "version", "commit")
 
@@ -58,14 +62,30 @@ class StoredGame:
         self.shown: dict[Audience, Raw] = {}
 
     @property
+    def is_earlier(self) -> bool:
+        """Whether the game is stored in an earlier format."""
+        return self.game.format < FORMAT
+
+    @property
     def position(self) -> Any:
         """The decoded state, None before the start.
 
-        Raises `Unreadable` or `UnsupportedFormat`.
+        Raises `Unreadable`.
         """
         if self._position is None and self.state is not None:
             self._position = decode_state(self.game, self.state)
         return self._position
+
+
+class WholeGame(NamedTuple):
+    """A game with its deal, None before the start, and its history, in the present format.
+
+    `game.format` is the format in which it is stored.
+    """
+
+    stored: StoredGame
+    deal: StoredDeal | None
+    items: tuple[HistoryItem, ...]
 
 
 class Change(Struct, frozen=True, kw_only=True):
@@ -106,9 +126,14 @@ class GameStore:
 
     A method about one game may raise `Unreadable` or a subclass. A method about several games
     treats each game apart, so that one damaged game does not hide the others.
+
+    A game of an earlier format is converted when it is read, and then stored in `stored_format`.
+    While the store is full, or `stored_format` is the earlier one, it is converted at each read;
+    its `format` tells.
     """
 
     client: StoreClient
+    stored_format: int
 
     def games(self, ids: Sequence[str]) -> dict[str, Game | None]:
         """Return the documents of some games, None for each that has expired.
@@ -116,11 +141,7 @@ class GameStore:
         Games that cannot be read are logged and left out.
         """
         found = self._games(ids, ("game",))
-        games = {each: None if game is None else game.game for each, game in found.items()}
-        early = [each for each, game in games.items() if game is not None and is_early(game)]
-        # Only their positions tell whether this release can read them.
-        readable_early = self._games(early, GAME_FIELDS)
-        return {each: games[each] for each in games if each not in early or each in readable_early}
+        return {each: None if game is None else game.game for each, game in found.items()}
 
     def games_with_state(self, ids: Sequence[str]) -> dict[str, StoredGame | None]:
         """Return some games with their positions; otherwise like `games`."""
@@ -130,7 +151,7 @@ class GameStore:
         if not ids:
             return {}
         commands = [_fields_command(each, fields) for each in ids]
-        replies = self.client.execute(commands, keep_unreadable=True)
+        replies = self.client.execute(commands, keep_errors=True)
         found = {}
         with long_work():
             for game_id, reply in zip(ids, replies, strict=True):
@@ -139,6 +160,13 @@ class GameStore:
                     found[game_id] = read_game(game_id, reply)
                 except Unreadable as error:
                     log_unreadable(game_id, error)
+        earlier = [each for each, game in found.items() if game is not None and game.is_earlier]
+        for game_id, converted in self._convert(earlier).items():
+            try:
+                found[game_id] = readable(converted)
+            except Unreadable as error:
+                log_unreadable(game_id, error)
+                del found[game_id]
         return found
 
     def commit(self, before: Game | None, change: Change, ttl_ms: int) -> bool:
@@ -147,9 +175,13 @@ class GameStore:
         Raises `Unreadable` if the stored history does not fit the game.
         """
         game = change.game
+        if before is not None and before.format < game.format:
+            # The store was full when the game was read.
+            self._store_converted(game.id)
         fields: list[Any] = ["version", game.version, "game", encode(game)]
         if change.state is not None:
-            fields += ["state", change.state]
+            is_present = game.format == FORMAT
+            fields += ["state", change.state if is_present else encode_state(game, change.position)]
         if change.deal is not None:
             fields += ["deal", encode(change.deal)]
         items = [encode(each) for each in change.items]
@@ -182,36 +214,122 @@ class GameStore:
         (outcome,) = self.client.execute([command], durable=True)
         return bool(outcome)
 
+    def history(self, game: Game, first: int, last: int) -> list[HistoryItem]:
+        """Return the history of a game from one version to another, both included."""
+        if game.format < FORMAT:
+            whole = self._whole_game(game.id)
+            return [] if whole is None else list(whole.items[first - 1 : last])
+        return self.items(game.id, first, last)
+
     def items(self, game_id: str, first: int, last: int) -> list[HistoryItem]:
-        """Return the history from one version to another, both included."""
+        """Return the history as `history` does, of a game that is stored in the present format."""
         (reply,) = self.client.execute([items_command(game_id, first, last)])
         return read_items(reply)
 
-    def deal(self, game_id: str) -> StoredDeal | None:
+    def deal(self, game: Game) -> StoredDeal | None:
         """Return the deal of a game that was started."""
-        key = _game_key(game_id)
+        if game.format < FORMAT:
+            whole = self._whole_game(game.id)
+            return None if whole is None else whole.deal
+        key = _game_key(game.id)
         (reply,) = self.client.execute([Command(key, ("HGET", key, "deal"))])
-        return None if reply is None else decode(_deal_decoder, reply)
+        return _read_deal(reply)
 
-    def snapshots(self, ids: Sequence[str]) -> list[Snapshot | Unreadable]:
-        """Return some games with the time, or why one cannot be read."""
+    def snapshots(self, ids: Sequence[str]) -> list[Snapshot | RedisError | Unreadable]:
+        """Return some games with the time, or the error that keeps one from being read."""
         commands = [each for id_ in ids for each in (time_command(id_), game_command(id_))]
-        replies = self.client.execute(commands, keep_unreadable=True)
-        snapshots: list[Snapshot | Unreadable] = []
+        replies = self.client.execute(commands, keep_errors=True)
+        snapshots: list[Snapshot | RedisError | Unreadable] = []
         with long_work():
             for game_id, time, reply in zip(ids, replies[::2], replies[1::2], strict=True):
                 pause()
                 try:
-                    snapshots.append(Snapshot(read_time(time), read_game(game_id, reply)))
-                except Unreadable as error:
+                    stored = read_game(game_id, reply)
+                    snapshots.append(Snapshot(read_time(readable(time)), stored))
+                except (RedisError, Unreadable) as error:
                     snapshots.append(error)
+        earlier = {
+            at: each
+            for at, each in enumerate(snapshots)
+            if isinstance(each, Snapshot) and each.stored is not None and each.stored.is_earlier
+        }
+        converted = self._convert([ids[at] for at in earlier])
+        for at, snapshot in earlier.items():
+            try:
+                snapshots[at] = snapshot._replace(stored=readable(converted[ids[at]]))
+            except (RedisError, Unreadable) as error:
+                snapshots[at] = error
         return snapshots
 
-    def fingerprints(self, ids: Sequence[str]) -> list[Fingerprint | None]:
-        """Return the fingerprints of some games, None for each that cannot be read."""
+    def fingerprints(self, ids: Sequence[str]) -> list[Fingerprint | RedisError | None]:
+        """Return the fingerprints of some games, None for each that is damaged.
+
+        An error of the server that has a game stands in the place of its fingerprint.
+        """
         commands = [_fields_command(each, ("version", "commit")) for each in ids]
-        replies = self.client.execute(commands, keep_unreadable=True)
+        replies = self.client.execute(commands, keep_errors=True)
         return [_fingerprint(reply) for reply in replies]
+
+    # --- Games of an earlier format ----------------------------------------------------
+
+    def converted(self, game_id: str) -> StoredGame | None:
+        """Return a game of an earlier format, read again and converted."""
+        converted: StoredGame | None = readable(self._convert([game_id])[game_id])
+        return converted
+
+    def _convert(
+        self, ids: Sequence[str]
+    ) -> dict[str, StoredGame | RedisError | Unreadable | None]:
+        """Return some games converted, and store them so if the store takes them."""
+        wholes = self._whole_games(ids)
+        earlier = {
+            game_id: whole
+            for game_id, whole in wholes.items()
+            if isinstance(whole, WholeGame) and whole.stored.is_earlier
+        }
+        if earlier and self.stored_format == FORMAT:
+            commands = [_convert_command(each) for each in earlier.values()]
+            outcomes = self.client.execute(commands, keep_errors=True)
+            for (game_id, whole), outcome in zip(earlier.items(), outcomes, strict=True):
+                if outcome == 1:
+                    wholes[game_id] = _in_present_format(whole)
+                elif isinstance(outcome, RedisError):
+                    count_failure(outcome)
+        return {
+            game_id: whole.stored if isinstance(whole, WholeGame) else whole
+            for game_id, whole in wholes.items()
+        }
+
+    def _store_converted(self, game_id: str) -> None:
+        """Store a game in the present format that could not be stored when it was read."""
+        whole = self._whole_game(game_id)
+        if whole is not None and whole.stored.is_earlier:
+            self.client.execute([_convert_command(whole)])
+
+    def _whole_game(self, game_id: str) -> WholeGame | None:
+        whole: WholeGame | None = readable(self._whole_games([game_id])[game_id])
+        return whole
+
+    def _whole_games(
+        self, ids: Sequence[str]
+    ) -> dict[str, WholeGame | RedisError | Unreadable | None]:
+        """Read some games with all that belongs to them, and convert those of earlier formats."""
+        if not ids:
+            return {}
+        fields = (*GAME_FIELDS, "deal")
+        commands = [
+            command
+            for each in ids
+            for command in (_fields_command(each, fields), items_command(each, 1, 0))
+        ]
+        replies = self.client.execute(commands, keep_errors=True)
+        wholes: dict[str, WholeGame | RedisError | Unreadable | None] = {}
+        for game_id, reply, items in zip(ids, replies[::2], replies[1::2], strict=True):
+            try:
+                wholes[game_id] = _read_whole_game(game_id, reply, items)
+            except (RedisError, Unreadable) as error:
+                wholes[game_id] = error
+        return wholes
 
 
 def game_channel(game_id: str) -> str:
@@ -256,7 +374,7 @@ def read_items(reply: Any) -> list[HistoryItem]:
     return items
 
 
-def read_game(game_id: str, reply: list[bytes | None] | Unreadable) -> StoredGame | None:
+def read_game(game_id: str, reply: Any) -> StoredGame | None:
     """Return the game in a reply with its document, or with all of `GAME_FIELDS`."""
     document, *fields = readable(reply)
     if document is None:
@@ -267,18 +385,60 @@ def read_game(game_id: str, reply: list[bytes | None] | Unreadable) -> StoredGam
 
 
 def _decode_game(game_id: str, document: bytes, *fields: bytes | None) -> StoredGame:
-    game = decode_game(game_id, document, *fields)
-    state = fields[0] if fields else None
-    # Positions are decoded only when a request needs them, except those of early releases: every
-    # request must notice their format.
-    position = decode_state(game, state) if state is not None and is_early(game) else None
-    return StoredGame(game, state, position)
+    # The position is decoded only when a request needs it.
+    return StoredGame(decode_game(game_id, document, *fields), fields[0] if fields else None)
 
 
 _cached_game = lru_cache(CACHED_GAMES)(_decode_game)
 
 
-def _fingerprint(reply: list[bytes | None] | Unreadable) -> Fingerprint | None:
+def _read_deal(reply: bytes | None) -> StoredDeal | None:
+    return None if reply is None else decode(_deal_decoder, reply)
+
+
+def _read_whole_game(game_id: str, reply: Any, items_reply: Any) -> WholeGame | None:
+    *fields, deal_reply = readable(reply)
+    stored = read_game(game_id, fields)
+    if stored is None:
+        return None
+    game, deal = stored.game, _read_deal(deal_reply)
+    # The history may have been read later than the game.
+    items = read_items(items_reply)[: game.version]
+    if len(items) != game.version:
+        raise Unreadable
+    if not stored.is_earlier:
+        return WholeGame(stored, deal, tuple(items))
+    converted = convert(game, deal, items)
+    state = None if converted.position is None else encode(converted.position)
+    stored = StoredGame(converted.game, state, converted.position)
+    return WholeGame(stored, converted.deal, converted.items)
+
+
+def _in_present_format(whole: WholeGame) -> WholeGame:
+    stored = whole.stored
+    game = replace(stored.game, format=FORMAT)
+    return whole._replace(stored=StoredGame(game, stored.state, stored.position))
+
+
+def _convert_command(whole: WholeGame) -> Command:
+    """Return the command that stores a whole game in the present format, unless it has changed."""
+    game, state = replace(whole.stored.game, format=FORMAT), whole.stored.state
+    fields: list[Any] = ["game", encode(game)]
+    if state is not None:
+        fields += ["state", state]
+    if whole.deal is not None:
+        fields += ["deal", encode(whole.deal)]
+    items = [encode(each) for each in whole.items]
+    # In the order of convert.lua's ARGV.
+    args = (game.version, game.commit, len(fields), *fields, len(items), *items)
+    return CONVERT.call(_game_key(game.id), _items_key(game.id), args=args)
+
+
+def _fingerprint(
+    reply: list[bytes | None] | RedisError | Unreadable,
+) -> Fingerprint | RedisError | None:
+    if isinstance(reply, RedisError):
+        return reply
     if isinstance(reply, Unreadable):
         return None
     version, commit = reply

@@ -24,10 +24,11 @@ games tells a bot what ended since it last asked.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from itertools import chain
 from typing import Any, NamedTuple
 
-from api.model.game import CANCELLED, ENDED, FINISHED, OPEN, PLAYING, PUBLIC, UNFINISHED, Game
+from redis import RedisError
+
+from api.model.game import ENDED, OPEN, PLAYING, PUBLIC, UNFINISHED, Game
 from api.model.retention import COMMIT_MS, Retention
 from api.observability.logger import log
 from api.storage.client import Command, Script, StoreClient
@@ -69,8 +70,6 @@ KEEP_LATER = "GT"
 """An entry that expires later is left so: the commit may fail, and the game go on as it was."""
 
 REPLACE = "CH"
-
-_STAGE: dict[str, int] = {OPEN: 0, PLAYING: 1, FINISHED: 2, CANCELLED: 2}
 
 
 class Entry(NamedTuple):
@@ -123,7 +122,7 @@ def owners(game: Game) -> set[str]:
 
 def is_true(entry: Entry, game: Game | None) -> bool:
     """Return whether a game belongs in the index of an entry."""
-    return game is not None and entry in entries(game)
+    return entry in entries(game)
 
 
 def can_become_true(entry: Entry, cursor: Cursor, game: Game | None, now: int) -> bool:
@@ -135,7 +134,7 @@ def can_become_true(entry: Entry, cursor: Cursor, game: Game | None, now: int) -
         return now - cursor.created_at < COMMIT_MS
     if entry.owner.startswith(INVITED):
         return False  # seats are reserved only by the commit that creates the game
-    if entry.status != ALL and _STAGE[game.status] > _STAGE[entry.status]:
+    if game.status == PLAYING and entry.status == OPEN:
         return False
     if game.status in ENDED and entry.status not in (ALL, game.status):
         return False
@@ -304,12 +303,15 @@ class Indexes:
         self._remove(entry, false)
         return games, following
 
-    def unfinished(self, player_ids: Sequence[str], limit: int) -> list[frozenset[str]]:
+    def unfinished(
+        self, player_ids: Sequence[str], limit: int
+    ) -> list[frozenset[str] | RedisError]:
         """Return the newest games of each player that may not have ended, by id.
 
         First come the games that it plays or hosts, of which it can have few: however many seats
         strangers reserve for it, they do not displace those. A damaged index counts as empty: a
-        request that reads it reports the error.
+        request that reads it reports the error. An error of a server that has an index of a player
+        stands in the place of its games.
         """
         replies = self.client.execute(
             [
@@ -321,13 +323,10 @@ class Indexes:
                     Entry(invited(player_id), OPEN),
                 )
             ],
-            keep_unreadable=True,
+            keep_errors=True,
         )
         by_player = zip(replies[::3], replies[1::3], replies[2::3], strict=True)
-        return [
-            frozenset([*dict.fromkeys(chain.from_iterable(map(_game_ids, parts)))][:limit])
-            for parts in by_player
-        ]
+        return [_unfinished(parts, limit) for parts in by_player]
 
     def _read(self, page: Page, reply: Any) -> Iterator[tuple[Cursor, Game | None]]:
         """Yield the entries of an index from where a page begins, with their games."""
@@ -363,10 +362,12 @@ class Indexes:
 
     def _write(self, commands: list[Command]) -> None:
         """Change some indexes. A damaged one does not fail the commit: it is only a hint."""
-        replies = self.client.execute(commands, keep_unreadable=True) if commands else []
+        replies = self.client.execute(commands, keep_errors=True) if commands else []
         for command, reply in zip(commands, replies, strict=True):
-            if isinstance(reply, Unreadable):
-                _note_unreadable(command.key, reply)
+            try:
+                readable(reply)
+            except Unreadable as error:
+                _note_unreadable(command.key, error)
 
 
 def ended_command(player_id: str, since: int, limit: int) -> Command:
@@ -412,10 +413,14 @@ def _range(key: str, *words: Any) -> Command:
     return _command("ZRANGE", key, *words, "WITHSCORES")
 
 
-def _game_ids(reply: list[bytes] | Unreadable) -> list[str]:
-    if isinstance(reply, Unreadable):
-        return []
-    return [game_id.decode(errors="replace") for game_id in reply]
+def _unfinished(replies: Sequence[Any], limit: int) -> frozenset[str] | RedisError:
+    ids: dict[str, None] = {}
+    for reply in replies:
+        if isinstance(reply, RedisError):
+            return reply
+        if not isinstance(reply, Unreadable):
+            ids |= dict.fromkeys(game_id.decode(errors="replace") for game_id in reply)
+    return frozenset([*ids][:limit])
 
 
 def _note_unreadable(key: str, error: Unreadable) -> None:

@@ -100,7 +100,7 @@ class PlayerStore:
             return []
         keys = [_player_key(each) for each in ids]
         commands = [Command(key, ("HGET", key, "seen_at")) for key in keys]
-        return [_seen_at(reply) for reply in self.client.execute(commands, keep_unreadable=True)]
+        return [_seen_at(reply) for reply in self.client.execute(commands, keep_errors=True)]
 
     def offer_token(self, player_id: str, token: str, offer: TokenOffer) -> str | None:
         """Store a player's next token, unless it has one; return the nonce of the one it has.
@@ -204,7 +204,9 @@ def read_account(player_id: str, values: list[bytes | None]) -> Account | None:
         raise Unreadable from error
 
 
-def _seen_at(reply: bytes | Unreadable | None) -> int | None:
+def _seen_at(reply: Any) -> int | None:
+    if isinstance(reply, RedisError):
+        raise reply
     if isinstance(reply, bytes) and reply.isdigit():
         return int(reply)
     return None

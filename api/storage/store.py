@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from api.model.game import Account
+from api.model.game import FORMAT, Account
 from api.observability.context import note_time
 from api.storage import games, players
 from api.storage.client import Command, StoreClient
@@ -21,7 +21,8 @@ class Reading(NamedTuple):
     """The result of one round trip: time (ms), account and game.
 
     `played_versions` are the versions of the items of a move played before, as JSON; `extra` has
-    the replies to the extra commands, as they came.
+    the replies to the extra commands, as they came. It is empty if the game was of an earlier
+    format: the replies may be, too.
     """
 
     now: int
@@ -34,8 +35,9 @@ class Reading(NamedTuple):
 class Store(GameStore, PlayerStore):
     """Typed access to stored games and players, and to both in one round trip."""
 
-    def __init__(self, client: StoreClient) -> None:
+    def __init__(self, client: StoreClient, stored_format: int = FORMAT) -> None:
         self.client = client
+        self.stored_format = stored_format
 
     def read(
         self,
@@ -46,8 +48,8 @@ class Store(GameStore, PlayerStore):
     ) -> Reading:
         """Read the time, an account, a game and a move played before, in one round trip.
 
-        The time is that of the server that has the game, or else the player. `Unreadable` is not
-        raised about the extra commands: it is among their replies.
+        The time is that of the server that has the game, or else the player. An error of
+        an extra command is not raised: it is among their replies.
         """
         if game_id is not None:
             commands = [games.time_command(game_id), games.game_command(game_id)]
@@ -59,10 +61,13 @@ class Store(GameStore, PlayerStore):
             commands.append(players.account_command(player_id))
         if game_id is not None and move_key is not None:
             commands.append(games.played_command(game_id, move_key))
-        replies = self.client.execute([*commands, *extra], keep_unreadable=True)
+        replies = self.client.execute([*commands, *extra], keep_errors=True)
         own = iter(map(readable, replies[: len(commands)]))
         now = games.read_time(next(own))
         note_time(now)
         stored = games.read_game(game_id, next(own)) if game_id is not None else None
         account = players.read_account(player_id, next(own)) if player_id is not None else None
-        return Reading(now, account, stored, next(own, None), replies[len(commands) :])
+        played_versions = next(own, None)
+        if stored is not None and stored.is_earlier:
+            return Reading(now, account, self.converted(stored.game.id), played_versions, ())
+        return Reading(now, account, stored, played_versions, replies[len(commands) :])

@@ -54,7 +54,7 @@ def make_services(settings: Settings) -> Services:
     client, news = connect(settings)
     retention = make_retention(settings)
     health = StoreHealth(client)
-    store = Store(client)
+    store = Store(client, settings.stored_format)
     players = Players(store, retention)
     indexes = Indexes(client, store, retention)
     transactions = Transactions(store, indexes, players, retention)

@@ -59,8 +59,8 @@ class Holding(Struct, frozen=True):
     face_down: float
     """How many cards lie face down."""
 
-    kept: tuple[Color, ...] | None
-    """The two colours that score; None until the seat has chosen them."""
+    kept: tuple[Color, ...]
+    """The two colours that score; empty until the seat has chosen them."""
 
 
 def careful(table: MitListTable, seat: Seat, moves: Sequence[AnyMove], rng: Random) -> AnyMove:
@@ -103,7 +103,7 @@ def received(holding: Holding, cards: Sequence[Card]) -> Holding:
     """Return a holding with these cards added."""
     piles, face_down = list(holding.piles), holding.face_down
     for card in cards:
-        if holding.kept is None or COLOR_OF[card] in holding.kept:
+        if not holding.kept or COLOR_OF[card] in holding.kept:
             piles[PILE_OF[card]] += 1
         else:
             face_down += 1

@@ -7,7 +7,6 @@ included, minus a share of the best gain that it leaves to the next seat.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from random import Random
 
@@ -15,8 +14,6 @@ from engine.careful.best import best
 from engine.ruleset import Card, Seat
 from engine.tea_time import (
     ALICE,
-    CHARACTER_OF,
-    CHARACTERS,
     MAX_CARDS,
     POINTS,
     POINTS_FOR_ALICE,
@@ -24,8 +21,9 @@ from engine.tea_time import (
     Cell,
     Pick,
     TeaTimeTable,
+    cards_in,
     collect,
-    row_and_column,
+    count_cards,
 )
 
 EARLY_WORTH = (5, 4, 6, 9, 12, 15, 15.5, 16)
@@ -57,19 +55,14 @@ def gains_of_next(table: TeaTimeTable, seat: Seat) -> list[tuple[float, tuple[Ce
     lines = [
         pick.cells
         for pick in SETUPS[len(table.collections)].picks
-        if len(pick.cells) <= longest and None not in cards_in(table, pick.cells)
+        if len(pick.cells) <= longest and len(cards_in(table, pick.cells)) == len(pick.cells)
     ]
     return sorted([(gain_of(table, seat, line), line) for line in lines], reverse=True)
 
 
-def cards_in(table: TeaTimeTable, cells: tuple[Cell, ...]) -> list[Card | None]:
-    """Return the cards in these cells; None for an empty one."""
-    return [table.grid[row][column] for row, column in map(row_and_column, cells)]
-
-
 def gain_of(table: TeaTimeTable, seat: Seat, cells: tuple[Cell, ...]) -> float:
     """Return how much the cards of these cells are worth to a seat."""
-    taken = tuple([card for card in cards_in(table, cells) if card])
+    taken = cards_in(table, cells)
     owned = table.collections[seat]
     after, _ = collect(owned, taken)
     alice = 0.0
@@ -80,12 +73,9 @@ def gain_of(table: TeaTimeTable, seat: Seat, cells: tuple[Cell, ...]) -> float:
 
 def worth(table: TeaTimeTable, collection: tuple[Card, ...]) -> float:
     """Return the worth of a collection: early worth and points, weighted by the cards left."""
-    left = table.pile_size + sum([card is not None for row in table.grid for card in row])
+    left = table.pile_size + sum([cell.card is not None for row in table.grid for cell in row])
     early = min(left / MANY_CARDS, 1)
-    count = Counter([CHARACTER_OF[card] for card in collection])
     total = 0.0
-    for character in CHARACTERS:
-        cards = count[character]
-        points = POINTS[min(cards, len(POINTS) - 1)]
-        total += (1 - early) * points + early * EARLY_WORTH[min(cards, len(EARLY_WORTH) - 1)]
+    for cards in count_cards(collection):
+        total += (1 - early) * POINTS[cards] + early * EARLY_WORTH[min(cards, len(EARLY_WORTH) - 1)]
     return total

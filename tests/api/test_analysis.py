@@ -1,11 +1,12 @@
 """Analysis: the recorded games of another program, and what is refused."""
 
+import json
 from typing import Any
 
 import pytest
 
 from tests.support.api_client import Client, play_out, seated
-from tests.support.recordings import Recording, as_set, recordings
+from tests.support.recordings import Game, Recording, as_set, recordings
 
 
 @pytest.mark.parametrize(
@@ -21,15 +22,17 @@ def test_recorded_games_replay_step_by_step(stranger: Client, recording: Recordi
             "options": game["options"],
             "deal": game["deal"],
             "moves": [
-                {"expire": True}
+                {"type": "countdown_ran_out"}
                 if step.get("expire")
-                else {"seat": step["seat"], "move": step["move"]}
+                else {"type": "move", "seat": step["seat"], "move": step["move"]}
                 for step in game["steps"]
             ],
             "trace": True,
         }
         analysis = stranger.post("/v1/analysis", body)
-        assert analysis["result"] == game["result"]
+        # The other program told the scores and the winners.
+        result = {name: analysis["result"][name] for name in game["result"]}
+        assert result == game["result"]
         assert analysis["to_move"] == []
         for step, seen in zip(game["steps"], analysis["steps"], strict=True):
             assert seen["to_move"] == step["to_move"]
@@ -41,6 +44,39 @@ def test_recorded_games_replay_step_by_step(stranger: Client, recording: Recordi
 def record(ada: Client, bob: Client, rng: Any) -> Any:
     game = play_out([ada, bob], seated([ada, bob])["id"], rng)
     return ada.get(f"/v1/games/{game['id']}/record")
+
+
+def test_a_record_names_its_ruleset_in_the_deal_and_in_the_text_of_the_deal(record: Any) -> None:
+    assert record["deal"]["ruleset"] == record["ruleset"]
+    text = json.loads(record["deal_text"])
+    assert {name: text[name] for name in record["deal"]} == record["deal"]
+    assert text.keys() - record["deal"].keys() == {"salt"}
+
+
+@pytest.mark.parametrize("name", ["parade-2", "contrast-3"])
+def test_a_record_of_0_1_is_accepted(stranger: Client, name: str) -> None:
+    """Its moves have no type, and its deal does not name the ruleset."""
+    (recording,) = (each for each in recordings() if each.name == name)
+    game = next(each for each in recording.games if name[0] == "p" or expires(each))
+    moves = [
+        {"expire": True, "turn": 1, "at": "2026-11-29T00:00:00.000Z"}
+        if step.get("expire")
+        else {"seat": step["seat"], "move": step["move"], "turn": 1, "by": "player"}
+        for step in game["steps"]
+    ]
+    body = {
+        "ruleset": game["ruleset"],
+        "seat_count": game["seats"],
+        "options": game["options"],
+        "deal": game["deal"],
+        "moves": moves,
+    }
+    assert "ruleset" not in game["deal"]
+    assert stranger.post("/v1/analysis", body)["result"]["scores"] == game["result"]["scores"]
+
+
+def expires(game: Game) -> bool:
+    return any(step.get("expire") for step in game["steps"])
 
 
 def test_an_illegal_move_is_named_by_its_index(stranger: Client, record: Any) -> None:
@@ -58,7 +94,7 @@ def test_a_move_after_the_end_is_illegal(stranger: Client, record: Any) -> None:
 
 
 def test_a_countdown_that_does_not_run_cannot_run_out(stranger: Client, record: Any) -> None:
-    record["moves"][0] = {"expire": True}
+    record["moves"][0] = {"type": "countdown_ran_out"}
     problem = stranger.refused("illegal_move", "POST", "/v1/analysis", record)
     assert (problem["rule"], problem["errors"][0]["pointer"]) == ("no_countdown", "#/moves/0")
 
@@ -83,6 +119,8 @@ def test_a_part_of_a_game_tells_whose_move_it_is(stranger: Client, record: Any) 
         (["deal", "pile"], [], "#/deal/pile"),
         (["deal", "parade"], None, "#/deal/parade"),
         (["deal", "jokers"], 2, "#/deal/jokers"),
+        (["deal", "ruleset"], "tea-time", "#/deal/ruleset"),
+        (["deal", "ruleset"], None, "#/deal/ruleset"),
     ],
 )
 def test_a_deal_that_no_shuffle_could_give_is_refused_with_a_pointer(
@@ -102,10 +140,18 @@ def test_a_deal_that_no_shuffle_could_give_is_refused_with_a_pointer(
         ({"deal": 7}, "#/deal"),
         ({"moves": 7}, "#/moves"),
         ({"moves": [7]}, "#/moves/0"),
-        ({"moves": [{}]}, "#/moves/0/move"),
+        ({"moves": [{}]}, "#/moves/0/type"),
+        ({"moves": [{"seat": 0}]}, "#/moves/0/type"),
+        ({"moves": [{"type": "pass"}]}, "#/moves/0/type"),
+        ({"moves": [{"type": "move", "seat": 0}]}, "#/moves/0/move"),
+        (
+            {"moves": [{"type": "move", "move": {"type": "play", "card": "red-7"}}]},
+            "#/moves/0/seat",
+        ),
+        ({"moves": [{"move": {"type": "play", "card": "red-7"}}]}, "#/moves/0/seat"),
         ({"moves": [{"seat": 2, "move": {"type": "play", "card": "red-7"}}]}, "#/moves/0/seat"),
         ({"moves": [{"seat": 0, "move": {"type": "fly"}}]}, "#/moves/0/move/type"),
-        ({"moves": [{"expire": False}]}, "#/moves/0/expire"),
+        ({"moves": [{"expire": False}]}, "#/moves/0/type"),
         (
             {"moves": [{"expire": True, "seat": 0, "move": {"type": "play", "card": "red-7"}}]},
             "#/moves/0",

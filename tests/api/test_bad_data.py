@@ -98,6 +98,11 @@ def nothing_left(store: redis.Redis, key: str) -> None:
     store.hdel(key, "state")
 
 
+def an_earlier_format_without_a_deal(store: redis.Redis, key: str) -> None:
+    members(format=1)(store, key)
+    store.hdel(key, "deal")
+
+
 CATALOGUE = {
     "a string": Kind(make_a_string),
     "no text": Kind(field("game", lambda old: old.replace(b'"name":"', b'"name":"\xff'))),
@@ -126,13 +131,9 @@ CATALOGUE = {
     "a newer format": Kind(members(format=99, seats={}), "newer_format"),
     "a game to come": Kind(members(ruleset="zebra"), "newer_format"),
     "a player to come": Kind(seats(house="brilliant"), "newer_format"),
-    "a document of another release": Kind(
-        field("game", lambda old: old.replace(b'"seats":', b'"chairs":')), "unsupported_format"
-    ),
-    "a position of another release": Kind(
-        field("state", lambda old: old.replace(b'"seat_to_play":', b'"turn":')),
-        "unsupported_format",
-        is_listed=True,
+    "a format below the first": Kind(members(format=0)),
+    "an earlier format without a deal": Kind(
+        an_earlier_format_without_a_deal, "unsupported_format"
     ),
 }
 

@@ -108,6 +108,24 @@ def test_the_house_plays_on_for_who_leaves_and_gives_the_seat_back_to_nobody_els
     assert {"seat_handed_over", "seat_taken_back"} <= types
 
 
+def test_a_player_who_left_is_told_which_seat_to_take_back(
+    ada: Client, bob: Client, eve: Client, rng: random.Random
+) -> None:
+    game_id = seated([ada, bob])["id"]
+    path = f"/v1/games/{game_id}"
+    assert bob.game(game_id)["left_seat"] is None
+    bob.delete(f"{path}/seats/me")
+    assert [each.game(game_id)["left_seat"] for each in (ada, bob, eve)] == [None, 1, None]
+    tags = {each.request("GET", path).headers["ETag"] for each in (bob, eve)}
+    assert len(tags) == 2
+    (mine,) = bob.get("/v1/me/games")["items"]
+    assert (mine["you"], mine["left_seat"]) == (None, 1)
+    assert bob.join(game_id, seat=mine["left_seat"])["left_seat"] is None
+    bob.delete(f"{path}/seats/me")
+    assert play_out([ada, bob], game_id, rng)["status"] == "finished"
+    assert bob.game(game_id)["left_seat"] is None
+
+
 def test_a_game_that_the_last_person_leaves_is_cancelled(ada: Client, bob: Client) -> None:
     game_id = seated([ada, bob])["id"]
     path = f"/v1/games/{game_id}"
@@ -311,7 +329,8 @@ def test_contrasts_countdown_is_earlier_than_the_turns_end_or_the_turns_end_coun
     make_late(service, game_id, 60_000)
     after = players[0].game(game_id)
     assert after["table"]["last_turn"]["counted_out"] is None
-    assert None not in after["table"]["last_turn"]["choices"]
+    choices = after["table"]["last_turn"]["choices"]
+    assert [each["seat"] for each in choices] == [0, 1, 2]
 
 
 def test_a_countdown_that_was_looked_at_very_late_has_still_run_out_first(

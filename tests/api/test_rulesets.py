@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 
-from api.games.answers import PREVIEWS
 from engine.registry import RULESETS
 from tests.support.api_client import Client, NewPlayers, play_out, seated
 from tests.support.service import Service
@@ -139,8 +138,8 @@ def test_the_moves_are_listed_with_the_previews_that_checking_gives(
             checked = player.post(f"/v1/games/{game_id}/moves/check", body)
             assert checked["legal"]
             assert checked["preview"] == preview
-            told += preview is not None
-    assert (told > 0) == (ruleset in PREVIEWS.tags)
+            told += preview != {"type": "nothing"}
+    assert (told > 0) == bool(RULESETS[ruleset].preview_types)
 
 
 def test_previews_are_asked_for_by_true_or_false(ada: Client, bob: Client) -> None:
@@ -243,6 +242,7 @@ def test_a_countdown_that_ran_out_is_in_the_record_and_replays(
     game = play_out(players, game_id, rng)
     assert game["status"] == "finished"
     record = players[0].get(f"/v1/games/{game_id}/record")
-    assert [move.get("expire") for move in record["moves"][:5]] == [None, None, None, True, None]
+    types = [each["type"] for each in record["moves"][:5]]
+    assert types == ["move", "move", "move", "countdown_ran_out", "move"]
     analysis = players[0].post("/v1/analysis", record)
     assert analysis["result"] == game["result"]

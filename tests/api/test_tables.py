@@ -29,6 +29,13 @@ def test_a_new_game_has_its_host_in_the_first_seat_and_waits_for_others(ada: Cli
     assert ada.game(game["id"]) == game
 
 
+@pytest.mark.parametrize(("asked", "told"), [({}, 86_400), ({"turn_seconds": 60}, 60)])
+def test_games_and_lists_tell_the_time_for_a_turn(ada: Client, asked: Any, told: int) -> None:
+    game = ada.create(2, **asked)
+    assert game["turn_seconds"] == told
+    assert ada.get("/v1/me/games")["items"][0]["turn_seconds"] == told
+
+
 def test_the_last_seat_starts_the_game(new_players: NewPlayers) -> None:
     ada, bob, eve = new_players(3)
     game = ada.create(3)

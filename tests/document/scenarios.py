@@ -241,7 +241,7 @@ def a_game_of_parade(stranger: Caller) -> None:
 
 def a_game_of_tea_time(stranger: Caller) -> None:
     ada = stranger.new_player("Ada")
-    game = ada.create("tea-time", 3, house=["careful", "random"], options={"grid": "checkerboard"})
+    game = ada.create("tea-time", 3, house=["careful", "random"], options={"grid": "rows"})
     game_id = game["id"]
     _wait_for_turn(ada, game_id)
     move = ada.game(game_id)["legal_moves"][-1]
@@ -390,7 +390,9 @@ def a_crowded_service(service: Service, stranger: Caller) -> None:
         document = json.loads(store.hget(key, "game"))
         store.hset(key, "game", json.dumps({**document, "format": 99}))
         ada.refused("newer_format", "GET", f"/v1/games/{game_id}")
-        store.hset(key, "game", json.dumps({"format": 1, "of_an_earlier_release": True}))
+        # Its moves have not finished it.
+        not_a_game = {**document, "format": 1, "status": "finished"}
+        store.hset(key, "game", json.dumps(not_a_game))
         ada.refused("unsupported_format", "GET", f"/v1/games/{game_id}")
         store.hset(key, "game", "{}")
         ada.refused("internal_error", "GET", f"/v1/games/{game_id}")

@@ -17,7 +17,7 @@ import subprocess
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
-from itertools import pairwise
+from itertools import combinations, pairwise
 from pathlib import Path
 from random import Random
 from typing import Any, TypeVar
@@ -33,6 +33,7 @@ from engine.ruleset import (
     InvalidOptions,
     InvalidSeatCount,
     Move,
+    NothingPreview,
     Option,
     Result,
     Seat,
@@ -297,9 +298,58 @@ def check_end(case: Case, end: Any) -> None:
     assert ruleset.countdown(end) is None
     result = ruleset.result(end)
     assert isinstance(result, Result)
-    assert len(result.scores) == case.seats
+    assert len(result.scores) == len(result.ranks) == case.seats
     assert list(result.winners) == sorted(set(result.winners))
     assert set(result.winners) <= set(range(case.seats))
+
+
+@every_case
+@enough(SOME)
+def test_the_members_of_a_result_agree(case: Case, moves: int) -> None:
+    for game in several_games(case, moves):
+        end = game[-1].after
+        result = case.ruleset.result(end)
+        assert result is not None
+        check_ranks(result, plays_together=TRAITS[case.ruleset_id].plays_together(case.seats))
+        check_breakdown(case, result)
+        for table in views(case, end).values():
+            assert table.standing == result.scores
+
+
+def check_ranks(result: Result, *, plays_together: bool) -> None:
+    """The ranks follow the scores, and the seats of rank 1 win.
+
+    Seats that play together all have rank 1, win or lose, and no tie is broken between them.
+    """
+    seats = range(len(result.scores))
+    if plays_together:
+        assert set(result.ranks) == {1}
+        assert result.winners in ((), tuple(seats))
+        assert result.tie_break is None
+        return
+    best = (min if result.best == "lowest" else max)(result.scores)
+    for one, other in combinations(seats, 2):
+        if result.scores[one] != result.scores[other]:
+            one_is_better = (result.scores[one] < result.scores[other]) == (result.best == "lowest")
+            assert (result.ranks[one] < result.ranks[other]) == one_is_better
+    assert all(rank == 1 + sum(each < rank for each in result.ranks) for rank in result.ranks)
+    assert result.winners == tuple(seat for seat in seats if result.ranks[seat] == 1)
+    assert {result.scores[seat] for seat in result.winners} == {best}
+    if result.scores.count(best) == 1:
+        assert result.tie_break is None
+    else:
+        assert (result.tie_break == "shared") == (len(result.winners) > 1)
+        assert result.tie_break is not None
+
+
+def check_breakdown(case: Case, result: Result) -> None:
+    """The breakdown is that of the ruleset, as JSON has all its members, and adds up."""
+    breakdown = result.breakdown
+    assert isinstance(breakdown, case.ruleset.breakdown_type)
+    json = plain(breakdown)
+    assert json["ruleset"] == case.ruleset_id
+    assert set(json) == {"ruleset", *type(breakdown).__struct_fields__}
+    assert TRAITS[case.ruleset_id].totals(json, case.seats) == list(result.scores)
 
 
 @every_case
@@ -565,6 +615,7 @@ def test_views_are_tables_of_the_ruleset_with_all_their_members(case: Case) -> N
     for state in several_positions(case, FEW):
         for table in views(case, state).values():
             assert isinstance(table, Table)
+            assert len(table.standing) == case.seats
             json = plain(table)
             assert json["ruleset"] == case.ruleset_id
             assert set(json) == {"ruleset", *type(table).__struct_fields__}
@@ -738,8 +789,29 @@ def test_a_preview_depends_on_the_view_and_the_move_alone(case: Case) -> None:
                 shown = ruleset.preview(table, seat, move)
                 assert ruleset.preview(read, seat, move) == shown
                 assert ruleset.preview(redealt, seat, move) == shown
-                if shown is not None:
-                    assert plain(shown)["ruleset"] == case.ruleset_id
+                assert type(shown) in (*ruleset.preview_types, NothingPreview)
+
+
+@every_case
+def test_no_list_that_is_shown_to_a_client_holds_null(case: Case) -> None:
+    """Each entry says what it is about: many typed clients cannot read a list with gaps."""
+    for step in several_steps(case, FEW):
+        shown: list[Any] = [*views(case, step.after).values(), case.ruleset.result(step.after)]
+        shown += [event for reader in case.readers for event in step.events(reader)]
+        for value in shown:
+            assert not list(nulls_in_lists(plain(value))), value
+
+
+def nulls_in_lists(value: Any) -> Iterator[list[Any]]:
+    """Yield each list in a JSON value that holds null."""
+    if isinstance(value, dict):
+        for member in value.values():
+            yield from nulls_in_lists(member)
+    elif isinstance(value, list):
+        if None in value:
+            yield value
+        for member in value:
+            yield from nulls_in_lists(member)
 
 
 # --- What values are made of --------------------------------------------------------------------

@@ -15,10 +15,12 @@ from engine.contrast import (
     SYMBOL_CARDS,
     TAKEN_OUT,
     Choose,
+    ChosenSymbol,
+    ContrastBreakdown,
+    ContrastDeal,
     Count,
     Countdown,
     CountdownStarted,
-    Deal,
     LastTurn,
     Options,
     PictureShown,
@@ -35,11 +37,12 @@ from engine.ruleset import (
     InvalidDeal,
     InvalidOptions,
     InvalidSeatCount,
-    Result,
+    NothingPreview,
     Seat,
     Told,
 )
 from engine.texts import LANGUAGES, rules_text
+from tests.engine.play import outcome, plain
 
 SEAT_COUNTS = sorted(TAKEN_OUT)
 
@@ -49,10 +52,10 @@ CARDS = ("fat-thin", "big-small", "red-yellow", "blue-green", "heavy-light", "ro
 ROW, HAND = CARDS[:2], CARDS[2:]
 
 
-def fixed_deal(seats: int, pictures: tuple[str, ...] = PICTURES) -> Deal:
+def fixed_deal(seats: int, pictures: tuple[str, ...] = PICTURES) -> ContrastDeal:
     """The first pictures in the box, the others in the pile, and the same cards for all."""
     taken_out = TAKEN_OUT[seats]
-    return Deal(pictures[:taken_out], pictures[taken_out:], (CARDS,) * seats)
+    return ContrastDeal(pictures[:taken_out], pictures[taken_out:], (CARDS,) * seats)
 
 
 def new_game(seats: int, pile_size: int | None = None, **options: Any) -> State:
@@ -103,6 +106,11 @@ def refused(state: State, seat: Seat, move: Any) -> str:
     with pytest.raises(IllegalMove) as problem:
         CONTRAST.apply(state, seat, move)
     return problem.value.rule
+
+
+def chosen(*symbols: str | None) -> tuple[ChosenSymbol, ...]:
+    """The choices of a turn as readers are shown them; None for a seat that was counted out."""
+    return tuple(ChosenSymbol(seat, each) for seat, each in enumerate(symbols) if each is not None)
 
 
 def any_turn(state: State) -> State:
@@ -301,7 +309,7 @@ def test_the_examples_of_the_sheet(
     state, told = turn_told(new_game(5), *choices)
     won = tuple(int(choice == symbol) for choice in choices)
     assert told_event(told, SymbolsRevealed) == SymbolsRevealed(
-        choices=choices,
+        choices=chosen(*choices),
         winning_symbol=symbol,
         counted_out=None,
         won=won,
@@ -405,7 +413,7 @@ def test_the_missing_seat_may_lay_its_card_while_the_countdown_runs() -> None:
     counted = after(laid(new_game(3), "red", "red"), 0, Count())
     assert Choose("red") in CONTRAST.legal_moves(counted, 2)
     state = after(counted, 2, Choose("red"))
-    assert state.last_turn == LastTurn(("red", "red", "red"), None, counted_out=None)
+    assert state.last_turn == LastTurn(chosen("red", "red", "red"), None, counted_out=None)
     assert CONTRAST.countdown(state) is None
     assert CONTRAST.view(state, 0).countdown is None
 
@@ -420,20 +428,26 @@ def test_nothing_expires_without_a_countdown() -> None:
 def test_a_seat_that_was_counted_out_is_left_out_of_the_turn() -> None:
     state, told = turn_told(new_game(4), "red", "red", None, "blue")
     assert told_event(told, SymbolsRevealed) == SymbolsRevealed(
-        choices=("red", "red", None, "blue"),
+        choices=chosen("red", "red", None, "blue"),
         winning_symbol="red",
         counted_out=2,
         won=(1, 1, 0, 0),
         pile_size=50,
         box_size=22,
     )
-    assert state.last_turn == LastTurn(("red", "red", None, "blue"), "red", counted_out=2)
+    last_turn = LastTurn(chosen("red", "red", None, "blue"), "red", counted_out=2)
+    assert state.last_turn == last_turn
+    assert plain(last_turn)["choices"] == [
+        {"seat": 0, "symbol": "red"},
+        {"seat": 1, "symbol": "red"},
+        {"seat": 3, "symbol": "blue"},
+    ]
     assert CONTRAST.to_move(state) == (0, 1, 2, 3)
 
 
 def test_with_three_seats_and_one_counted_out_the_symbol_of_both_others_wins() -> None:
     state = turn(new_game(3), "round", None, "round")
-    assert state.last_turn == LastTurn(("round", None, "round"), "round", counted_out=1)
+    assert state.last_turn == LastTurn(chosen("round", None, "round"), "round", counted_out=1)
     assert (state.scores, len(state.pile)) == ((1, 0, 1), 46)
 
 
@@ -521,11 +535,12 @@ def test_the_last_turn_stays_in_view_until_the_next_reveal() -> None:
     state = new_game(3)
     assert CONTRAST.view(state, None).last_turn is None
     state = turn(state, "red", "red", "blue")
-    shown = LastTurn(("red", "red", "blue"), "red", None)
+    shown = LastTurn(chosen("red", "red", "blue"), "red", None)
     state = laid(state, "fat", "fat")
     assert CONTRAST.view(state, None).last_turn == shown
     state = after(state, 2, Choose("thin"))
-    assert CONTRAST.view(state, None).last_turn == LastTurn(("fat", "fat", "thin"), "fat", None)
+    shown = LastTurn(chosen("fat", "fat", "thin"), "fat", None)
+    assert CONTRAST.view(state, None).last_turn == shown
 
 
 # --- The end of the game ------------------------------------------------------------------------
@@ -534,7 +549,7 @@ def test_the_last_turn_stays_in_view_until_the_next_reveal() -> None:
 def test_the_game_is_over_as_soon_as_the_pile_is_empty() -> None:
     state = turn(new_game(3, pile_size=2), "red", "red", "blue")
     assert CONTRAST.to_move(state) == ()
-    assert CONTRAST.result(state) == Result((1, 1, 0), (0, 1))
+    assert outcome(CONTRAST.result(state)) == ((1, 1, 0), (0, 1), "shared")
     table = CONTRAST.view(state, 0)
     assert (table.phase, table.picture, table.pile_size) == ("finished", None, 0)
 
@@ -547,7 +562,7 @@ def test_winners_get_the_pictures_that_the_pile_lacks_from_the_box() -> None:
     state = turn(new_game(6, pile_size=2), *["red"] * 5, "blue")
     assert state.scores == (1, 1, 1, 1, 1, 0)
     assert (len(state.pile), state.box_size) == (0, 14 - 3)
-    assert CONTRAST.result(state) == Result((1, 1, 1, 1, 1, 0), (0, 1, 2, 3, 4))
+    assert outcome(CONTRAST.result(state)) == ((1, 1, 1, 1, 1, 0), (0, 1, 2, 3, 4), "shared")
 
 
 def test_the_last_turn_is_refreshed_too_and_shows_no_picture() -> None:
@@ -558,24 +573,28 @@ def test_the_last_turn_is_refreshed_too_and_shows_no_picture() -> None:
 
 def test_the_last_turn_can_be_counted_out() -> None:
     state = turn(new_game(3, pile_size=2), "red", "red", None)
-    assert CONTRAST.result(state) == Result((1, 1, 0), (0, 1))
+    assert outcome(CONTRAST.result(state)) == ((1, 1, 0), (0, 1), "shared")
     assert CONTRAST.countdown(state) is None
 
 
 def test_most_pictures_win() -> None:
     state = turn(new_game(3, pile_size=4), "red", "red", "blue")
     state = turn(state, "fat", "thin", "thin")
-    assert CONTRAST.result(state) == Result((1, 2, 1), (1,))
+    result = CONTRAST.result(state)
+    assert outcome(result) == ((1, 2, 1), (1,), None)
+    assert result is not None
+    assert (result.ranks, result.best) == ((2, 1, 2), "highest")
+    assert result.breakdown == ContrastBreakdown(pictures=(1, 2, 1), points=None, goal=None)
 
 
 def test_tied_seats_share_the_win() -> None:
     state = turn(new_game(3, pile_size=2), "red", "blue", "red")
-    assert CONTRAST.result(state) == Result((1, 0, 1), (0, 2))
+    assert outcome(CONTRAST.result(state)) == ((1, 0, 1), (0, 2), "shared")
 
 
 def test_all_share_the_win_if_no_seat_won_a_picture() -> None:
     state = turn(turn(new_game(3, pile_size=2), *["red"] * 3), *["fat"] * 3)
-    assert CONTRAST.result(state) == Result((0, 0, 0), (0, 1, 2))
+    assert outcome(CONTRAST.result(state)) == ((0, 0, 0), (0, 1, 2), "shared")
 
 
 def test_nothing_is_legal_after_the_end() -> None:
@@ -594,7 +613,7 @@ def test_nothing_is_legal_after_the_end() -> None:
 def test_two_score_a_point_together_when_both_choose_the_same_symbol() -> None:
     state, told = turn_told(new_game(2), "red", "red")
     assert told_event(told, SymbolsRevealed) == SymbolsRevealed(
-        choices=("red", "red"),
+        choices=chosen("red", "red"),
         winning_symbol="red",
         counted_out=None,
         won=(1, 1),
@@ -628,11 +647,34 @@ def test_two_win_together_with_22_points_and_lose_together_with_fewer(
         first, second = CONTRAST.legal_moves(state, 0)[:2]
         state = after(state, 0, first)
         state = after(state, 1, first if number < points else second)
-    assert CONTRAST.result(state) == Result((points, points), winners)
+    result = CONTRAST.result(state)
+    assert outcome(result) == ((points, points), winners, None)
+    assert result is not None
+    assert result.ranks == (1, 1)
+    assert plain(result.breakdown) == {
+        "ruleset": "contrast",
+        "pictures": None,
+        "points": points,
+        "goal": 22,
+    }
 
 
 def test_two_can_reach_the_target_with_the_fewest_pictures() -> None:
-    assert CONTRAST.result(played_out(new_game(2, pile_size=22))) == Result((22, 22), (0, 1))
+    result = CONTRAST.result(played_out(new_game(2, pile_size=22)))
+    assert outcome(result) == ((22, 22), (0, 1), None)
+
+
+def test_the_standing_is_the_scores() -> None:
+    state = turn(new_game(3), "red", "red", "blue")
+    assert CONTRAST.view(state, None).standing == state.scores == (1, 1, 0)
+    state = turn(new_game(2), "red", "red")
+    assert CONTRAST.view(state, 1).standing == state.scores == (1, 1)
+
+
+def test_nothing_can_be_known_of_a_choice_beforehand() -> None:
+    state = laid(new_game(3), "red", "red")
+    for seat, move in ((2, Choose("red")), (0, Count())):
+        assert CONTRAST.preview(CONTRAST.view(state, seat), seat, move) == NothingPreview()
 
 
 def test_two_do_not_count_each_other_out() -> None:

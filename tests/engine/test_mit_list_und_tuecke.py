@@ -18,10 +18,13 @@ from engine.mit_list_und_tuecke import (
     CardsTaken,
     ColorsKept,
     Counts,
-    Deal,
     FaceDown,
     Keep,
-    MitListPreview,
+    MitListBreakdown,
+    MitListDeal,
+    MitListPlayPreview,
+    MitListRoundScore,
+    MitListTakePreview,
     Options,
     Phase,
     Pile,
@@ -43,9 +46,11 @@ from engine.ruleset import (
     InvalidDeal,
     InvalidOptions,
     InvalidSeatCount,
+    NothingPreview,
     Seat,
     Told,
 )
+from tests.engine.play import outcome, plain
 
 # --- Positions to start from, and short ways to play on ------------------------------------------
 
@@ -59,6 +64,11 @@ def cards(named: str) -> tuple[str, ...]:
         for color, *values in [part.split()]
         for value in values
     )
+
+
+def of_round(*points: int) -> tuple[MitListRoundScore, ...]:
+    """A round with these points by seat, whichever cards they come from."""
+    return tuple(MitListRoundScore(largest=each, second=1, rest=0, points=each) for each in points)
 
 
 def position(
@@ -88,7 +98,7 @@ def position(
         "winnings": tuple(before),
         "discarded": (),
         "choosing": (),
-        "round_scores": ((0,) * seats,) * (seats - 1 if last_round else seats - 2),
+        "round_scores": (of_round(*[0] * seats),) * (seats - 1 if last_round else seats - 2),
         "later_rounds": () if last_round else (dealt,),
     }
     return State(**(given | members))
@@ -193,14 +203,14 @@ def test_the_first_dealer_is_chosen_at_random() -> None:
 def test_the_seat_after_the_dealer_leads_the_first_trick() -> None:
     deal = GAME.deal(4, Options(), Random(1))
     for dealer, leader in [(0, 1), (3, 0)]:
-        state, _ = GAME.start(4, Options(), Deal(dealer, deal.rounds))
+        state, _ = GAME.start(4, Options(), MitListDeal(dealer, deal.rounds))
         assert GAME.to_move(state) == (leader,)
         assert GAME.view(state, None).leader == leader
 
 
 def test_the_start_tells_each_seat_its_own_hand_and_a_spectator_none() -> None:
     deal = GAME.deal(4, Options(), Random(1))
-    _, (told,) = GAME.start(4, Options(), Deal(2, deal.rounds))
+    _, (told,) = GAME.start(4, Options(), MitListDeal(2, deal.rounds))
     assert told.to(None) == RoundStarted(round=1, dealer=2, leader=3, hand=None)
     for seat in range(4):
         assert told.to(seat) == RoundStarted(1, 2, 3, deal.rounds[0][seat])
@@ -222,11 +232,11 @@ def test_piles_are_closed_unless_the_option_opens_them() -> None:
     assert problem.value.path == ("open_piles",)
 
 
-def swapped(deal: Deal, card: str) -> Deal:
+def swapped(deal: MitListDeal, card: str) -> MitListDeal:
     """The deal with another card in place of one of seat 2 in the second round."""
     hand = (*deal.rounds[1][2][:3], card, *deal.rounds[1][2][4:])
     hands = (*deal.rounds[1][:2], hand, *deal.rounds[1][3:])
-    return Deal(deal.dealer, (deal.rounds[0], hands, *deal.rounds[2:]))
+    return MitListDeal(deal.dealer, (deal.rounds[0], hands, *deal.rounds[2:]))
 
 
 DEAL = GAME.deal(4, Options(), Random(8))
@@ -235,13 +245,13 @@ DEAL = GAME.deal(4, Options(), Random(8))
 @pytest.mark.parametrize(
     ("deal", "path"),
     [
-        (Deal(4, DEAL.rounds), ("dealer",)),
-        (Deal(-1, DEAL.rounds), ("dealer",)),
-        (Deal(0, DEAL.rounds[:3]), ("rounds",)),
-        (Deal(0, (*DEAL.rounds, DEAL.rounds[0])), ("rounds",)),
-        (Deal(0, (*DEAL.rounds[:3], DEAL.rounds[3][:3])), ("rounds", 3)),
+        (MitListDeal(4, DEAL.rounds), ("dealer",)),
+        (MitListDeal(-1, DEAL.rounds), ("dealer",)),
+        (MitListDeal(0, DEAL.rounds[:3]), ("rounds",)),
+        (MitListDeal(0, (*DEAL.rounds, DEAL.rounds[0])), ("rounds",)),
+        (MitListDeal(0, (*DEAL.rounds[:3], DEAL.rounds[3][:3])), ("rounds", 3)),
         (
-            Deal(0, ((*DEAL.rounds[0][:3], DEAL.rounds[0][3][:13]), *DEAL.rounds[1:])),
+            MitListDeal(0, ((*DEAL.rounds[0][:3], DEAL.rounds[0][3][:13]), *DEAL.rounds[1:])),
             ("rounds", 0, 3),
         ),
         (swapped(DEAL, "red-15"), ("rounds", 1, 2, 3)),
@@ -250,7 +260,7 @@ DEAL = GAME.deal(4, Options(), Random(8))
     ],
 )
 def test_a_deal_that_no_shuffle_gives_is_refused_with_its_place(
-    deal: Deal, path: tuple[str | int, ...]
+    deal: MitListDeal, path: tuple[str | int, ...]
 ) -> None:
     with pytest.raises(InvalidDeal) as problem:
         GAME.start(4, Options(), deal)
@@ -433,7 +443,7 @@ def test_only_the_top_of_a_face_up_pile_is_seen_and_that_there_is_a_face_down_on
         )
         nothing, something = FaceDown(any=False, size=None), FaceDown(any=True, size=None)
         assert table.face_down == (nothing, something, nothing, nothing)
-        assert table.kept == (None, ("blue", "red"), None, None)
+        assert table.kept == ((), ("blue", "red"), (), ())
 
 
 def test_open_piles_show_every_card_face_up_and_how_many_lie_face_down() -> None:
@@ -522,7 +532,7 @@ def test_while_colors_are_chosen_the_trick_is_gone_and_the_leader_is_the_next() 
     table = GAME.view(one_chooses(), None)
     assert (table.phase, table.trick, table.led_color) == (Phase.KEEP, (), None)
     assert (table.high, table.low, table.leader) == (None, None, 1)
-    assert table.kept == (None,) * 4
+    assert table.kept == ((),) * 4
 
 
 def test_after_the_choice_the_low_seat_leads() -> None:
@@ -745,26 +755,66 @@ def test_points_of_a_round(
     assert event.scores[1] == score
 
 
-def finished(*round_scores: tuple[int, ...]) -> State:
-    return position(
-        *("", "", "", ""), last_round=True, phase=Phase.FINISHED, round_scores=round_scores
-    )
+def finished(*points: tuple[int, ...]) -> State:
+    """A game that is over, with these points of each round."""
+    scores = tuple(of_round(*each) for each in points)
+    return position(*("", "", "", ""), last_round=True, phase=Phase.FINISHED, round_scores=scores)
 
 
 def test_the_highest_total_of_all_rounds_wins() -> None:
     state = finished((10, 0, 3, 4), (0, 4, 3, 4), (0, 0, 3, 4), (1, 2, 3, 4))
     result = GAME.result(state)
+    assert outcome(result) == ((11, 6, 12, 16), (3,), None)
     assert result is not None
-    assert (result.scores, result.winners) == ((11, 6, 12, 16), (3,))
+    assert (result.ranks, result.best) == ((3, 4, 2, 1), "highest")
 
 
 def test_tied_seats_share_the_win() -> None:
     result = GAME.result(finished((5, 0, 3, 4), (0, 9, 3, 4), (4, 0, 3, 1), (0, 0, 0, 0)))
-    assert result is not None
-    assert (result.scores, result.winners) == ((9, 9, 9, 9), (0, 1, 2, 3))
+    assert outcome(result) == ((9, 9, 9, 9), (0, 1, 2, 3), "shared")
     result = GAME.result(finished((5, 0, 3, 4), (0, 9, 3, 4), (4, 0, 1, 0), (0, 0, 0, 0)))
+    assert outcome(result) == ((9, 9, 7, 8), (0, 1), "shared")
     assert result is not None
-    assert result.winners == (0, 1)
+    assert result.ranks == (1, 1, 4, 3)
+
+
+def test_the_breakdown_tells_of_each_round_the_numbers_that_the_points_come_from() -> None:
+    first = tuple(
+        MitListRoundScore(*line)
+        for line in [(6, 5, 3, 10), (5, 4, 3, 6), (8, 7, 4, 14), (7, 1, 1, 7)]
+    )
+    others = (MitListRoundScore(5, 3, 0, 15), *of_round(0, 0, 0)), of_round(0, 0, 0, 0)
+    state = position(
+        *("red 1", "blue 1", "green 1", "yellow 1"),
+        won={0: "green 3 4, blue 2 3 4 5", 2: "red 3 4 5, blue 7, green 5 6"},
+        last_round=True,
+        round_scores=(first, *others),
+    )
+    state, _ = play(state, "red 1, blue 1, green 1")
+    result = GAME.result(state)
+    last = tuple(
+        MitListRoundScore(*line)
+        for line in [(4, 2, 0, 8), (0, 0, 0, 0), (3, 2, 1, 6), (0, 0, 0, 0)]
+    )
+    assert result is not None
+    assert result.breakdown == MitListBreakdown((first, *others, last))
+    assert result.scores == (33, 6, 20, 7)
+    assert plain(result)["breakdown"]["rounds"][0][1] == {
+        "largest": 5,
+        "second": 4,
+        "rest": 3,
+        "points": 6,
+    }
+
+
+def test_the_standing_is_the_points_of_the_rounds_that_are_over() -> None:
+    state = position("red 1", "blue 1", "green 1", "yellow 1", won={0: "red 2 3, blue 2"})
+    state, _ = play(state, "red 1, blue 1")
+    assert GAME.view(state, 1).standing == (0, 0, 0, 0)
+    state, _ = play(state, "green 1")
+    assert GAME.view(state, None).standing == (2, 0, 0, 0)
+    state = finished((10, 0, 3, 4), (0, 4, 3, 4))
+    assert GAME.view(state, 3).standing == (10, 4, 6, 8)
 
 
 def test_after_the_last_round_the_game_is_over_and_the_last_piles_stay() -> None:
@@ -844,7 +894,7 @@ def test_an_illegal_move_is_refused_with_its_rule(
 def test_a_move_of_another_game_is_refused(state: State) -> None:
     other: Any = Discard(("red-1", "red-2"))
     assert refused(state, other) == "wrong_move_type"
-    assert GAME.preview(GAME.view(state, 0), 0, other) is None
+    assert GAME.preview(GAME.view(state, 0), 0, other) == NothingPreview()
 
 
 def test_a_set_is_the_same_move_in_any_order() -> None:
@@ -857,29 +907,42 @@ def test_a_set_is_the_same_move_in_any_order() -> None:
 
 def test_the_preview_of_a_card_names_high_and_low_only_if_it_completes_the_trick() -> None:
     state = position("red 9, green 1", "blue 2", "red 3", "blue 5")
-    assert GAME.preview(GAME.view(state, 0), 0, Play("green-1")) == MitListPreview("green")
+    shown = GAME.preview(GAME.view(state, 0), 0, Play("green-1"))
+    assert shown == MitListPlayPreview("green", None, None)
     state, _ = play(state, "red 9, blue 2")
-    assert GAME.preview(GAME.view(state, 2), 2, Play("red-3")) == MitListPreview("red")
+    shown = GAME.preview(GAME.view(state, 2), 2, Play("red-3"))
+    assert shown == MitListPlayPreview("red", None, None)
     state, _ = play(state, "red 3")
-    assert GAME.preview(GAME.view(state, 3), 3, Play("blue-5")) == MitListPreview("red", 0, 1)
+    shown = GAME.preview(GAME.view(state, 3), 3, Play("blue-5"))
+    assert shown == MitListPlayPreview("red", 0, 1)
+    assert plain(shown) == {
+        "type": "mit_list_und_tuecke_play",
+        "led_color": "red",
+        "high": 0,
+        "low": 1,
+    }
 
 
 def test_the_preview_of_the_last_card_of_a_one_color_trick_names_no_low_seat() -> None:
     state, _ = play(position("red 9", "red 2", "red 3", "red 5 14"), "red 9 2 3")
-    assert GAME.preview(GAME.view(state, 3), 3, Play("red-5")) == MitListPreview("red", 0, None)
-    assert GAME.preview(GAME.view(state, 3), 3, Play("red-14")) == MitListPreview("red", 3, None)
+    assert GAME.preview(GAME.view(state, 3), 3, Play("red-5")) == MitListPlayPreview("red", 0, None)
+    assert GAME.preview(GAME.view(state, 3), 3, Play("red-14")) == MitListPlayPreview(
+        "red", 3, None
+    )
 
 
 def test_the_preview_of_a_choice_of_cards_names_who_gets_the_rest() -> None:
-    assert GAME.preview(GAME.view(TAKING, 0), 0, Take(("red-9", "blue-2"))) == MitListPreview(
-        rest_to=1
-    )
+    shown = GAME.preview(GAME.view(TAKING, 0), 0, Take(("red-9", "blue-2")))
+    assert shown == MitListTakePreview(rest_to=1)
+    assert plain(shown) == {"type": "mit_list_und_tuecke_take", "rest_to": 1}
     state = completed("red 9", "red 2", "red 3", "red 5")
-    assert GAME.preview(GAME.view(state, 0), 0, Take(("red-9", "red-2"))) == MitListPreview()
+    shown = GAME.preview(GAME.view(state, 0), 0, Take(("red-9", "red-2")))
+    assert shown == MitListTakePreview(rest_to=None)
 
 
-def test_a_choice_of_colors_has_no_preview() -> None:
-    assert GAME.preview(GAME.view(one_chooses(), 0), 0, Keep(("red", "blue"))) is None
+def test_nothing_can_be_known_of_a_choice_of_colors() -> None:
+    shown = GAME.preview(GAME.view(one_chooses(), 0), 0, Keep(("red", "blue")))
+    assert shown == NothingPreview()
 
 
 @pytest.mark.parametrize("seats", [4, 5, 6])
@@ -892,13 +955,13 @@ def test_every_preview_comes_true(seats: int) -> None:
         state, told = GAME.apply(state, to_move[0], one)
         for event in (each.everybody for each in told):
             if isinstance(event, TrickCompleted):
-                assert foreseen is not None
+                assert isinstance(foreseen, MitListPlayPreview)
                 assert (foreseen.high, foreseen.low) == (event.high, event.low)
         if isinstance(one, Take):
-            assert foreseen is not None
+            assert isinstance(foreseen, MitListTakePreview)
             assert isinstance(rest := told[1].everybody, CardsTaken)
             assert rest.seat == foreseen.rest_to
-        if foreseen is not None and isinstance(one, Play) and state.trick:
+        if isinstance(foreseen, MitListPlayPreview) and state.trick:
             assert GAME.view(state, None).led_color == foreseen.led_color
 
 

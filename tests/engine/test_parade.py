@@ -19,21 +19,23 @@ from engine.parade import (
     CardPlayed,
     CardsCollected,
     CardsDiscarded,
-    Deal,
     Discard,
     HandsLaidDown,
     LastRoundStarted,
     Options,
-    ParadePreview,
+    ParadeBreakdown,
+    ParadeColorScore,
+    ParadeDeal,
+    ParadePlayPreview,
     Phase,
     Play,
     State,
     apply,
     cards_leaving,
     deal,
-    has_majority,
     in_order,
     legal_moves,
+    majorities,
     preview,
     redeal_hidden,
     result,
@@ -49,11 +51,11 @@ from engine.ruleset import (
     InvalidDeal,
     InvalidOptions,
     InvalidSeatCount,
-    Result,
+    NothingPreview,
     Seat,
     Told,
 )
-from tests.engine.play import plain, told_to
+from tests.engine.play import outcome, plain, told_to
 
 SEAT_COUNTS = range(2, 7)
 NO_OPTIONS = Options()
@@ -781,7 +783,7 @@ def test_cards_discarded_and_cards_left_in_the_parade_do_not_score() -> None:
         parade="orange-10 orange-9",
     )
     turn = discarded(state, (0, "red-10 red-9"), (1, "blue-10 blue-9"))
-    assert result(turn.state) == Result((3, 3), (0, 1))
+    assert outcome(result(turn.state)) == ((3, 3), (0, 1), "shared")
 
 
 # --- Illegal moves ------------------------------------------------------------------------------
@@ -866,7 +868,70 @@ RABBIT = (
 
 
 def test_the_sheets_example_of_scores() -> None:
-    assert result(finished(ALICE, HATTER, RABBIT)) == Result((35, 27, 31), (1,))
+    ended = result(finished(ALICE, HATTER, RABBIT))
+    assert outcome(ended) == ((35, 27, 31), (1,), None)
+    assert ended is not None
+    assert ended.ranks == (3, 1, 2)
+    assert ended.best == "lowest"
+
+
+@pytest.mark.parametrize(
+    ("seat", "cards_in_all", "lines"),
+    [
+        pytest.param(
+            *(0, 14),
+            [
+                *(("red", 3, False, 21), ("blue", 5, True, 5), ("purple", 1, False, 0)),
+                *(("green", 2, False, 6), ("grey", 3, True, 3), ("orange", 0, False, 0)),
+            ],
+            id="Alice, 35",
+        ),
+        pytest.param(
+            *(1, 12),
+            [
+                *(("red", 2, False, 1), ("blue", 1, False, 8), ("purple", 4, True, 4)),
+                *(("green", 0, False, 0), ("grey", 3, True, 3), ("orange", 2, False, 11)),
+            ],
+            id="the hatter, 27",
+        ),
+        pytest.param(
+            *(2, 16),
+            [
+                *(("red", 4, True, 4), ("blue", 2, False, 7), ("purple", 2, False, 3)),
+                *(("green", 4, True, 4), ("grey", 1, False, 10), ("orange", 3, True, 3)),
+            ],
+            id="the rabbit, 31",
+        ),
+    ],
+)
+def test_the_sheets_example_of_scores_color_by_color(
+    seat: Seat, cards_in_all: int, lines: list[tuple[str, int, bool, int]]
+) -> None:
+    ended = result(finished(ALICE, HATTER, RABBIT))
+    assert ended is not None
+    assert isinstance(ended.breakdown, ParadeBreakdown)
+    of_seat = ended.breakdown.seats[seat]
+    assert of_seat.colors == tuple(ParadeColorScore(*line) for line in lines)
+    assert of_seat.cards == cards_in_all
+
+
+def test_a_breakdown_has_the_members_that_the_front_end_is_promised() -> None:
+    ended = plain(result(finished("red-8 blue-1", "red-6 orange-10", "")))
+    assert set(ended) == {"scores", "winners", "ranks", "best", "tie_break", "breakdown"}
+    assert ended["breakdown"]["ruleset"] == "parade"
+    second = ended["breakdown"]["seats"][1]
+    assert second["cards"] == 2
+    assert second["colors"][0] == {"color": "red", "cards": 1, "has_majority": True, "points": 1}
+    assert [each["color"] for each in second["colors"]] == list(COLORS)
+
+
+def test_no_seat_has_the_majority_in_a_color_that_no_seat_has() -> None:
+    for seats in (2, 3):
+        ended = result(finished("red-8", *[""] * (seats - 1)))
+        assert ended is not None
+        assert isinstance(ended.breakdown, ParadeBreakdown)
+        for of_seat in ended.breakdown.seats:
+            assert not of_seat.colors[1].has_majority
 
 
 @pytest.mark.parametrize(
@@ -885,17 +950,17 @@ def test_the_sheets_example_of_scores() -> None:
 def test_with_two_seats_a_majority_takes_two_cards_more(
     collections: tuple[str, ...], points: tuple[int, ...], winners: tuple[Seat, ...]
 ) -> None:
-    assert result(finished(*collections)) == Result(points, winners)
+    assert outcome(result(finished(*collections))) == (points, winners, None)
 
 
 def test_with_more_seats_one_card_more_is_a_majority() -> None:
     assert scores((cards("red-9 red-8"), cards("red-7"), ())) == (2, 7, 0)
-    assert has_majority([2, 1, 0], 0)
+    assert majorities([[9, 8], [7], []]) == [True, False, False]
 
 
 def test_all_seats_level_with_the_most_cards_turn_them_over() -> None:
     state = finished("red-8 blue-1", "red-6", "red-2 green-0")
-    assert result(state) == Result((2, 1, 2), (1,))
+    assert outcome(result(state)) == ((2, 1, 2), (1,), None)
 
 
 def test_a_seat_with_fewer_cards_than_the_most_counts_their_values() -> None:
@@ -903,7 +968,7 @@ def test_a_seat_with_fewer_cards_than_the_most_counts_their_values() -> None:
 
 
 def test_a_turned_over_0_counts_1_and_seats_that_tie_with_nothing_share_the_win() -> None:
-    assert result(finished("red-0", "", "")) == Result((1, 0, 0), (1, 2))
+    assert outcome(result(finished("red-0", "", ""))) == ((1, 0, 0), (1, 2), "shared")
 
 
 def test_a_0_that_is_not_turned_over_counts_0() -> None:
@@ -916,29 +981,46 @@ def test_each_color_is_counted_by_itself() -> None:
 
 
 def test_the_lowest_total_wins() -> None:
-    assert result(finished("red-9 red-8", "blue-3", "green-5 grey-6 grey-7")) == Result(
-        (2, 1, 3), (1,)
-    )
+    state = finished("red-9 red-8", "blue-3", "green-5 grey-6 grey-7")
+    assert outcome(result(state)) == ((2, 1, 3), (1,), None)
 
 
 def test_of_seats_level_in_points_the_one_with_fewer_cards_wins() -> None:
-    assert result(finished("red-5 blue-1", "green-6")) == Result((6, 6), (1,))
+    assert outcome(result(finished("red-5 blue-1", "green-6"))) == ((6, 6), (1,), "fewest_cards")
 
 
 def test_turned_over_cards_count_for_the_tie_too() -> None:
     state = finished("red-9 red-8 red-7", "blue-10 blue-9 grey-5", "blue-3 orange-0")
-    assert result(state) == Result((3, 3, 4), (0, 1))
+    assert outcome(result(state)) == ((3, 3, 4), (0, 1), "shared")
     state = finished("red-9 red-8", "blue-0 blue-1 red-0", "blue-2 orange-10")
-    assert result(state) == Result((2, 2, 3), (0,))
+    assert outcome(result(state)) == ((2, 2, 3), (0,), "fewest_cards")
 
 
 def test_seats_level_in_points_and_cards_share_the_win() -> None:
     state = finished("red-9 red-8", "blue-9 blue-8", "green-10 green-9 green-0")
-    assert result(state) == Result((2, 2, 3), (0, 1))
+    assert outcome(result(state)) == ((2, 2, 3), (0, 1), "shared")
 
 
 def test_fewer_cards_do_not_win_against_fewer_points() -> None:
-    assert result(finished("red-0 blue-0 green-0", "grey-1")) == Result((0, 1), (0,))
+    assert outcome(result(finished("red-0 blue-0 green-0", "grey-1"))) == ((0, 1), (0,), None)
+
+
+def test_fewer_cards_decide_between_ranks_below_the_winner_too() -> None:
+    ended = result(finished("red-3 blue-3", "green-6", "purple-1", "orange-6"))
+    assert ended is not None
+    assert (ended.scores, ended.ranks) == ((2, 1, 1, 1), (4, 1, 1, 1))
+    ended = result(finished("red-9 red-8 red-7", "red-3 blue-1 blue-0", "green-1 red-2", "grey-0"))
+    assert ended is not None
+    assert (ended.scores, ended.ranks) == ((3, 5, 3, 1), (3, 4, 2, 1))
+    assert (ended.winners, ended.tie_break) == ((3,), None)
+
+
+def test_the_standing_is_the_score_of_the_collections_as_they_are() -> None:
+    state = in_play("red-1", seats=3, collections={0: "red-8 blue-1", 1: "red-6", 2: "red-2"})
+    assert [view(state, reader).standing for reader in (None, 0, 2)] == [(2, 1, 1)] * 3
+    state = in_discard(*FOUR_EACH, collections=("purple-9", "purple-1 purple-2", ""))
+    state = discarded(state, (0, "red-1 blue-1"), (1, "red-2 blue-2")).state
+    assert view(state, 2).standing == (9, 2, 0)
 
 
 def test_there_is_no_result_before_the_end() -> None:
@@ -977,6 +1059,7 @@ def test_a_view_has_the_members_that_the_front_end_is_promised() -> None:
         "phase": "play",
         "parade": ["blue-5", "grey-4"],
         "collections": [[], ["red-9"]],
+        "standing": [0, 9],
         "pile_size": 4,
         "hand_sizes": [2, 5],
         "hand": ["red-1", "red-2"],
@@ -1028,18 +1111,20 @@ def test_events_have_the_members_that_the_front_end_is_promised(
 def test_a_preview_of_a_play_shows_the_cards_that_would_leave() -> None:
     state = in_play("green-3", parade="green-0 red-3 blue-9 green-7 red-1 green-2 blue-2")
     shown = preview(view(state, 0), 0, Play("green-3"))
-    assert shown == ParadePreview(cards("green-0 red-3 green-7"))
-    assert plain(shown) == {"ruleset": "parade", "collected": ["green-0", "red-3", "green-7"]}
+    assert shown == ParadePlayPreview(cards("green-0 red-3 green-7"))
+    assert plain(shown) == {"type": "parade_play", "collected": ["green-0", "red-3", "green-7"]}
 
 
 def test_a_preview_of_a_play_that_takes_nothing_is_empty() -> None:
     state = in_play("green-3", parade="green-0")
-    assert preview(view(state, 0), 0, Play("green-3")) == ParadePreview(())
+    assert preview(view(state, 0), 0, Play("green-3")) == ParadePlayPreview(())
 
 
 def test_there_is_nothing_to_preview_of_a_discard() -> None:
     state = in_discard(*FOUR_EACH)
-    assert preview(view(state, 0), 0, Discard(cards("red-1 blue-1"))) is None
+    shown = preview(view(state, 0), 0, Discard(cards("red-1 blue-1")))
+    assert shown == NothingPreview()
+    assert plain(shown) == {"type": "nothing"}
 
 
 # --- What a seat cannot know --------------------------------------------------------------------
@@ -1102,4 +1187,4 @@ def test_every_card_has_a_color_and_a_value() -> None:
 def test_a_deal_reads_back_from_its_json() -> None:
     dealt = deal(4, NO_OPTIONS, Random(5))
     assert PARADE.read_deal(plain(dealt)) == dealt
-    assert msgspec.json.decode(msgspec.json.encode(dealt), type=Deal) == dealt
+    assert msgspec.json.decode(msgspec.json.encode(dealt), type=ParadeDeal) == dealt

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from itertools import combinations
+from itertools import combinations, permutations, product
 from random import Random
 from typing import Any
 
@@ -13,7 +13,7 @@ import pytest
 
 from engine.parade import Discard
 from engine.registry import RULESETS
-from engine.ruleset import IllegalMove, InvalidDeal, InvalidOptions, InvalidSeatCount, Move, Result
+from engine.ruleset import IllegalMove, InvalidDeal, InvalidOptions, InvalidSeatCount, Move
 from engine.tea_time import (
     ALICE,
     CHARACTER_OF,
@@ -24,7 +24,6 @@ from engine.tea_time import (
     TEA_TIME,
     AliceLaid,
     CardsPicked,
-    Deal,
     Grid,
     GridLaid,
     Layout,
@@ -32,9 +31,10 @@ from engine.tea_time import (
     Phase,
     Pick,
     State,
-    TeaTimePreview,
+    TeaTimeDeal,
+    TeaTimePickPreview,
+    faces_up,
     in_columns,
-    in_rows,
     lines,
     result,
     score,
@@ -43,7 +43,7 @@ from engine.texts import LANGUAGES, rules_text
 from tests.engine.rebuild.tea_time import redraw
 
 SEATS = (2, 3, 4)
-ROWS, CHECKERBOARD = Options(), Options(Layout.CHECKERBOARD)
+CHECKERBOARD, ROWS = Options(), Options(Layout.ROWS)
 INITIALS = {
     "h": "hatter",
     "c": "cat",
@@ -69,7 +69,7 @@ def grid(drawn: str) -> Grid:
 
 FULL = """
     hm cn rm kn
-    qm dn hm cn
+    qn dm hn cm
     rm kn qm dn
 """
 NEARLY_TAKEN = """
@@ -97,7 +97,7 @@ def position(
     pile = tuple(CHARACTERS[place % len(CHARACTERS)] for place in range(pile_size))
     return State(
         phase=Phase.PLAY,
-        layout=Layout.ROWS,
+        layout=Layout.CHECKERBOARD,
         round=round_,
         turn_in_round=turn_in_round,
         turn=turn,
@@ -109,7 +109,7 @@ def position(
     )
 
 
-def new_game(seats: int, options: Options = ROWS, seed: int = 1) -> State:
+def new_game(seats: int, options: Options = CHECKERBOARD, seed: int = 1) -> State:
     state, _ = TEA_TIME.start(seats, options, TEA_TIME.deal(seats, options, Random(seed)))
     return state
 
@@ -125,6 +125,11 @@ def told(state: State, *cells: str) -> list[Any]:
     _, what = TEA_TIME.apply(state, state.turn, Pick(cells))
     assert all(one.privately == () for one in what)
     return [one.everybody for one in what]
+
+
+def rows_of(state: State) -> list[Grid]:
+    """The rows of the grid as every reader sees them, without the names of the cells."""
+    return [tuple(cell.card for cell in row) for row in TEA_TIME.view(state, None).grid]
 
 
 def plain(value: Any) -> Any:
@@ -144,7 +149,7 @@ def legal(state: State) -> list[tuple[str, ...]]:
     return [move.cells for move in TEA_TIME.legal_moves(state, state.turn)]
 
 
-def random_game(seats: int, options: Options = ROWS, seed: int = 1) -> Iterator[State]:
+def random_game(seats: int, options: Options = CHECKERBOARD, seed: int = 1) -> Iterator[State]:
     """Every position of a game of random moves, from the first grid to the end."""
     rng = Random(seed)
     state = new_game(seats, options, seed)
@@ -160,8 +165,20 @@ def finished(*owned: str, alice_holder: int) -> State:
         NEARLY_TAKEN, *owned, round_=SETUPS[len(owned)].rounds, seats=len(owned), alice_holder=0
     )
     return msgspec.structs.replace(
-        state, phase=Phase.FINISHED, grid=(None,) * 12, alice_holder=alice_holder
+        state,
+        phase=Phase.FINISHED,
+        grid=(None,) * len(SETUPS[len(owned)].index_of),
+        alice_holder=alice_holder,
     )
+
+
+def ranking(state: State) -> tuple[Any, ...]:
+    """The scores, winners and ranks of the end of a game, and what decided a tie."""
+    found = result(state)
+    assert found is not None
+    assert found.best == "highest"
+    assert found.scores == TEA_TIME.view(state, None).standing
+    return found.scores, found.winners, found.ranks, found.tie_break
 
 
 # --- Setup ------------------------------------------------------------------------------------
@@ -174,8 +191,8 @@ def finished(*owned: str, alice_holder: int) -> State:
 def test_cards_rounds_and_grid_follow_from_the_number_of_players(
     seats: int, deck: int, rounds: int, rows: int, columns: int
 ) -> None:
-    deal = TEA_TIME.deal(seats, ROWS, Random(1))
-    state, _ = TEA_TIME.start(seats, ROWS, deal)
+    deal = TEA_TIME.deal(seats, CHECKERBOARD, Random(1))
+    state, _ = TEA_TIME.start(seats, CHECKERBOARD, deal)
     table = TEA_TIME.view(state, None)
     assert len(deal.pile) == deck
     assert (table.round, table.rounds) == (1, rounds)
@@ -192,15 +209,15 @@ def test_the_last_grid_uses_up_the_pile(seats: int) -> None:
 
 @pytest.mark.parametrize(("seats", "of_each"), [(2, 10), (3, 8), (4, 10)])
 def test_with_three_seats_two_of_each_character_are_left_out(seats: int, of_each: int) -> None:
-    deal = TEA_TIME.deal(seats, ROWS, Random(1))
+    deal = TEA_TIME.deal(seats, CHECKERBOARD, Random(1))
     assert Counter(deal.pile) == dict.fromkeys(CHARACTERS, of_each)
 
 
 def test_the_first_seat_is_chosen_at_random_and_the_pile_shuffled() -> None:
-    deals = [TEA_TIME.deal(4, ROWS, Random(seed)) for seed in range(30)]
+    deals = [TEA_TIME.deal(4, CHECKERBOARD, Random(seed)) for seed in range(30)]
     assert {deal.first_seat for deal in deals} == {0, 1, 2, 3}
     assert len({deal.pile for deal in deals}) == len(deals)
-    assert TEA_TIME.deal(4, ROWS, Random(7)) == TEA_TIME.deal(4, ROWS, Random(7))
+    assert TEA_TIME.deal(4, CHECKERBOARD, Random(7)) == TEA_TIME.deal(4, CHECKERBOARD, Random(7))
 
 
 @pytest.mark.parametrize("seats", [1, 5])
@@ -210,62 +227,108 @@ def test_the_game_is_for_two_to_four(seats: int) -> None:
 
 
 def test_the_first_seat_begins_and_holds_alice() -> None:
-    deal = msgspec.structs.replace(TEA_TIME.deal(3, ROWS, Random(1)), first_seat=2)
-    state, _ = TEA_TIME.start(3, ROWS, deal)
+    deal = msgspec.structs.replace(TEA_TIME.deal(3, CHECKERBOARD, Random(1)), first_seat=2)
+    state, _ = TEA_TIME.start(3, CHECKERBOARD, deal)
     assert TEA_TIME.to_move(state) == (2,)
     assert TEA_TIME.view(state, None).alice_holder == 2
     assert ALICE not in state.grid
 
 
 def test_the_first_grid_is_told() -> None:
-    _, (one,) = TEA_TIME.start(2, ROWS, TEA_TIME.deal(2, ROWS, Random(1)))
+    _, (one,) = TEA_TIME.start(2, CHECKERBOARD, TEA_TIME.deal(2, CHECKERBOARD, Random(1)))
     table = TEA_TIME.view(new_game(2), None)
     assert one.everybody == GridLaid(1, table.grid, 48)
     assert one.privately == ()
 
 
-def faces(table_grid: tuple[Grid, ...]) -> list[str]:
+def faces(state: State) -> list[str]:
     """Each row's faces, ``m`` and ``n``."""
-    return ["".join(card.rpartition("-")[2][0] for card in row if card) for row in table_grid]
+    return ["".join(face_of(card)[0] for card in row if card) for row in rows_of(state)]
 
 
 def first_faces(seats: int, options: Options) -> list[str]:
-    return faces(TEA_TIME.view(new_game(seats, options), None).grid)
+    return faces(new_game(seats, options))
 
 
 def test_cards_are_laid_row_by_row_from_the_top_left() -> None:
-    deal = TEA_TIME.deal(2, ROWS, Random(1))
-    state, _ = TEA_TIME.start(2, ROWS, deal)
+    deal = TEA_TIME.deal(2, CHECKERBOARD, Random(1))
+    state, _ = TEA_TIME.start(2, CHECKERBOARD, deal)
     assert tuple(CHARACTER_OF[card] for card in state.grid if card) == deal.pile[:12]
     assert state.pile == deal.pile[12:]
-    assert TEA_TIME.view(state, None).grid[1] == state.grid[4:8]
+    assert rows_of(state)[1] == state.grid[4:8]
 
 
-def test_faces_alternate_beginning_with_a_mirror() -> None:
+def test_faces_alternate_beginning_with_a_mirror_and_neighbours_differ() -> None:
+    assert first_faces(2, CHECKERBOARD) == ["mnmn", "nmnm", "mnmn"]
+    assert first_faces(3, CHECKERBOARD) == ["mnmn", "nmnm", "mnmn", "nmnm"]
+    assert first_faces(4, CHECKERBOARD) == ["mnmnm", "nmnmn", "mnmnm", "nmnmn"]
+
+
+def test_in_rows_the_alternation_runs_on_from_row_to_row() -> None:
     assert first_faces(2, ROWS) == ["mnmn", "mnmn", "mnmn"]
     assert first_faces(3, ROWS) == ["mnmn"] * 4
 
 
-def test_the_alternation_runs_on_from_row_to_row() -> None:
-    assert first_faces(4, ROWS) == ["mnmnm", "nmnmn", "mnmnm", "nmnmn"]
+def test_with_odd_columns_both_ways_to_lay_a_grid_are_the_same() -> None:
+    assert first_faces(4, ROWS) == first_faces(4, CHECKERBOARD)
 
 
-def test_on_a_checkerboard_with_even_columns_neighbours_differ() -> None:
-    assert first_faces(2, CHECKERBOARD) == ["mnmn", "nmnm", "mnmn"]
-    assert first_faces(3, CHECKERBOARD) == ["mnmn", "nmnm", "mnmn", "nmnm"]
+def test_the_running_example_of_the_sheet_can_only_be_played_on_a_checkerboard() -> None:
+    assert any(running_examples(Layout.CHECKERBOARD))
+    assert not any(running_examples(Layout.ROWS))
 
 
-def test_on_a_checkerboard_with_odd_columns_nothing_changes() -> None:
-    assert first_faces(4, CHECKERBOARD) == first_faces(4, ROWS)
+def running_examples(layout: Layout) -> Iterator[dict[str, str]]:
+    """What lies in the cells that the sheet's figures name, in every way to play these figures.
+
+    2: Arthur takes a mirror hatter, and lays Alice there.
+    3: Nina takes a mirror cat and a mirror rabbit.
+    4: A mirror hatter, a normal rabbit, a gap and a normal rabbit lie in line. Arthur takes a
+       normal cat, a mirror hatter and a normal caterpillar.
+    6: Nina takes Alice, a normal rabbit and a mirror cat.
+    """
+    cells = tuple(SETUPS[2].index_of)
+    pairs = [line for line in lines(3, 4) if len(line) == 2]
+    triples = [line for line in lines(3, 4) if len(line) == 3]
+    rows = [cells[start : start + 4] for start in (0, 4, 8)]
+    faces_laid = dict(zip(cells, map(face_of, faces_up(("cat",) * 12, 4, layout)), strict=True))
+    for alice, nina, arthur, nina_later in product(cells, pairs, triples, triples):
+        if alice not in nina_later or len({alice, *nina, *arthur, *nina_later}) < 8:
+            continue
+        with_alice = [cell for cell in nina_later if cell != alice]
+        for hatter, rabbit, gap, other_rabbit in (*rows, *(row[::-1] for row in rows)):
+            if gap not in nina or not {alice, *nina}.isdisjoint((hatter, rabbit, other_rabbit)):
+                continue
+            for nina_took, arthur_took, nina_took_later in product(
+                permutations(cards("cm rm")),
+                permutations(cards("cn hm kn")),
+                permutations(cards("rn cm")),
+            ):
+                named = [
+                    *zip((alice, hatter, rabbit, other_rabbit), cards("hm hm rn rn"), strict=True),
+                    *zip(nina, nina_took, strict=True),
+                    *zip(arthur, arthur_took, strict=True),
+                    *zip(with_alice, nina_took_later, strict=True),
+                ]
+                lying = dict(named)
+                if all(
+                    lying[cell] == card and faces_laid[cell] == face_of(card)
+                    for cell, card in named
+                ):
+                    yield lying
+
+
+def face_of(card: str) -> str:
+    return card.rpartition("-")[2]
 
 
 @pytest.mark.parametrize("seats", SEATS)
-@pytest.mark.parametrize("options", [ROWS, CHECKERBOARD])
+@pytest.mark.parametrize("options", [CHECKERBOARD, ROWS])
 def test_every_round_lays_its_grid_the_same_way(seats: int, options: Options) -> None:
     first = {state.round: state for state in reversed(list(random_game(seats, options)))}
     assert sorted(first) == list(range(1, SETUPS[seats].rounds + 1))
     for state in first.values():
-        assert faces(TEA_TIME.view(state, None).grid) == first_faces(seats, options)
+        assert faces(state) == first_faces(seats, options)
 
 
 def test_cells_are_named_from_the_top_left() -> None:
@@ -279,10 +342,10 @@ def test_cells_are_named_from_the_top_left() -> None:
 # --- Options and deals ------------------------------------------------------------------------
 
 
-def test_the_grid_is_laid_in_rows_unless_told_otherwise() -> None:
-    assert TEA_TIME.read_options(2, {}) == ROWS
-    assert TEA_TIME.read_options(2, {"grid": "rows"}) == ROWS
+def test_the_grid_is_laid_as_a_checkerboard_unless_told_otherwise() -> None:
+    assert TEA_TIME.read_options(2, {}) == CHECKERBOARD
     assert TEA_TIME.read_options(2, {"grid": "checkerboard"}) == CHECKERBOARD
+    assert TEA_TIME.read_options(2, {"grid": "rows"}) == ROWS
 
 
 @pytest.mark.parametrize(
@@ -313,8 +376,8 @@ DECK = [character for character in CHARACTERS for _ in range(10)]
         (2, {"first_seat": 0, "pile": []}, ("pile",)),
         (2, {"first_seat": 0, "pile": [*DECK, "dodo"]}, ("pile", 60)),
         (2, {"first_seat": 0, "pile": ["cat", *DECK[1:]]}, ("pile", 19)),
-        (2, {"first_seat": 0, "pile": [*DECK[:5], "alice", *DECK[6:]]}, ("pile", 5)),
         (2, {"first_seat": 0, "pile": [*DECK[:5], ALICE, *DECK[6:]]}, ("pile", 5)),
+        (2, {"first_seat": 0, "pile": [*DECK[:5], "tea-time", *DECK[6:]]}, ("pile", 5)),
         (2, {"first_seat": 0, "pile": ["hatter-mirror", *DECK[1:]]}, ("pile", 0)),
         (2, {"first_seat": 0, "pile": [*DECK[:59], 7]}, ("pile", 59)),
         (3, {"first_seat": 0, "pile": DECK}, ("pile", 8)),
@@ -326,7 +389,7 @@ def test_a_deal_that_no_shuffle_could_give_is_refused_where_it_is_wrong(
     seats: int, deal: dict[str, Any], path: tuple[str | int, ...]
 ) -> None:
     with pytest.raises(InvalidDeal) as refusal:
-        TEA_TIME.start(seats, ROWS, TEA_TIME.read_deal(deal))
+        TEA_TIME.start(seats, CHECKERBOARD, TEA_TIME.read_deal(deal))
     assert refusal.value.path == path
 
 
@@ -348,11 +411,11 @@ def test_the_first_turn_takes_exactly_one_card() -> None:
 def test_alice_is_laid_in_the_cell_that_the_first_turn_empties() -> None:
     state = position(turn_in_round=1, alice_holder=0)
     after = pick(state, "b2")
-    assert in_rows(after.grid, 4)[1] == cards("qm AA hm cn")
-    assert after.collections[0] == cards("dn")
+    assert rows_of(after)[1] == cards("qn AA hn cm")
+    assert after.collections[0] == cards("dm")
     assert after.alice_holder is None
     assert told(state, "b2") == [
-        CardsPicked(0, ("b2",), ("dodo-normal",), ()),
+        CardsPicked(0, ("b2",), ("dodo-mirror",), ()),
         AliceLaid(0, "b2"),
     ]
 
@@ -674,7 +737,7 @@ def test_the_next_grid_is_laid_from_the_pile_and_told() -> None:
     picked, laid = told(state, "b2")
     after = pick(state, "b2")
     assert picked == CardsPicked(0, ("b2",), ("rabbit-normal",), ())
-    assert laid == GridLaid(2, in_rows(after.grid, 4), 36)
+    assert laid == GridLaid(2, TEA_TIME.view(after, None).grid, 36)
     assert tuple(CHARACTER_OF[card] for card in after.grid if card) == state.pile[:12]
     assert after.pile == state.pile[12:]
 
@@ -704,7 +767,7 @@ def test_the_last_turn_lays_no_grid_and_alice_stays_with_the_seat_that_took_her(
 
 def test_alice_taken_with_the_last_card_of_the_game_counts() -> None:
     after = pick(position(".. .. .. .. .. AA rn .. .. .. .. ..", round_=5), "b2", "c2")
-    assert result(after) == Result((1 + 5 * 5 + 4, 6 * 5), (0,))
+    assert ranking(after) == ((1 + 5 * 5 + 4, 6 * 5), (0,), (1, 2), "alice")
 
 
 # --- Collections ------------------------------------------------------------------------------
@@ -805,8 +868,11 @@ def test_a_seat_never_owns_both_faces_and_no_card_is_lost(seats: int) -> None:
 # --- Scores -----------------------------------------------------------------------------------
 
 
+SHEETS_EXAMPLE = "rm rm qn cn cn cn cn dm dm dm dm dm dm"
+
+
 def test_the_sheets_example_scores_43() -> None:
-    collection = cards("rm rm qn cn cn cn cn dm dm dm dm dm dm")
+    collection = cards(SHEETS_EXAMPLE)
     assert score(collection, has_alice=True) == 5 + 5 + 3 + 1 + 10 + 15 + 4 == 43
     assert score(collection, has_alice=False) == 39
 
@@ -824,23 +890,63 @@ def test_alice_scores_four() -> None:
     assert score((), has_alice=True) - score((), has_alice=False) == 4
 
 
+def test_the_sheets_example_is_explained_line_by_line() -> None:
+    found = result(finished(SHEETS_EXAMPLE, "kn", alice_holder=0))
+    assert found is not None
+    assert found.scores == (43, 26)
+    nothing = {"cards": 0, "points": 5}
+    assert plain(found.breakdown) == {
+        "ruleset": "tea-time",
+        "seats": [
+            {
+                "characters": [
+                    {"character": "hatter", **nothing},
+                    {"character": "cat", "cards": 4, "points": 10},
+                    {"character": "rabbit", "cards": 2, "points": 3},
+                    {"character": "caterpillar", **nothing},
+                    {"character": "queen", "cards": 1, "points": 1},
+                    {"character": "dodo", "cards": 6, "points": 15},
+                ],
+                "alice": 4,
+            },
+            {
+                "characters": [
+                    {"character": "hatter", **nothing},
+                    {"character": "cat", **nothing},
+                    {"character": "rabbit", **nothing},
+                    {"character": "caterpillar", "cards": 1, "points": 1},
+                    {"character": "queen", **nothing},
+                    {"character": "dodo", **nothing},
+                ],
+                "alice": 0,
+            },
+        ],
+    }
+
+
 def test_the_highest_total_wins() -> None:
-    assert result(finished("rn", "cm cm cm", alice_holder=0)) == Result((30, 31), (1,))
+    state = finished("rn", "cm cm cm", alice_holder=0)
+    assert ranking(state) == ((30, 31), (1,), (2, 1), None)
 
 
 def test_of_tied_seats_the_one_with_alice_wins() -> None:
     state = finished("rn", "", "", alice_holder=0)
-    assert result(state) == Result((30, 30, 30), (0,))
+    assert ranking(state) == ((30, 30, 30), (0,), (1, 2, 2), "alice")
 
 
 def test_tied_seats_without_alice_share_the_win() -> None:
     state = finished("rn cn", "", "", alice_holder=0)
-    assert result(state) == Result((26, 30, 30), (1, 2))
+    assert ranking(state) == ((26, 30, 30), (1, 2), (3, 1, 1), "shared")
 
 
 def test_alice_decides_nothing_between_seats_that_are_not_tied() -> None:
     state = finished("rn rn rn", "cm cm cm", "qn", alice_holder=2)
-    assert result(state) == Result((31, 31, 30), (0, 1))
+    assert ranking(state) == ((31, 31, 30), (0, 1), (1, 1, 3), "shared")
+
+
+def test_alice_decides_a_tie_for_a_later_rank_too() -> None:
+    state = finished("cm cm cm", "", "rn", alice_holder=2)
+    assert ranking(state) == ((31, 30, 30), (0,), (1, 3, 2), None)
 
 
 # --- What a seat sees -------------------------------------------------------------------------
@@ -856,12 +962,23 @@ def test_the_table_has_exactly_these_members() -> None:
         "turn_in_round": 3,
         "max_cards": 3,
         "grid": [
-            [None, "rabbit-normal", "tea-time", "cat-mirror"],
-            [None, None, "queen-mirror", None],
-            [None, None, None, None],
+            [
+                {"cell": "a1", "card": None},
+                {"cell": "b1", "card": "rabbit-normal"},
+                {"cell": "c1", "card": "alice"},
+                {"cell": "d1", "card": "cat-mirror"},
+            ],
+            [
+                {"cell": "a2", "card": None},
+                {"cell": "b2", "card": None},
+                {"cell": "c2", "card": "queen-mirror"},
+                {"cell": "d2", "card": None},
+            ],
+            [{"cell": cell, "card": None} for cell in ("a3", "b3", "c3", "d3")],
         ],
         "alice_holder": None,
         "collections": [["rabbit-normal"], ["cat-mirror"]],
+        "standing": [26, 26],
         "out": [],
         "pile_size": 48,
     }
@@ -879,6 +996,22 @@ def test_events_have_exactly_these_members() -> None:
     assert plain(laid) == {"type": "alice_laid", "seat": 0, "cell": "a1"}
     _, new_grid = told(position(NEARLY_TAKEN, alice_holder=0), "b2")
     assert set(plain(new_grid)) == {"type", "round", "grid", "pile_size"}
+    assert [[cell["cell"] for cell in row] for row in plain(new_grid)["grid"]] == [
+        ["a1", "b1", "c1", "d1"],
+        ["a2", "b2", "c2", "d2"],
+        ["a3", "b3", "c3", "d3"],
+    ]
+
+
+@pytest.mark.parametrize("seats", SEATS)
+def test_a_cell_of_the_table_is_emptied_by_its_name(seats: int) -> None:
+    state = new_game(seats)
+    for cell in SETUPS[seats].index_of:
+        before = {each.cell: each.card for row in TEA_TIME.view(state, 0).grid for each in row}
+        after = pick(state, cell)
+        assert after.collections[state.turn] == (before[cell],)
+        laid = {each.cell: each.card for row in TEA_TIME.view(after, 0).grid for each in row}
+        assert laid == before | {cell: ALICE}
 
 
 def test_all_readers_see_the_same() -> None:
@@ -895,6 +1028,12 @@ def test_of_the_pile_only_the_size_is_seen() -> None:
     assert TEA_TIME.view(state, 0) == TEA_TIME.view(other, 0)
 
 
+def test_the_standing_shows_the_points_if_the_game_ended_now() -> None:
+    state = position(WITH_ALICE, SHEETS_EXAMPLE, "kn", turn=0)
+    assert TEA_TIME.view(state, None).standing == (39, 26)
+    assert TEA_TIME.view(pick(state, "c1"), None).standing == (43, 26)
+
+
 def test_cancelled_cards_are_public() -> None:
     after = pick(position(".. .. .. .. rn .. .. .. .. .. .. cm", "rm"), "a2")
     assert TEA_TIME.view(after, None).out == ("rabbit", "rabbit")
@@ -905,11 +1044,11 @@ def test_after_the_end_no_card_may_be_taken_and_the_last_turn_still_shows() -> N
     table = TEA_TIME.view(end, None)
     assert (table.phase, table.max_cards, table.pile_size) == (Phase.FINISHED, 0, 0)
     assert table.turn_in_round == before.turn_in_round
-    assert not any(card for row in table.grid for card in row)
+    assert not any(card for row in rows_of(end) for card in row)
 
 
 @pytest.mark.parametrize("seats", SEATS)
-@pytest.mark.parametrize("options", [ROWS, CHECKERBOARD])
+@pytest.mark.parametrize("options", [CHECKERBOARD, ROWS])
 def test_a_table_can_be_rebuilt_from_the_events(seats: int, options: Options) -> None:
     for seed in range(5):
         rng = Random(seed)
@@ -929,9 +1068,9 @@ def test_a_table_can_be_rebuilt_from_the_events(seats: int, options: Options) ->
 def test_a_preview_tells_what_cancels_and_what_the_seat_would_have() -> None:
     state = position(".. .. .. .. AA rn cm .. dn .. .. ..", "rm", "cm rm qn", turn=1)
     preview = TEA_TIME.preview(TEA_TIME.view(state, 1), 1, Pick(("a2", "b2", "c2")))
-    assert preview == TeaTimePreview(cancelled=cards("rm rn"), cards=cards("cm cm"))
+    assert preview == TeaTimePickPreview(cancelled=cards("rm rn"), cards=cards("cm cm"))
     assert plain(preview) == {
-        "ruleset": "tea-time",
+        "type": "tea_time_pick",
         "cancelled": ["rabbit-mirror", "rabbit-normal"],
         "cards": ["cat-mirror", "cat-mirror"],
     }
@@ -939,7 +1078,7 @@ def test_a_preview_tells_what_cancels_and_what_the_seat_would_have() -> None:
 
 def test_a_preview_of_alice_alone_touches_no_character() -> None:
     state = position(WITH_ALICE, "rn cn")
-    assert TEA_TIME.preview(TEA_TIME.view(state, 0), 0, Pick(("c1",))) == TeaTimePreview((), ())
+    assert TEA_TIME.preview(TEA_TIME.view(state, 0), 0, Pick(("c1",))) == TeaTimePickPreview((), ())
 
 
 @pytest.mark.parametrize("seats", SEATS)
@@ -952,7 +1091,7 @@ def test_every_preview_comes_true(seats: int) -> None:
             assert isinstance(event, CardsPicked)
             touched = {CHARACTER_OF[card] for card in event.cards if card != ALICE}
             have = [card for card in after.collections[state.turn] if CHARACTER_OF[card] in touched]
-            assert TEA_TIME.preview(table, state.turn, move) == TeaTimePreview(
+            assert TEA_TIME.preview(table, state.turn, move) == TeaTimePickPreview(
                 event.cancelled, tuple(have)
             )
 
@@ -983,8 +1122,8 @@ def test_positions_and_deals_read_back_from_json() -> None:
         assert read == state
         assert msgspec.json.encode(read) == encoded
         assert TEA_TIME.legal_moves(read, read.turn) == TEA_TIME.legal_moves(state, state.turn)
-    deal = TEA_TIME.deal(3, ROWS, Random(1))
-    assert msgspec.json.decode(msgspec.json.encode(deal), type=Deal) == deal
+    deal = TEA_TIME.deal(3, CHECKERBOARD, Random(1))
+    assert msgspec.json.decode(msgspec.json.encode(deal), type=TeaTimeDeal) == deal
 
 
 def test_a_move_changes_no_position() -> None:
@@ -1004,13 +1143,13 @@ def test_the_box_holds_sixty_character_cards_and_alice() -> None:
         (character, 10) for character in CHARACTERS
     ]
     assert tuple(face for component in characters for face in component.parts) == FACES
-    assert (alice.kind, alice.name, alice.count) == ("card", ALICE, 1)
+    assert (alice.kind, alice.name, alice.count) == ("card", "alice", 1)
 
 
 def test_the_catalogue_names_the_option_and_the_move() -> None:
     (option,) = TEA_TIME.options
-    assert (option.name, option.type, option.default) == ("grid", "string", "rows")
-    assert option.choices == ("rows", "checkerboard")
+    assert (option.name, option.type, option.default) == ("grid", "string", "checkerboard")
+    assert option.choices == ("checkerboard", "rows")
     assert [move.type for move in TEA_TIME.move_types] == ["pick"]
     assert RULESETS["tea-time"] is TEA_TIME
 

@@ -18,11 +18,17 @@ class Traits:
     """``inventory(state)``: the things from the box that are in a position, wherever they are,
     each as often as it is there. It stays the same from the first position to the last.
 
+    ``totals(breakdown, seats)``: by seat, the score that a breakdown in JSON adds up to.
+
     ``secret_moves``: the types of move that the other seats learn only the fact of.
+
+    ``plays_together(seats)``: whether this many seats win or lose together.
     """
 
     inventory: Callable[[Any], Iterable[str]]
+    totals: Callable[[Any, int], list[int]]
     secret_moves: frozenset[str] = frozenset()
+    plays_together: Callable[[int], bool] = lambda seats: False
 
 
 def parade_cards(state: ParadeState) -> Iterable[str]:
@@ -62,9 +68,43 @@ def mit_list_cards(state: MitListState) -> Iterable[str]:
     yield from state.discarded
 
 
+def parade_totals(breakdown: Any, seats: int) -> list[int]:
+    """The points of all colours."""
+    return [sum(of_color["points"] for of_color in each["colors"]) for each in breakdown["seats"]]
+
+
+def tea_time_totals(breakdown: Any, seats: int) -> list[int]:
+    """The points of all characters, and those for Alice."""
+    return [
+        sum(of_character["points"] for of_character in each["characters"]) + each["alice"]
+        for each in breakdown["seats"]
+    ]
+
+
+def contrast_totals(breakdown: Any, seats: int) -> list[int]:
+    """The pictures of each seat, or the points that two seats share."""
+    if breakdown["pictures"] is None:
+        return [breakdown["points"]] * seats
+    assert breakdown["points"] is breakdown["goal"] is None
+    return list(breakdown["pictures"])
+
+
+def mit_list_totals(breakdown: Any, seats: int) -> list[int]:
+    """The points of all rounds, of which there are as many as seats."""
+    assert len(breakdown["rounds"]) == seats
+    return [
+        sum(of_round[seat]["points"] for of_round in breakdown["rounds"]) for seat in range(seats)
+    ]
+
+
 TRAITS: dict[str, Traits] = {
-    "parade": Traits(inventory=parade_cards, secret_moves=frozenset({"discard"})),
-    "tea-time": Traits(inventory=tea_time_cards),
-    "contrast": Traits(inventory=contrast_cards, secret_moves=frozenset({"choose"})),
-    "mit-list-und-tuecke": Traits(inventory=mit_list_cards),
+    "parade": Traits(parade_cards, parade_totals, secret_moves=frozenset({"discard"})),
+    "tea-time": Traits(tea_time_cards, tea_time_totals),
+    "contrast": Traits(
+        contrast_cards,
+        contrast_totals,
+        secret_moves=frozenset({"choose"}),
+        plays_together=lambda seats: seats == 2,
+    ),
+    "mit-list-und-tuecke": Traits(mit_list_cards, mit_list_totals),
 }

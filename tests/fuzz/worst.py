@@ -160,6 +160,8 @@ def others(size: int) -> Iterator[tuple[str, Raw]]:
         yield f"a list of {number} {item}", Raw(f"[{','.join([item] * number)}]")
     for item in ("0", "[]", "{}", '"a"', '"red-1"', "null", '{"type":"play","card":"red-1"}'):
         yield listed(item, size)
+    yield listed('{"type":"move","seat":0,"move":{"type":"play","card":"red-1"}}', size)
+    yield listed('{"type":"countdown_ran_out"}', size)
     yield listed('{"seat":0,"move":{"type":"play","card":"red-1"}}', size)
     yield listed('{"expire":true}', size)
     yield listed("9" * 4290, size)

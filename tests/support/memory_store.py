@@ -15,12 +15,12 @@ from typing import Any
 
 import gevent
 from gevent.queue import Queue
-from redis import ResponseError
+from redis import RedisError, ResponseError
 from redis.exceptions import ConnectionError as RedisConnectionError
 
 from api.storage import games, indexes, players
 from api.storage.client import Command
-from api.storage.errors import raise_errors
+from api.storage.errors import error_reply, raise_errors
 
 WRONG_TYPE = ResponseError("WRONGTYPE Operation against a key holding the wrong kind of value")
 
@@ -55,6 +55,8 @@ class MemoryClient:
         self.offset_ms = 0
         self.latency = 0.0
         self.failure: Exception | None = None
+        # Errors of the servers that have these keys.
+        self.failures: dict[str, RedisError] = {}
         self.values: dict[bytes, Any] = {}
         self.ends: dict[bytes, float] = {}
         self.listeners: defaultdict[bytes, list[MemoryConnection]] = defaultdict(list)
@@ -69,18 +71,20 @@ class MemoryClient:
         commands: Sequence[Command],
         *,
         durable: bool = False,
-        keep_unreadable: bool = False,
+        keep_errors: bool = False,
     ) -> list[Any]:
         gevent.sleep(self.latency)
         if self.failure is not None:
             raise self.failure
         replies = [self._reply(each) for each in commands]
-        return raise_errors(replies, keep_unreadable=keep_unreadable)
+        return replies if keep_errors else raise_errors(replies)
 
     def execute_on_all(self, *words: Any) -> list[Any]:
         return [b""]
 
     def _reply(self, command: Command) -> Any:
+        if command.key in self.failures:
+            return self.failures[command.key]
         try:
             if command.script is not None:
                 _, _, number, *rest = map(to_bytes, command.words)
@@ -91,7 +95,7 @@ class MemoryClient:
                 return self.tell(*words)
             return getattr(self, name.decode().lower())(*words)
         except ResponseError as error:
-            return error
+            return error_reply(error)
 
     # --- Values ------------------------------------------------------------------------
 
@@ -143,7 +147,7 @@ class MemoryClient:
 
     def lrange(self, key: bytes, first: bytes, last: bytes) -> list[bytes]:
         found: list[bytes] = self.value(key, list)
-        return found[int(first) : int(last) + 1]
+        return found[int(first) : int(last) + 1 or None]
 
     # --- Sorted sets -------------------------------------------------------------------
 
@@ -221,6 +225,20 @@ def commit(store: MemoryClient, keys: list[bytes], args: list[bytes]) -> int:
 
 def confirm_commit(store: MemoryClient, keys: list[bytes], args: list[bytes]) -> int:
     return int(store.hget(keys[0], b"commit") == args[0])
+
+
+def convert(store: MemoryClient, keys: list[bytes], args: list[bytes]) -> int:
+    game, items = keys
+    version, commit_id, field_count, *rest = args
+    fields, (_, *new_items) = rest[: int(field_count)], rest[int(field_count) :]
+    if store.hmget(game, b"version", b"commit") != [version, commit_id]:
+        return 0
+    history = store.value(items, list)
+    if len(history) != len(new_items):
+        return 0
+    store.hset(game, *fields)
+    history[:] = new_items
+    return 1
 
 
 def add_player(store: MemoryClient, keys: list[bytes], args: list[bytes]) -> None:
@@ -302,6 +320,7 @@ def remove_entries(store: MemoryClient, keys: list[bytes], args: list[bytes]) ->
 SCRIPTS: dict[Any, Callable[[MemoryClient, list[bytes], list[bytes]], Any]] = {
     games.COMMIT: commit,
     games.CONFIRM_COMMIT: confirm_commit,
+    games.CONVERT: convert,
     players.ADD_PLAYER: add_player,
     players.OFFER_TOKEN: offer_token,
     players.PROMOTE_TOKEN: promote_token,
@@ -318,7 +337,7 @@ SCRIPTS: dict[Any, Callable[[MemoryClient, list[bytes], list[bytes]], Any]] = {
 
 
 class MemoryConnection:
-    """A connection that receives published messages (see `api.storage.pubsub.Connection`)."""
+    """A connection that receives published messages like one of redis-py."""
 
     def __init__(self, client: MemoryClient) -> None:
         self._client = client
@@ -383,11 +402,8 @@ class MemoryNodes:
     def refresh(self) -> None:
         pass
 
-    def subscribe_commands(self, channels: Sequence[str]) -> list[tuple[str, ...]]:
-        return [("SUBSCRIBE", *channels)]
-
-    def unsubscribe_commands(self, channels: Sequence[str]) -> list[tuple[str, ...]]:
-        return [("UNSUBSCRIBE", *channels)]
+    def commands(self, name: str, channels: Sequence[str]) -> list[tuple[str, ...]]:
+        return [(name, *channels)] if channels else []
 
     def fall_back(self, error: ResponseError) -> bool:
         return False

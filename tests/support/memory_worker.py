@@ -25,7 +25,7 @@ from api.live.event_streams import EventStreams
 from api.live.hub import Hub
 from api.live.long_polls import LongPolls
 from api.live.quota import Quota
-from api.model.game import Game
+from api.model.game import FORMAT, Game
 from api.problems.problem import Problem
 from api.storage.indexes import Indexes
 from api.storage.store import Store
@@ -61,12 +61,13 @@ class MemoryWorker:
         clock: FakeClock,
         client: MemoryClient | None = None,
         quota: Quota | None = None,
+        stored_format: int = FORMAT,
     ) -> None:
         self.clock = clock
         self.client = client or MemoryClient(clock.monotonic)
         self.nodes = MemoryNodes(self.client)
         self.retention = make_retention(Settings())
-        self.store = Store(self.client)
+        self.store = Store(self.client, stored_format)
         self.players = Players(self.store, self.retention)
         self.indexes = Indexes(self.client, self.store, self.retention)
         self.transactions = Transactions(self.store, self.indexes, self.players, self.retention)

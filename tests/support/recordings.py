@@ -1,6 +1,7 @@
 """The recorded games in ``tests/playthroughs``: whole games that another program played.
 
-Each file is one ruleset, seat count and option, and holds a list of games. A game is its deal
+Each file is one ruleset, seat count and option, and holds a list of games. Games that are not laid
+as today's default say so: those of Tea Time name their grid. A game is its deal
 and its steps: who is to move, the legal moves of every seat that has any, and the move then
 played, or that the countdown ran out. Legal moves compare as sets, and so do the members of a
 move that name a set: `as_set` brings both to one form.
@@ -61,7 +62,7 @@ class Recording:
 
     @property
     def options(self) -> dict[str, Any]:
-        """The options that differ from the default."""
+        """The options that are named; others have the default."""
         return self.games[0]["options"]
 
 

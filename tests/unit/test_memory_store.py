@@ -11,11 +11,21 @@ from msgspec.structs import replace
 
 from api.config.settings import Settings
 from api.model.events import BY_TABLE, GameCancelled
-from api.model.game import CANCELLED, OPEN, PUBLIC, Game, Player, SeatRecord, public_item, raw
+from api.model.game import (
+    CANCELLED,
+    FORMAT,
+    OPEN,
+    PUBLIC,
+    Game,
+    Player,
+    SeatRecord,
+    public_item,
+    raw,
+)
 from api.storage.client import Command, StoreClient
 from api.storage.connect import connect
 from api.storage.errors import Unreadable
-from api.storage.games import Change, Fingerprint, game_channel
+from api.storage.games import CONVERT, Change, Fingerprint, game_channel
 from api.storage.indexes import (
     Entry,
     Indexes,
@@ -235,6 +245,32 @@ def test_a_commit_that_lacks_items_is_refused(store: Store) -> None:
         store.commit(game, replace(lacking, items=lacking.items[:1]), LONG_MS)
     assert store.fingerprints([game.id]) == [Fingerprint(0, "first")]
     assert store.items(game.id, 1, 10) == []
+
+
+def test_a_game_of_an_earlier_format_is_replaced_by_the_same_game(
+    store: Store, client: StoreClient
+) -> None:
+    earlier = Store(client, stored_format=1)
+    before = stored(earlier, player(store), format=1)
+    next_one = change(before, "second", items=3)
+    assert earlier.commit(before, next_one, LONG_MS)
+    reading = store.read(None, before.id)
+    assert reading.stored is not None
+    assert reading.stored.game == replace(next_one.game, format=FORMAT)
+    assert store.items(before.id, 1, 10) == list(next_one.items)
+    for key in (f"game:{{{before.id}}}", f"game:{{{before.id}}}:items"):
+        assert 0 < send(client, "PTTL", key) <= LONG_MS
+    assert store.commit(reading.stored.game, change(reading.stored.game, "third"), LONG_MS)
+
+
+def test_a_conversion_leaves_a_game_that_has_changed(store: Store, client: StoreClient) -> None:
+    earlier = Store(client, stored_format=1)
+    before = stored(earlier, player(store), format=1)
+    for version, commit in ((1, "first"), (0, "other")):
+        keys = (f"game:{{{before.id}}}", f"game:{{{before.id}}}:items")
+        command = CONVERT.call(*keys, args=(version, commit, 2, "game", "{}", 0))
+        assert client.execute([command]) == [0]
+    assert store.games([before.id])[before.id] == replace(before, format=FORMAT)
 
 
 def test_a_game_expires(store: Store) -> None:

@@ -7,7 +7,7 @@ from redis import OutOfMemoryError
 from redis.exceptions import ConnectionError as RedisConnectionError
 
 from api.games.players import Credentials
-from api.games.transactions import FULL_SECONDS, MAX_ATTEMPTS, LoadedGame
+from api.games.transactions import FULL_SECONDS, MAX_ATTEMPTS, RELEASE, LoadedGame
 from api.model.events import BY_PLAYER, GameCancelled
 from api.model.game import public_item
 from api.storage.client import Command
@@ -39,7 +39,7 @@ def test_a_loaded_game_has_the_caller_and_the_time_of_the_store(
     assert loaded.reader == bob.player_id
     assert loaded.seat == 1
     assert not loaded.audience.is_host
-    assert loaded.tag == f"{loaded.game.version}-{loaded.game.commit}-seat1"
+    assert loaded.tag == f"{loaded.game.version}-{loaded.game.commit}-seat1-{RELEASE}"
     assert worker.transactions.load(ada, game_id).audience.is_host
 
 
@@ -269,6 +269,25 @@ def test_a_move_that_was_played_before_needs_to_match_nothing(
     assert again.loaded.game == first.loaded.game == worker.game(game_id)
     with refused("precondition_failed"):
         worker.moves.play(mover, game_id, loaded.game.turn + 1, move, lambda tag: False)
+
+
+def test_a_move_that_was_played_before_is_answered_while_a_full_store_leaves_the_game_due(
+    worker: MemoryWorker, ada: Credentials, bob: Credentials, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    game_id = worker.seated(ada, bob, turn_seconds=60)
+    mover = worker.mover((ada, bob), game_id)
+    loaded = worker.load(mover, game_id)
+    move = worker.moves.list_legal(loaded, previews=False).moves[0]
+    assert loaded.game.turn is not None
+    args = (mover, game_id, loaded.game.turn, move, matches_anything)
+    first = worker.moves.play(*args)
+    worker.clock.advance(60)
+    full_store(worker, monkeypatch)
+    again = worker.moves.play(*args)
+    assert again.items == first.items
+    assert again.loaded.game == first.loaded.game
+    with pytest.raises(OutOfMemoryError):
+        worker.moves.play(mover, game_id, loaded.game.turn + 1, move, matches_anything)
 
 
 def test_nothing_is_committed_where_nothing_is_to_change(

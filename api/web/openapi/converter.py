@@ -6,16 +6,17 @@ Adds named choices, unions with a discriminator and constant tags, and passes st
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 
 from apispec.ext.marshmallow import MarshmallowPlugin
 from apispec.ext.marshmallow.openapi import OpenAPIConverter
 from marshmallow import Schema, fields
 
+from api.games.answers import AnyBreakdown
 from api.web.openapi.structs import Answer, StructSchemas, choice_schema, first_line
 from api.web.schemas import unions
-from api.web.schemas.fields import BodySchema, Choice, Either, Union
-from api.web.schemas.games import DealSchema
+from api.web.schemas.fields import BodySchema, Choice, Published, Union
+from engine.published import published_as
 
 
 class Converter(OpenAPIConverter):
@@ -24,13 +25,16 @@ class Converter(OpenAPIConverter):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         components = self.spec.components
-        # Answers contain moves, options and deals in the same form as requests.
+        # Answers contain moves and options in the same form as requests.
         elsewhere = {
             "Move": lambda: self.field2property(unions.move()),
             "Options": lambda: self.resolve_nested_schema(unions.OptionsSchema),
-            "Deal": lambda: self.resolve_nested_schema(DealSchema),
+            # The engine declares results, and does not know its games there.
+            "Breakdown": lambda: self._structs.schema(AnyBreakdown),
         }
-        self._structs = StructSchemas(components.schemas, components.schema, elsewhere)
+        self._structs: StructSchemas = StructSchemas(
+            components.schemas, components.schema, elsewhere
+        )
 
     def resolve_nested_schema(self, schema: Any) -> Any:
         """Return the schema of a response or of a nested object, usually a reference."""
@@ -44,8 +48,9 @@ class Converter(OpenAPIConverter):
             return self._choice(field)
         if isinstance(field, Union):
             return self._union(field)
-        if isinstance(field, Either):
-            return self._either(field)
+        if isinstance(field, Published):
+            meaning = published_as(field.union, field.metadata.get("description"))
+            return self._structs.schema(Annotated[Any, meaning])
         property_: dict[str, Any] = super().field2property(field)
         if len(property_.get("enum", ())) == 1:
             # A constant: the tag of a variant, or a flag that is always true.
@@ -65,11 +70,6 @@ class Converter(OpenAPIConverter):
             "discriminator": {"propertyName": field.tag, "mapping": mapping},
             "description": field.description,
         }
-        return self._reference(field.union_name, schema, field)
-
-    def _either(self, field: Either) -> dict[str, Any]:
-        variants = [self.resolve_nested_schema(each) for each in field.variants]
-        schema = {"oneOf": variants, "description": field.description}
         return self._reference(field.union_name, schema, field)
 
     def _reference(

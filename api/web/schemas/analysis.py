@@ -7,18 +7,20 @@ from typing import Any
 from marshmallow import EXCLUDE, Schema, ValidationError, fields, validate
 
 from api.concurrency.time_slices import long_work
+from api.games.answers import DEALS
 from api.web.schemas import unions
 from api.web.schemas.cards import seat
 from api.web.schemas.fields import (
     BodySchema,
     Boolean,
-    Either,
+    Constant,
     Integer,
+    Published,
     Text,
+    Union,
     described,
     listed,
 )
-from api.web.schemas.games import DealSchema
 from api.web.schemas.unions import OptionsSchema
 from engine.published import MAX_SEATS, MIN_SEATS
 
@@ -32,6 +34,7 @@ class SeatMoveSchema(Schema):
     class Meta:
         unknown = EXCLUDE
 
+    type = Constant("move")
     seat = seat("The seat that moves.", required=True)
     move = unions.move("The move.", required=True)
 
@@ -42,32 +45,33 @@ class CountdownEndSchema(Schema):
     class Meta:
         unknown = EXCLUDE
 
-    expire = Boolean(
-        required=True,
-        validate=validate.Equal(True),
-        metadata=described("Always true; tells it apart from a move."),
-    )
+    type = Constant("countdown_ran_out")
 
 
-class AnalysedMove(Either):
+class AnalysedMove(Union):
     """A seat's move or the end of a countdown; the other members of a record are ignored."""
 
     def __init__(self) -> None:
         super().__init__(
             "AnalysedMove",
-            (SeatMoveSchema, CountdownEndSchema),
-            "A seat's move, or `expire: true` where a countdown ran out.",
+            "type",
+            {"move": SeatMoveSchema, "countdown_ran_out": CountdownEndSchema},
+            "A seat's move, or the end of a countdown.",
         )
 
     def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> Any:
-        if not isinstance(value, dict):
-            raise ValidationError("Not an object.")
-        move, end = self.variants
-        if "expire" not in value:
-            return move.load(value)
-        if "seat" in value and "move" in value:
-            raise ValidationError("Either a seat's move, or a countdown that ran out.")
-        return end.load(value)
+        if isinstance(value, dict) and self.tag not in value:
+            value = _tagged(value)
+        return super()._deserialize(value, attr, data, **kwargs)
+
+
+def _tagged(value: dict[str, Any]) -> dict[str, Any]:
+    """Return a move of a record of 0.1 with its type; these had `expire` instead of types."""
+    if "move" in value and "expire" in value:
+        raise ValidationError("Either a seat's move, or a countdown that ran out.")
+    if "move" in value:
+        return {**value, "type": "move"}
+    return {"type": "countdown_ran_out"} if value.get("expire") is True else value
 
 
 class AnalysisBodySchema(BodySchema):
@@ -98,12 +102,10 @@ class AnalysisBodySchema(BodySchema):
             "Options of this ruleset; a missing option has the default value of the ruleset."
         ),
     )
-    deal = fields.Nested(
-        DealSchema,
+    deal = Published(
+        DEALS,
         required=True,
-        metadata=described(
-            "The deal: everything that chance decides, in the form of a record of this ruleset."
-        ),
+        metadata=described("The deal, as a record of this ruleset has it."),
     )
     moves = listed(
         AnalysedMove(),

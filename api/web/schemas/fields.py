@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import re
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from enum import Enum
 from functools import lru_cache
 from typing import Any
@@ -16,7 +16,7 @@ from marshmallow import RAISE, Schema, ValidationError, fields, validate
 from api.concurrency.time_slices import pause
 from api.model.game import MAX_NAME_LENGTH
 from api.web.openapi.structs import choice_of
-from engine.published import NamedChoice
+from engine.published import NamedChoice, NamedUnion
 from engine.registry import read_move
 from engine.ruleset import Move
 
@@ -217,20 +217,17 @@ class List(fields.List[Any]):
         return items
 
 
-class Either(fields.Field[Any]):
-    """One of several schemas without a tag, published as a component."""
+class Published(fields.Field[Any]):
+    """A JSON object with the schema of an answer's union; it is checked where it is used."""
 
-    def __init__(
-        self,
-        name: str,
-        variants: Sequence[type[Schema]],
-        description: str,
-        **kwargs: Any,
-    ) -> None:
+    def __init__(self, union: NamedUnion, **kwargs: Any) -> None:
         super().__init__(**kwargs)
-        self.union_name = name
-        self.description = description
-        self.variants = tuple(schema() for schema in variants)
+        self.union = union
+
+    def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> Any:
+        if not isinstance(value, dict):
+            raise ValidationError("Not an object.")
+        return value
 
 
 ID = "^[0-9a-f]{32}$"

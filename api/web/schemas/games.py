@@ -9,7 +9,7 @@ from marshmallow import Schema, ValidationError, fields, validate
 
 from api.games.queries import OwnGamesStatus
 from api.live import MAX_WAIT_SECONDS
-from api.model.game import GameStatus, Visibility
+from api.model.game import MAX_TURN_SECONDS, MIN_TURN_SECONDS, GameStatus, Visibility
 from api.web.schemas import unions
 from api.web.schemas.fields import (
     ID,
@@ -88,7 +88,7 @@ class NewGameBodySchema(BodySchema):
         ),
     )
     turn_seconds = Integer(
-        validate=validate.Range(min=5, max=604800),
+        validate=validate.Range(min=MIN_TURN_SECONDS, max=MAX_TURN_SECONDS),
         metadata=described(
             "How many seconds a turn may take before the house makes the move; absent means 86400 "
             "(one day)."
@@ -220,10 +220,3 @@ class TurnsQuerySchema(Schema):
         metadata=described("`cursor` of the previous answer; absent the first time."),
     )
     wait = wait()
-
-
-class DealSchema(Schema):
-    """Everything that chance decided in a game. Its members depend on the ruleset."""
-
-    class Meta:
-        unknown = "include"

@@ -137,6 +137,7 @@ def main() -> None:
     with ThreadPoolExecutor(seat_count) as pool:
         result, *others = pool.map(lambda client: live(client, game.id), clients)
     assert all(other == result for other in others)
+    assert switches.totals(result.breakdown) == result.scores
 
     over = good(get_game.sync(game.id, client=host))
     assert not switches.can_go_on(over.status)

@@ -17,6 +17,7 @@ from ludotheque_client.models import (
     Cause,
     Choose,
     ColorsKept,
+    ContrastBreakdown,
     ContrastPhase,
     ContrastTable,
     Count,
@@ -30,12 +31,16 @@ from ludotheque_client.models import (
     HandsLaidDown,
     Keep,
     LastRoundStarted,
+    MitListBreakdown,
     MitListPhase,
-    MitListPreview,
+    MitListPlayPreview,
     MitListTable,
+    MitListTakePreview,
+    NothingPreview,
     OptionType,
+    ParadeBreakdown,
     ParadePhase,
-    ParadePreview,
+    ParadePlayPreview,
     ParadeTable,
     PickCells,
     PictureShown,
@@ -50,8 +55,9 @@ from ludotheque_client.models import (
     SymbolChosen,
     SymbolsRevealed,
     Take,
+    TeaTimeBreakdown,
     TeaTimePhase,
-    TeaTimePreview,
+    TeaTimePickPreview,
     TeaTimeTable,
     TimeRanOut,
     TrickCompleted,
@@ -59,7 +65,14 @@ from ludotheque_client.models import (
 
 Move = Choose | Count | Discard | Keep | PickCells | Play | Take
 Table = ContrastTable | MitListTable | ParadeTable | TeaTimeTable
-Preview = MitListPreview | ParadePreview | TeaTimePreview
+Preview = (
+    MitListPlayPreview
+    | MitListTakePreview
+    | NothingPreview
+    | ParadePlayPreview
+    | TeaTimePickPreview
+)
+Breakdown = ContrastBreakdown | MitListBreakdown | ParadeBreakdown | TeaTimeBreakdown
 Event = (
     AliceLaid
     | CardDrawn
@@ -145,14 +158,37 @@ def is_finished(table: Table) -> bool:
 def foreseen(preview: Preview) -> int:
     """How many cards a move is known to concern before it is played."""
     match preview:
-        case ParadePreview():
+        case ParadePlayPreview():
             return len(preview.collected)
-        case TeaTimePreview():
+        case TeaTimePickPreview():
             return len(preview.cards)
-        case MitListPreview():
+        case MitListPlayPreview():
             return 0 if preview.high is None else 1
+        case MitListTakePreview():
+            return 0 if preview.rest_to is None else 1
+        case NothingPreview():
+            return 0
         case _:
             assert_never(preview)
+
+
+def totals(breakdown: Breakdown) -> list[int]:
+    """The scores by seat that a breakdown adds up to."""
+    match breakdown:
+        case ParadeBreakdown():
+            return [sum(line.points for line in seat.colors) for seat in breakdown.seats]
+        case TeaTimeBreakdown():
+            return [
+                sum(line.points for line in seat.characters) + seat.alice
+                for seat in breakdown.seats
+            ]
+        case ContrastBreakdown():
+            return breakdown.pictures or [breakdown.points or 0] * 2
+        case MitListBreakdown():
+            by_seat = zip(*breakdown.rounds, strict=True)
+            return [sum(line.points for line in lines) for lines in by_seat]
+        case _:
+            assert_never(breakdown)
 
 
 def concerned(event: Event) -> list[int | None]:

@@ -1,6 +1,15 @@
 // One switch over every union of the document, with no case left out. Each of them is a compile
 // error as soon as the document has a variant that is not here, or one is here that it lacks.
-import type { Cause, GameEvent, GameStatus, Move, OptionType, Preview, Table } from './schema';
+import type {
+  Breakdown,
+  Cause,
+  GameEvent,
+  GameStatus,
+  Move,
+  OptionType,
+  Preview,
+  Table,
+} from './schema';
 
 function never(value: never): never {
   throw new Error(`not in the document: ${JSON.stringify(value)}`);
@@ -94,16 +103,43 @@ export function isFinished(table: Table): boolean {
 
 /** How many cards a move is known to concern before it is played. */
 export function foreseen(preview: Preview): number {
-  switch (preview.ruleset) {
-    case 'parade':
+  switch (preview.type) {
+    case 'parade_play':
       return preview.collected.length;
-    case 'tea-time':
+    case 'tea_time_pick':
       return preview.cards.length;
-    case 'mit-list-und-tuecke':
+    case 'mit_list_und_tuecke_play':
       return preview.high === null ? 0 : 1;
+    case 'mit_list_und_tuecke_take':
+      return preview.rest_to === null ? 0 : 1;
+    case 'nothing':
+      return 0;
     default:
       return never(preview);
   }
+}
+
+/** The scores by seat that a breakdown adds up to. */
+export function totals(breakdown: Breakdown): number[] {
+  switch (breakdown.ruleset) {
+    case 'parade':
+      return breakdown.seats.map(({ colors }) => sum(colors));
+    case 'tea-time':
+      return breakdown.seats.map(({ characters, alice }) => sum(characters) + alice);
+    case 'contrast':
+      return breakdown.pictures ?? [breakdown.points ?? 0, breakdown.points ?? 0];
+    case 'mit-list-und-tuecke':
+      return breakdown.rounds.reduce<number[]>(
+        (before, round) => round.map(({ points }, seat) => (before[seat] ?? 0) + points),
+        [],
+      );
+    default:
+      return never(breakdown);
+  }
+}
+
+function sum(lines: { points: number }[]): number {
+  return lines.reduce((before, { points }) => before + points, 0);
 }
 
 /** An event's seats: whose it is, or none if it is everybody's. */

@@ -35,6 +35,7 @@ def reveal(table: dict[str, Any], event: dict[str, Any]) -> None:
     table["countdown"] = None
     for seat, pictures in enumerate(event["won"]):
         table["scores"][seat] += pictures
+    table["standing"] = list(table["scores"])
     table["pile_size"] = event["pile_size"]
     table["box_size"] = event["box_size"]
     if event["pile_size"] == 0:

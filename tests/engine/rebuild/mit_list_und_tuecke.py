@@ -23,6 +23,7 @@ def redraw(table: dict[str, Any], reader: int | None, event: dict[str, Any]) -> 
             keep(table, event["seat"], event["colors"])
         case "round_scored":
             table["round_scores"].append(event["scores"])
+            table["standing"] = [sum(scores) for scores in zip(*table["round_scores"], strict=True)]
             if event["round"] == table["rounds"]:
                 table["phase"] = "finished"
         case unknown:
@@ -50,7 +51,7 @@ def lay_out_round(table: dict[str, Any], event: dict[str, Any]) -> None:
         tricks_played=0,
         piles=[[] for _ in range(seats)],
         face_down=[{"any": False, "size": size} for _ in range(seats)],
-        kept=[None] * seats,
+        kept=[[] for _ in range(seats)],
     )
 
 
@@ -79,7 +80,7 @@ def take(table: dict[str, Any], seat: int | None, cards: list[str]) -> None:
 def receive(table: dict[str, Any], seat: int, card: str) -> None:
     """A card goes on top of the pile of its colour, or face down if that was dropped."""
     color, kept, piles = color_of(card), table["kept"][seat], table["piles"][seat]
-    if kept is not None and color not in kept:
+    if kept and color not in kept:
         turn_down(table, seat, 1)
         return
     pile = next((pile for pile in piles if pile["color"] == color), None)

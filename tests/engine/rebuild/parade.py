@@ -14,6 +14,7 @@ def redraw(table: dict[str, Any], reader: int | None, event: dict[str, Any]) -> 
             for card in event["cards"]:
                 table["parade"].remove(card)
             table["collections"][event["seat"]] += event["cards"]
+            table["standing"] = standing(table["collections"])
         case "card_drawn":
             table["pile_size"] = event["pile_size"]
             table["hand_sizes"][event["seat"]] += 1
@@ -56,6 +57,27 @@ def lay_down(table: dict[str, Any], reader: int | None, cards_by_seat: list[list
     for seat, cards in enumerate(cards_by_seat):
         table["collections"][seat] += cards
         table["hand_sizes"][seat] -= len(cards)
+    table["standing"] = standing(table["collections"])
     if reader is not None:
         table["hand"] = []
     table["phase"] = "finished"
+
+
+def standing(collections: list[list[str]]) -> list[int]:
+    """By seat: its points with these collections."""
+    return [
+        sum(points(collections, seat, color) for color in {color_of(card) for card in own})
+        for seat, own in enumerate(collections)
+    ]
+
+
+def points(collections: list[list[str]], seat: int, color: str) -> int:
+    """The points of a seat for a colour: its cards with a majority, else their values."""
+    cards = [[card for card in each if color_of(card) == color] for each in collections]
+    own, others = cards[seat], [len(each) for each in cards[:seat] + cards[seat + 1 :]]
+    needed = max(others) + (2 if len(collections) == 2 else 0)
+    return len(own) if len(own) >= needed else sum(int(card.rpartition("-")[2]) for card in own)
+
+
+def color_of(card: str) -> str:
+    return card.rpartition("-")[0]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from engine.tea_time import ALICE, CHARACTER_OF, in_columns
+from engine.tea_time import ALICE, CHARACTER_OF, CHARACTERS, in_columns
 
 
 def redraw(table: dict[str, Any], reader: int | None, event: dict[str, Any]) -> None:
@@ -17,18 +17,19 @@ def redraw(table: dict[str, Any], reader: int | None, event: dict[str, Any]) -> 
         case "alice_laid":
             put(table, event["cell"], ALICE)
             table["alice_holder"] = None
+            table["standing"] = standing(table)
         case unknown:
             raise ValueError(unknown)
 
 
 def lay_grid(
-    table: dict[str, Any], round_: int, grid: list[list[str | None]], pile_size: int
+    table: dict[str, Any], round_: int, grid: list[list[dict[str, Any]]], pile_size: int
 ) -> None:
     """A new round begins, with the first turn's one card."""
     table["round"] = round_
     table["turn_in_round"] = 1
     table["max_cards"] = 1
-    table["grid"] = [list(row) for row in grid]
+    table["grid"] = [[dict(cell) for cell in row] for row in grid]
     table["pile_size"] = pile_size
 
 
@@ -44,8 +45,9 @@ def pick(table: dict[str, Any], event: dict[str, Any]) -> None:
     table["collections"][seat] = list(in_columns(kept))
     if ALICE in event["cards"]:
         table["alice_holder"] = seat
+    table["standing"] = standing(table)
 
-    is_empty = not any(card for row in table["grid"] for card in row)
+    is_empty = not any(cell["card"] for row in table["grid"] for cell in row)
     if is_empty and table["round"] == table["rounds"]:
         table["phase"] = "finished"
         table["max_cards"] = 0
@@ -54,7 +56,22 @@ def pick(table: dict[str, Any], event: dict[str, Any]) -> None:
         table["max_cards"] = min(table["turn_in_round"], 3)
 
 
-def put(table: dict[str, Any], cell: str, card: str | None) -> None:
-    """A card, or nothing, lies in this cell."""
-    column, row = "abcde".index(cell[0]), int(cell[1]) - 1
-    table["grid"][row][column] = card
+def put(table: dict[str, Any], name: str, card: str | None) -> None:
+    """A card, or nothing, lies in the cell of this name."""
+    (cell,) = [cell for row in table["grid"] for cell in row if cell["cell"] == name]
+    cell["card"] = card
+
+
+def standing(table: dict[str, Any]) -> list[int]:
+    """By seat: its points for what it has collected, and for Alice."""
+    return [
+        sum(points_for(collection, character) for character in CHARACTERS)
+        + (4 if seat == table["alice_holder"] else 0)
+        for seat, collection in enumerate(table["collections"])
+    ]
+
+
+def points_for(collection: list[str], character: str) -> int:
+    """The points for the cards of one character."""
+    cards = sum(CHARACTER_OF[card] == character for card in collection)
+    return [5, 1, 3, 6, 10, 15][min(cards, 5)]

@@ -114,6 +114,7 @@ async function main(): Promise<void> {
   const [result, ...others] = await Promise.all(players.map((client) => live(client, game.id)));
   assert(result);
   for (const other of others) assert.deepEqual(other, result);
+  assert.deepEqual(switches.totals(result.breakdown), result.scores);
 
   const { data: over } = await getGame({ client: host, path: here, throwOnError: true });
   assert(!switches.canGoOn(over.status) && over.table && switches.isFinished(over.table));

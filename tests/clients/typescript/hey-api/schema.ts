@@ -1,5 +1,6 @@
 // The types by which the shared programs are written, as @hey-api/openapi-ts names them.
 export type {
+  Breakdown,
   Cause,
   Game,
   GameEvent,

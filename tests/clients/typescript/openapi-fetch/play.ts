@@ -110,6 +110,7 @@ async function main(): Promise<void> {
   const [result, ...others] = await Promise.all(players.map((api) => live(api, game.id)));
   assert(result);
   for (const other of others) assert.deepEqual(other, result);
+  assert.deepEqual(switches.totals(result.breakdown), result.scores);
 
   const over = body(await host.GET('/v1/games/{game_id}', { params: { path } }));
   assert(!switches.canGoOn(over.status) && over.table && switches.isFinished(over.table));

@@ -3,6 +3,7 @@ import type { components } from './client';
 
 type Schemas = components['schemas'];
 
+export type Breakdown = Schemas['Breakdown'];
 export type Cause = Schemas['Cause'];
 export type Game = Schemas['Game'];
 export type GameEvent = Schemas['GameEvent'];

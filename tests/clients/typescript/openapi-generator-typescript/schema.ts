@@ -1,5 +1,6 @@
 // The types by which the shared programs are written, as openapi-generator names them.
 export type {
+  Breakdown,
   Cause,
   Game,
   GameEvent,

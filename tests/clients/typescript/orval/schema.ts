@@ -1,5 +1,6 @@
 // The types by which the shared programs are written, as orval names them.
 export type {
+  Breakdown,
   Cause,
   Game,
   GameEvent,
