@@ -172,7 +172,7 @@ class Game(Struct, frozen=True, kw_only=True):
     have left the version as it was.
     """
 
-    format: int = FORMAT
+    format: Annotated[int, Meta(ge=1)] = FORMAT
     id: str
     ruleset: str
     seat_count: int
