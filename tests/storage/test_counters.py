@@ -48,12 +48,15 @@ def test_windows_that_are_over_are_forgotten_when_their_number_has_doubled(
     for number in range(MIN_KEYS + 500):
         counters.add(f"open {number}", 60)
     assert len(counters) == MIN_KEYS + 502
-    # The next check comes at twice the number that was left by the last one.
-    for number in range(2 * MIN_KEYS - len(counters)):
+    for number in range(100):
         counters.add(f"short {number}", 1)
     clock.advance(1)
+    # The next check, which costs time, comes at twice the number that was left by the last one.
+    for number in range(2 * MIN_KEYS - len(counters)):
+        counters.add(f"more {number}", 60)
+    assert len(counters) == 2 * MIN_KEYS
     counters.add("one more again", 60)
-    assert len(counters) == MIN_KEYS + 503
+    assert len(counters) == 2 * MIN_KEYS - 99
 
 
 def test_of_too_many_windows_that_are_open_the_oldest_are_forgotten(
