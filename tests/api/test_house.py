@@ -243,7 +243,7 @@ def test_a_table_of_four_whose_player_vanishes_waits_for_two_turns_in_all(
     assert (game["status"], waited) == ("finished", 2)
 
 
-def test_why_the_house_has_a_seat_is_told(ada: Client, bob: Client) -> None:
+def test_the_event_of_a_seat_that_the_house_gets_tells_its_cause(ada: Client, bob: Client) -> None:
     game_id = ada.create(3)["id"]
     bob.join(game_id)
     ada.post(f"/v1/games/{game_id}/start")

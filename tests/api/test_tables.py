@@ -141,7 +141,7 @@ def test_an_open_table_that_its_last_player_leaves_is_cancelled(
     ada.refused("game_over", "POST", f"{path}/seats", {})
 
 
-def test_a_host_without_a_seat_stays_host_whoever_leaves(ada: Client, bob: Client) -> None:
+def test_a_host_without_a_seat_stays_host_when_players_leave(ada: Client, bob: Client) -> None:
     game = ada.create(2, take_seat=False)
     path = f"/v1/games/{game['id']}"
     assert ada.delete(f"{path}/seats/me") == game
