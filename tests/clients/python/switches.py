@@ -164,9 +164,7 @@ def foreseen(preview: Preview) -> int:
             return len(preview.cards)
         case MitListPlayPreview():
             return 0 if preview.high is None else 1
-        case MitListTakePreview():
-            return 0 if preview.rest_to is None else 1
-        case NothingPreview():
+        case MitListTakePreview() | NothingPreview():
             return 0
         case _:
             assert_never(preview)

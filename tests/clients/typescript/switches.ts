@@ -111,7 +111,6 @@ export function foreseen(preview: Preview): number {
     case 'mit_list_und_tuecke_play':
       return preview.high === null ? 0 : 1;
     case 'mit_list_und_tuecke_take':
-      return preview.rest_to === null ? 0 : 1;
     case 'nothing':
       return 0;
     default:
