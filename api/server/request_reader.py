@@ -82,8 +82,13 @@ class RequestReader:
     def _next_piece(self, size: int) -> bytes:
         if self._pause:
             gevent.sleep(self._pause)
-        self._pause = min(2 * self._pause or FIRST_PAUSE_SECONDS, MAX_PAUSE_SECONDS)
-        return self._client.recv(size)
+        piece = self._client.recv(size)
+        if len(piece) == size:
+            # The client does not send small pieces: more has arrived than was asked for.
+            self._pause = FIRST_PAUSE_SECONDS
+        else:
+            self._pause = min(2 * self._pause or FIRST_PAUSE_SECONDS, MAX_PAUSE_SECONDS)
+        return piece
 
     def _ends_with(self, piece: bytes) -> bool:
         """Count a piece of a head. Return whether the head ends in it."""

@@ -29,6 +29,7 @@ from gunicorn.workers.ggevent import GeventWorker
 from api.observability import lifecycle
 from api.observability.addresses import Proxies
 from api.server import malformed_requests, unread_bodies
+from api.server.chunked_body import bound_chunks
 from api.server.closing import linger, send_and_close, stop_reading
 from api.server.connection_limits import ConnectionLimits
 from api.server.malformed_requests import FAILED
@@ -226,6 +227,7 @@ class Worker(GeventWorker):  # type: ignore[misc]
     def handle_request(self, listener_name: Any, req: Any, sock: socket.socket, addr: Any) -> None:
         """Answer one request; a client that does not read its answer loses the connection."""
         sock.settimeout(SEND_SECONDS)
+        bound_chunks(req)
         if not unread_bodies.is_discardable(req):
             # The connection ends if the application does not read the body: announce it.
             req.force_close()

@@ -37,7 +37,6 @@ CODE_OF_STATUS = {
     400: "bad_request",
     404: "not_found",
     405: "method_not_allowed",
-    411: "length_required",
     413: "body_too_large",
     415: "unsupported_media_type",
     500: "internal_error",

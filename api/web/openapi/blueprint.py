@@ -25,7 +25,6 @@ STORE = ("store_unavailable", "newer_format", "not_replicated")
 WITH_BODY = (
     "invalid_json",
     "body_too_slow",
-    "length_required",
     "body_too_large",
     "unsupported_media_type",
     "invalid_request",

@@ -148,7 +148,6 @@ EVERYWHERE_ALIKE = frozenset(
         "internal_error",
         "invalid_json",
         "invalid_token",
-        "length_required",
         "missing_token",
         "newer_format",
         "not_replicated",
