@@ -51,8 +51,9 @@ def players_and_tokens(stranger: Caller) -> None:
     stranger.refused("unsupported_media_type", "POST", "/v1/players", data="name=Ada")
     json_type = {"Content-Type": "application/json"}
     stranger.refused("invalid_json", "POST", "/v1/players", data='{"name": ', headers=json_type)
-    much = {"name": "A" * 64 * KIB, "kind": "human"}
-    stranger.refused("body_too_large", "POST", "/v1/players", much)
+    # Of another operation, as a new player's body has a smaller bound than all others.
+    much = {"ruleset": "A" * 64 * KIB, "seat_count": 2}
+    ada.refused("body_too_large", "POST", "/v1/games", much)
     head = "POST /v1/players HTTP/1.1\r\nContent-Type: application/json\r\n"
     stranger.refused_raw("body_too_slow", head + "Content-Length: 40", b'{"name": ')
     ada.send("GET", "/v1/me", show=("me", "The player whose token this is."))
