@@ -15,6 +15,7 @@ from api.observability.logger import log
 from api.web.middleware import RequestMiddleware
 from api.web.openapi.document import Api, as_yaml, make_api, make_document
 from api.web.problem_responses import register_error_handlers
+from api.web.queries import refuse_unknown_parameters
 from api.web.rate_limits import RateLimits
 from api.web.request import Request
 from api.web.views import BLUEPRINTS, pages
@@ -50,6 +51,7 @@ def create_app(settings: Settings | None = None) -> Flask:
     register_error_handlers(app)
     rate_limits = RateLimits(services.limiter, services.players)
     app.before_request(rate_limits.count_request)
+    app.before_request(refuse_unknown_parameters)
     app.after_request(rate_limits.add_headers)
     app.register_blueprint(pages.blueprint)
     document = make_document(publish(app))

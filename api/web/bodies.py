@@ -45,8 +45,8 @@ class Parser(FlaskParser):
         return read_json(body)
 
     def load_querystring(self, req: Request, schema: Schema) -> Any:
-        """Return the query's parameters; of a repeated one, the first."""
-        return {name: req.args[name] for name in req.args if name in schema.fields}
+        """Return the query's parameters; of a repeated one, the first. None is unknown any more."""
+        return req.args.to_dict()
 
 
 class _TooSlow(Problem):

@@ -116,17 +116,15 @@ def is_known(found: LoadedGame, what: str) -> bool:
 def _has(tag: str) -> bool:
     """Tell whether the caller's If-None-Match matches this tag."""
     said = current_request().environ.get("HTTP_IF_NONE_MATCH")
-    return said is not None and _names(said, tag, is_weak=True)
+    return said is not None and _names(said, tag)
 
 
-def _names(tags: str, tag: str, *, is_weak: bool = False) -> bool:
+def _names(tags: str, tag: str) -> bool:
     """Tell whether a list of tags, or a star, matches a tag. Our tags contain no comma.
 
-    With `is_weak`, a weak tag matches the strong one too.
+    A weak tag matches too, also in If-Match: proxies that compress an answer weaken its tag.
     """
-    listed = (each.strip() for each in tags.split(","))
-    if is_weak:
-        listed = (each.removeprefix("W/") for each in listed)
+    listed = (each.strip().removeprefix("W/") for each in tags.split(","))
     return tags.strip() == "*" or tag in listed
 
 

@@ -82,7 +82,7 @@ def test_the_records_of_ended_games_are_conditional_too(ada: Client, bob: Client
         ("GET", "/v1/me", 401),
         ("GET", "/nowhere", 404),
         ("PUT", "/v1/games", 405),
-        ("POST", "/v1/players", 415),
+        ("POST", "/v1/players", 400),
         ("GET", "/v1/games?limit=0", 422),
     ],
 )

@@ -132,13 +132,23 @@ class LobbyQuerySchema(PageQuerySchema):
     ruleset = Text(metadata=described("Only games of this ruleset."))
 
 
-def wait() -> QueryInteger:
+def wait() -> WaitSeconds:
     """Return a field for the seconds that a request may wait for news."""
-    return QueryInteger(
+    return WaitSeconds(
         load_default=0,
-        validate=validate.Range(min=0, max=MAX_WAIT_SECONDS),
-        metadata=described("How many seconds to wait for news."),
+        validate=validate.Range(min=0),
+        metadata=described(
+            f"How many seconds to wait for news; more than {MAX_WAIT_SECONDS} count as "
+            f"{MAX_WAIT_SECONDS}."
+        ),
     )
+
+
+class WaitSeconds(QueryInteger):
+    """The seconds that a request waits, as in the header Prefer: the service may wait less."""
+
+    def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> int:
+        return min(super()._deserialize(value, attr, data, **kwargs), MAX_WAIT_SECONDS)
 
 
 class EventsQuerySchema(Schema):

@@ -42,7 +42,7 @@ def rotate_token() -> Response:
 
 
 @blueprint.get("/games")
-@blueprint.operation("listMyGames", "invalid_request")
+@blueprint.operation("listMyGames")
 @blueprint.arguments(PageQuerySchema, location="query")
 @blueprint.response(200, GamePage)
 def list_my_games(query: dict[str, Any]) -> Response:
@@ -58,7 +58,7 @@ def list_my_games(query: dict[str, Any]) -> Response:
 
 
 @blueprint.get("/turns")
-@blueprint.operation("listTurns", "invalid_request", limits=(POLLS,))
+@blueprint.operation("listTurns", limits=(POLLS,))
 @blueprint.arguments(TurnsQuerySchema, location="query")
 @blueprint.response(200, TurnsAnswer, headers=MAY_BE_CROWDED)
 def list_turns(query: dict[str, Any]) -> Response:
