@@ -4,7 +4,8 @@ Without it, 10,500 slow requests from one address kept the clients of other addr
 seconds; with it, these were answered in 0.1 to 0.4 seconds.
 
 Beyond the limit, a new connection takes the place of the address's connection that has waited
-longest for a request; if none waits, the new connection is closed.
+longest for a request; if none waits, the new connection is closed. When the worker has almost as
+many connections as it can hold, a new one takes the place of the longest idle of all addresses.
 """
 
 from __future__ import annotations
@@ -41,9 +42,12 @@ class AddressConnections:
 class ConnectionLimits:
     """The connections of every address except trusted proxies, which connect for many clients."""
 
-    def __init__(self, per_address: int, proxies: Proxies) -> None:
+    def __init__(self, per_address: int, in_total: int, proxies: Proxies) -> None:
         self._per_address = per_address
+        self._in_total = in_total
         self._proxies = proxies
+        self._open = 0
+        self._idle: dict[gevent.Greenlet, RequestReader] = {}
         self._by_address: dict[str, AddressConnections] = {}
         self._by_greenlet: dict[gevent.Greenlet, AddressConnections] = {}
         self._warning = OnceAMinute()
@@ -55,13 +59,25 @@ class ConnectionLimits:
         Yields whether the connection may be served. `peer` is the client's IP address, or "" for
         a client on a Unix socket.
         """
-        if self._proxies.trust(peer):
-            yield True
-            return
+        if self._open >= self._in_total:
+            self._close_longest_idle(self._idle)
+        self._open += 1
+        try:
+            if self._proxies.trust(peer):
+                yield True
+            else:
+                with self._admit(peer) as is_admitted:
+                    yield is_admitted
+        finally:
+            self._open -= 1
+
+    @contextlib.contextmanager
+    def _admit(self, peer: str) -> Iterator[bool]:
+        """Count the connection for its address while the block runs."""
         greenlet = gevent.getcurrent()
         address = addresses.group(peer)
         own = self._by_address.setdefault(address, AddressConnections())
-        if len(own.greenlets) >= self._per_address and not _close_longest_idle(own):
+        if len(own.greenlets) >= self._per_address and not self._close_longest_idle(own.idle):
             if self._warning.is_due(address):
                 log.warning(
                     "%s has %d connections to this worker, the most that one address may have: "
@@ -90,18 +106,19 @@ class ConnectionLimits:
         if own is None:
             yield
             return
-        own.idle[greenlet] = reader
+        own.idle[greenlet] = self._idle[greenlet] = reader
         try:
             yield
         finally:
             own.idle.pop(greenlet, None)
+            self._idle.pop(greenlet, None)
 
-
-def _close_longest_idle(own: AddressConnections) -> bool:
-    """Close one idle connection of an address. Return whether there was one."""
-    for greenlet, reader in list(islice(own.idle.items(), MAX_CANDIDATES)):
-        if close_if_silent(reader):
-            del own.idle[greenlet]
-            own.greenlets.discard(greenlet)
-            return True
-    return False
+    def _close_longest_idle(self, idle: dict[gevent.Greenlet, RequestReader]) -> bool:
+        """Close one of these idle connections. Return whether there was one."""
+        for greenlet, reader in list(islice(idle.items(), MAX_CANDIDATES)):
+            if close_if_silent(reader):
+                own = self._by_greenlet[greenlet]
+                own.greenlets.discard(greenlet)
+                del own.idle[greenlet], self._idle[greenlet]
+                return True
+        return False

@@ -40,6 +40,7 @@ SEND_SECONDS = 30.0
 # The system's buffer for a client that does not read (the system doubles the number). Without a
 # limit it would grow to megabytes.
 SEND_BUFFER_BYTES = 256 * 1024
+HANDSHAKE_SECONDS = 5.0
 HEARTBEAT_SECONDS = 0.25
 DRAIN_POLL_SECONDS = 0.02
 
@@ -57,7 +58,7 @@ class Worker(GeventWorker):  # type: ignore[misc]
         self.early_signals: queue.SimpleQueue[int] | None = None
         self.stop_delay = 0.0
         self.grace = float(self.cfg.graceful_timeout)
-        self.limits = ConnectionLimits(self.worker_connections, Proxies())
+        self.limits = ConnectionLimits(self.worker_connections, self.worker_connections, Proxies())
         # Set in its hook post_worker_init: callbacks for the metrics. The argument is the status.
         self.count_malformed: Callable[[int], None] = lambda status: None
         self.count_refused_connection: Callable[[], None] = lambda: None
@@ -197,7 +198,7 @@ class Worker(GeventWorker):  # type: ignore[misc]
             return client
         secured = self._tls.wrap_socket(client, server_side=True, do_handshake_on_connect=False)
         try:
-            with gevent.Timeout(self.cfg.keepalive):
+            with gevent.Timeout(HANDSHAKE_SECONDS):
                 secured.do_handshake()
         except BaseException:
             secured.close()
@@ -206,7 +207,7 @@ class Worker(GeventWorker):  # type: ignore[misc]
 
     @contextlib.contextmanager
     def timeout_ctx(self) -> Iterator[None]:
-        """Wait for a connection's next request, at most as long as gunicorn's keepalive."""
+        """Read the head of a connection's next request, which may be idle for `cfg.keepalive`."""
         reader = self._readers[gevent.getcurrent()]
         if not self.alive:
             stop_reading(reader)
@@ -215,9 +216,8 @@ class Worker(GeventWorker):  # type: ignore[misc]
             with self.limits.idle(reader):
                 # Yield: without this, one fast client would keep the worker from all others.
                 gevent.sleep(0)
-                with gevent.Timeout(self.cfg.keepalive, False):
-                    reader.begin_head()
-                    yield
+                reader.begin_head(self.cfg.keepalive)
+                yield
         finally:
             reader.end_head()
             self._idle.discard(reader)

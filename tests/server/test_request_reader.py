@@ -34,7 +34,7 @@ def in_pieces(data: bytes, size: int) -> list[bytes]:
 
 def reader_of(*pieces: bytes) -> RequestReader:
     reader = RequestReader(Pieces(*pieces))
-    reader.begin_head()
+    reader.begin_head(30)
     return reader
 
 
@@ -98,7 +98,7 @@ def test_a_client_that_stops_in_the_middle_of_a_head_is_seen_to_stop() -> None:
 def test_a_head_is_refused_as_soon_as_it_is_too_large(size: int) -> None:
     source = Pieces(*in_pieces(b"a" * 10 * MAX_HEAD_BYTES, size))
     reader = RequestReader(source)
-    reader.begin_head()
+    reader.begin_head(30)
     with pytest.raises(LimitRequestHeaders):
         read_all(reader)
     assert sum(map(len, source.left)) >= 9 * MAX_HEAD_BYTES - size
