@@ -15,6 +15,7 @@ from api.games.representations import game_answer
 from api.games.transactions import LoadedGame
 from api.live import MAX_WAIT_SECONDS
 from api.storage.client import Command
+from api.web.compression import Content, accepts_gzip
 from api.web.problem_responses import RETRY_AFTER_SECONDS
 from api.web.request import current_request
 from api.web.wiring import Services
@@ -78,6 +79,19 @@ def answer(body: Any, status: int = 200, headers: dict[str, str] | None = None) 
     return CompleteResponse(_encode(body), status=status, headers=headers)
 
 
+def prepared(
+    content: Content, content_type: str = "application/json", headers: dict[str, str] | None = None
+) -> Response:
+    """Return a response with content that was compressed ahead of time.
+
+    `headers` must name Accept-Encoding in Vary.
+    """
+    if not accepts_gzip():
+        return CompleteResponse(content.plain, headers=headers, content_type=content_type)
+    headers = {**(headers or {}), "Content-Encoding": "gzip"}
+    return CompleteResponse(content.gzipped, headers=headers, content_type=content_type)
+
+
 def game(found: LoadedGame, status: int = 200, headers: dict[str, str] | None = None) -> Response:
     """Return a response with the game as the caller sees it."""
     return answer(shown(found), status, headers)
@@ -89,23 +103,29 @@ def unless_known(found: LoadedGame, what: str, body: Callable[[], Struct | Raw])
     `what` distinguishes the answers about one game in their entity tags.
     """
     tag = f'"{what}-{found.tag}"'
-    headers = {"ETag": tag, "Cache-Control": "private, no-cache", "Vary": "Authorization"}
+    headers = {
+        "ETag": f"W/{tag}",
+        "Cache-Control": "private, no-cache",
+        "Vary": "Authorization, Accept-Encoding",
+    }
     if _has(tag):
         return EmptyResponse(status=304, headers=headers)
     return answer(body(), headers=headers)
 
 
-def unless_had(response: Response) -> Response:
-    """Return a response with an entity tag, or 304 if the caller has it already.
+def unless_had(content: Content, content_type: str, cache_control: str) -> Response:
+    """Return content with its entity tag, or 304 if the caller has it already.
 
     Response.make_conditional would also apply If-Match, and answer 412 without a problem.
     """
-    tag, _ = response.get_etag()
-    if tag is None or not _has(f'"{tag}"'):
-        return response
-    kept = ("ETag", "Cache-Control", "Vary")
-    headers = {name: response.headers[name] for name in kept if name in response.headers}
-    return EmptyResponse(status=304, headers=headers)
+    headers = {
+        "ETag": f'W/"{content.tag}"',
+        "Cache-Control": cache_control,
+        "Vary": "Accept-Encoding",
+    }
+    if _has(f'"{content.tag}"'):
+        return EmptyResponse(status=304, headers=headers)
+    return prepared(content, content_type, headers)
 
 
 def is_known(found: LoadedGame, what: str) -> bool:
@@ -122,7 +142,8 @@ def _has(tag: str) -> bool:
 def _names(tags: str, tag: str) -> bool:
     """Tell whether a list of tags, or a star, matches a tag. Our tags contain no comma.
 
-    A weak tag matches too, also in If-Match: proxies that compress an answer weaken its tag.
+    All comparisons are weak, also those of If-Match: our tags are, and proxies that compress an
+    answer weaken its tag.
     """
     listed = (each.strip().removeprefix("W/") for each in tags.split(","))
     return tags.strip() == "*" or tag in listed

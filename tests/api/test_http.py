@@ -24,7 +24,7 @@ def test_a_reader_is_told_only_of_changes(ada: Client, bob: Client, path: str) -
     path = path.format(id=game["id"])
     first = ada.request("GET", path)
     tag = first.headers["ETag"]
-    for known in (tag, f"W/{tag}", f'"other", {tag}', "*"):
+    for known in (tag, tag.removeprefix("W/"), f'"other", {tag}', "*"):
         again = ada.request("GET", path, headers={"If-None-Match": known})
         assert again.status_code == 304
         assert again.content == b""

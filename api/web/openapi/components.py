@@ -52,8 +52,12 @@ HEADERS = {
         "`no-cache`: a cache may store the answer and must revalidate it before each use."
     ),
     "Lifetime": header("`max-age`: how many seconds any cache may store the answer."),
-    "VaryByToken": header("`Authorization`: the answer depends on the token."),
-    "VaryByLanguage": header("`Accept-Language`: the answer depends on it."),
+    "VaryByToken": header(
+        "`Authorization`, as the answer depends on the token, and `Accept-Encoding`."
+    ),
+    "VaryByLanguage": header(
+        "`Accept-Language` and `Accept-Encoding`: the answer depends on them."
+    ),
     "Language": header("The language of the rules text: `en` or `fr`."),
     "Location": header("The path of the game.", format="uri-reference"),
     "RetryAfter": header("Seconds to wait before trying again.", **SECONDS),
