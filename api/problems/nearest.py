@@ -20,13 +20,14 @@ def unknown_names(kind: str, names: Collection[str], known: Collection[str]) -> 
     """
     allowed = f"only: {', '.join(sorted(known))}" if known else "and no other. Remove it"
     return {
-        name: f"There is no {kind} {_quoted(name)} here, {allowed}."
+        name: f"There is no {kind} {quoted(name)} here, {allowed}."
         + (_suggestion(name, known) if index < MAX_COMPARED else "")
         for index, name in enumerate(names)
     }
 
 
-def _quoted(name: str) -> str:
+def quoted(name: str) -> str:
+    """Return a name of the client in quotes, shortened."""
     return repr(name if len(name) <= MAX_LENGTH else f"{name[:MAX_LENGTH]}…")
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from marshmallow import EXCLUDE, Schema, ValidationError, fields, validate
+from marshmallow import EXCLUDE, ValidationError, fields, validate
 
 from api.concurrency.time_slices import long_work
 from api.web.schemas import unions
@@ -14,19 +14,20 @@ from api.web.schemas.fields import (
     Boolean,
     Either,
     Integer,
+    RequestSchema,
     Text,
     described,
     listed,
 )
 from api.web.schemas.games import DealSchema
-from api.web.schemas.unions import OptionsSchema
+from api.web.schemas.unions import ChosenOptionsSchema
 from engine.published import MAX_SEATS, MIN_SEATS
 
 MAX_MOVES = 2000
 """More moves than a game can have."""
 
 
-class SeatMoveSchema(Schema):
+class SeatMoveSchema(RequestSchema):
     """A seat's move."""
 
     class Meta:
@@ -36,7 +37,7 @@ class SeatMoveSchema(Schema):
     move = unions.move("The move.", required=True)
 
 
-class CountdownEndSchema(Schema):
+class CountdownEndSchema(RequestSchema):
     """The end of a countdown."""
 
     class Meta:
@@ -93,7 +94,7 @@ class AnalysisBodySchema(BodySchema):
         metadata=described("Within the ruleset's `seat_counts`."),
     )
     options = fields.Nested(
-        OptionsSchema,
+        ChosenOptionsSchema,
         metadata=described(
             "Options of this ruleset; a missing option has the default value of the ruleset."
         ),

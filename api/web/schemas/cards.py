@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from marshmallow import Schema, fields, validate
+from marshmallow import fields, validate
 
-from api.web.schemas.fields import Constant, Integer, Pattern, described, listed
+from api.web.schemas.fields import Constant, Integer, Pattern, RequestSchema, described, listed
 from engine.published import MAX_SEATS
 
 CARD_PATTERN = r"^[a-z]{1,16}-[0-9]{1,2}$"
@@ -37,7 +37,7 @@ def some(inner: fields.Field[Any], description: str) -> fields.List[Any]:
     return listed(inner, description, validate=validate.Length(max=MAX_NAMED))
 
 
-class PlaySchema(Schema):
+class PlaySchema(RequestSchema):
     """Play a hand card."""
 
     type = Constant("play")

@@ -2,9 +2,18 @@
 
 from __future__ import annotations
 
-from marshmallow import Schema, validate
+from marshmallow import validate
 
-from api.web.schemas.fields import Boolean, Choice, Constant, Integer, List, Text, described
+from api.web.schemas.fields import (
+    Boolean,
+    Choice,
+    Constant,
+    Integer,
+    List,
+    RequestSchema,
+    Text,
+    described,
+)
 from engine.contrast import (
     MAX_COUNTDOWN_SECONDS,
     MAX_PICTURE_LENGTH,
@@ -18,7 +27,7 @@ FEWEST_PICTURES = min(TAKEN_OUT.values()) + MIN_PILE_SIZE
 """The least number for six seats; fewer seats need more pictures."""
 
 
-class ChooseSchema(Schema):
+class ChooseSchema(RequestSchema):
     """Lay a symbol card of Contrast face down, this symbol towards the picture."""
 
     type = Constant("choose")
@@ -29,7 +38,7 @@ class ChooseSchema(Schema):
     )
 
 
-class CountSchema(Schema):
+class CountSchema(RequestSchema):
     """Start Contrast's countdown on the one seat that has not laid a card."""
 
     type = Constant("count")

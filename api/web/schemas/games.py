@@ -23,7 +23,7 @@ from api.web.schemas.fields import (
     Text,
     described,
 )
-from api.web.schemas.unions import OptionsSchema
+from api.web.schemas.unions import ChosenOptionsSchema
 from engine.published import MAX_SEATS, MIN_SEATS
 
 MAX_TURNS_CURSOR = 3000
@@ -43,7 +43,7 @@ class NewGameBodySchema(BodySchema):
         metadata=described("Within the ruleset's `seat_counts`."),
     )
     options = fields.Nested(
-        OptionsSchema,
+        ChosenOptionsSchema,
         metadata=described(
             "Options of this ruleset; a missing option has the default value of the ruleset."
         ),

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from marshmallow import Schema, fields
+from marshmallow import fields
 
 from api.web.schemas.cards import some
-from api.web.schemas.fields import Choice, Constant, Pattern, described
+from api.web.schemas.fields import Choice, Constant, Pattern, RequestSchema, described
 from engine.published import NamedChoice
 from engine.tea_time import Layout
 
@@ -16,7 +16,7 @@ LAYOUT = NamedChoice(
 )
 
 
-class PickCellsSchema(Schema):
+class PickCellsSchema(RequestSchema):
     """Take one to three cards of Tea Time's grid that lie side by side, in any order."""
 
     type = Constant("pick")
