@@ -185,6 +185,9 @@ def samples(schema: dict[str, Any]) -> list[Any]:
         return [schema["const"]]
     if "enum" in schema:
         return schema["enum"][:1]
+    if "anyOf" in schema:
+        # What may be null.
+        return samples(schema["anyOf"][0])
     if "oneOf" in schema:
         return [each for variant in schema["oneOf"] for each in samples(variant)]
     if schema.get("examples"):
