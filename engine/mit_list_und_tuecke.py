@@ -664,7 +664,7 @@ def apply_play(state: State, seat: Seat, move: AnyMove) -> Outcome[State]:
 def check_play(hand: tuple[Card, ...], trick: Trick, card: Card) -> None:
     """Raise `IllegalMove` unless this card of the hand may be played to the trick."""
     if card not in hand:
-        raise card_not_in_hand(card)
+        raise card_not_in_hand(card, CARDS)
     if card not in playable(hand, trick):
         raise IllegalMove(
             "fourth_color", f"{card} is of a fourth colour. Play one of the trick's three colours."
@@ -743,9 +743,8 @@ def check_take(trick: Trick, cards: tuple[Card, ...]) -> None:
     in_trick = [played.card for played in trick]
     for card in cards:
         if card not in in_trick:
-            raise IllegalMove(
-                "card_not_in_trick", f"{card} is not in the trick. Take cards of the trick."
-            )
+            wrong = f"{card} is not in the trick" if card in CARDS else f"There is no card {card}"
+            raise IllegalMove("card_not_in_trick", f"{wrong}. Take cards of the trick.")
 
 
 def give(state: State, seat: Seat | None, cards: tuple[Card, ...]) -> State:

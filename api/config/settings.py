@@ -222,6 +222,12 @@ class Settings:
         "The most connections that one worker holds for one address, and at most half of its "
         "connections; further connections are closed. Trusted proxies have no such limit.",
     )
+    keep_alive_seconds: int = _setting(
+        75,
+        _integer(1, 3600),
+        "Seconds that a connection stays open without a request. A proxy in front must close its "
+        "idle connections earlier: nginx after 60 seconds by default.",
+    )
     rate_limits: tuple[Policy, ...] | None = _setting(
         None,
         LIMITS,

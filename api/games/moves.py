@@ -18,10 +18,22 @@ from api.games.representations import game_answer, item_answers, legal_moves
 from api.games.transactions import LoadedGame, Precondition, Transactions
 from api.model.game import OPEN, HistoryItem
 from api.observability.context import current
-from api.problems.problem import FieldError, Problem
+from api.problems.problem import FieldError, Problem, invalid
+from api.problems.quoting import quoted
 from api.storage.games import Change
 from engine.registry import RULESETS
-from engine.ruleset import COUNTDOWN_RUNNING, NOT_YOUR_TURN, IllegalMove, Move, Outcome, Seat
+from engine.ruleset import (
+    COUNTDOWN_RUNNING,
+    NOT_YOUR_TURN,
+    WRONG_MOVE_TYPE,
+    AnyRuleset,
+    IllegalMove,
+    Move,
+    Outcome,
+    Seat,
+    UnknownMove,
+    type_of_move,
+)
 
 
 class PlayedMove(NamedTuple):
@@ -65,6 +77,8 @@ class Moves:
         try:
             state, _ = _outcome_of(loaded, seat, turn, move)
         except Problem as problem:
+            if problem.code == "invalid_request":
+                raise
             return CheckAnswer(
                 legal=False, code=problem.code, rule=problem.rule, detail=problem.detail
             )
@@ -143,22 +157,37 @@ def _outcome_of(loaded: LoadedGame, seat: Seat, turn: int, move: Move) -> tuple[
     if game.has_ended:
         raise Problem("game_over")
     if turn != game.turn:
+        wrong = f"Turn {turn} is over" if turn < (game.turn or 0) else f"Turn {turn} has not begun"
         detail = (
-            f"The game is at turn {game.turn}, not {turn}. Read the game again and choose one of "
-            "its legal moves."
+            f"{wrong}: the game is at turn {game.turn}. Read the game again and choose one of its "
+            "legal moves."
         )
         raise Problem("stale_turn", detail)
     state = loaded.stored.position
+    ruleset = RULESETS[game.ruleset]
     try:
-        return state, RULESETS[game.ruleset].apply(state, seat, move)
+        return state, ruleset.apply(state, seat, move)
     except IllegalMove as illegal:
-        raise _refusal(illegal, has_answered=seat in game.answered) from None
+        if illegal.rule == NOT_YOUR_TURN:
+            code = "already_moved" if seat in game.answered else "not_your_turn"
+            raise Problem(code) from None
+        if illegal.rule == COUNTDOWN_RUNNING:
+            raise Problem("countdown_running") from None
+        detail = why_illegal(illegal, ruleset, state, seat, move)
+        if isinstance(move, UnknownMove):
+            raise invalid(detail, "move", "type") from None
+        at = FieldError(detail, pointer="#/move")
+        raise Problem("illegal_move", detail, rule=illegal.rule, errors=(at,)) from None
 
 
-def _refusal(illegal: IllegalMove, *, has_answered: bool) -> Problem:
-    if illegal.rule == NOT_YOUR_TURN:
-        return Problem("already_moved" if has_answered else "not_your_turn")
-    if illegal.rule == COUNTDOWN_RUNNING:
-        return Problem("countdown_running")
-    at = FieldError(illegal.detail, pointer="#/move")
-    return Problem("illegal_move", illegal.detail, rule=illegal.rule, errors=(at,))
+def why_illegal(
+    illegal: IllegalMove, ruleset: AnyRuleset, state: Any, seat: Seat, move: Move
+) -> str:
+    """Return why a move is illegal; of a wrong type of move, which types are possible now."""
+    if illegal.rule != WRONG_MOVE_TYPE:
+        return illegal.detail
+    possible = dict.fromkeys(map(type_of_move, ruleset.legal_moves(state, seat)))
+    return (
+        f"A move of type {quoted(type_of_move(move))} is not possible now in {ruleset.title}, "
+        f"only: {', '.join(possible)}. Choose one of your legal moves."
+    )

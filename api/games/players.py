@@ -29,6 +29,11 @@ from api.storage.errors import count_failure, unless_full
 from api.storage.players import TokenOffer
 from api.storage.store import Reading, Store
 
+WITHOUT_SCHEME = (
+    "The Authorization header has a token without its scheme. Send the word Bearer and a space "
+    "before the token."
+)
+
 _TOKEN = re.compile(r"([0-9a-f]{32})\.([A-Za-z0-9_-]{43})")
 
 
@@ -62,6 +67,8 @@ def read_credentials(header: str | None) -> Credentials | None:
     """
     if header is None:
         return None
+    if _TOKEN.fullmatch(header.strip()):
+        raise Problem("invalid_token", WITHOUT_SCHEME)
     scheme, _, token = header.partition(" ")
     match = _TOKEN.fullmatch(token.strip())
     if scheme.lower() != "bearer" or match is None:

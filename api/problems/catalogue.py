@@ -112,7 +112,7 @@ CATALOGUE: dict[str, ProblemType] = {
     "body_too_slow": ProblemType(
         408,
         "The body arrived too slowly",
-        "The complete body did not arrive within some seconds. Often Content-Length is larger than the body.",
+        "The complete body did not arrive within some seconds. Often Content-Length is larger than the body, or the last chunk is missing.",
         "Check that Content-Length counts bytes, not characters, and send the request again without pauses in its body. The request changed nothing.",
     ),
     "unsupported_format": ProblemType(
@@ -120,12 +120,6 @@ CATALOGUE: dict[str, ProblemType] = {
         "The game has a format of an earlier release",
         "An earlier release of the service stored this game in a format that this release cannot play. The data of the game is intact.",
         "This release cannot play the game: do not repeat the request. Create a new game. To continue or read the old game, ask the operator of the service to run the release that stored it.",
-    ),
-    "length_required": ProblemType(
-        411,
-        "The body needs a length",
-        "The body was sent in chunks, without a length.",
-        "Send Content-Length; chunked bodies are not accepted. Most client libraries send it when the body is given as a whole, not as a stream.",
     ),
     "precondition_failed": ProblemType(
         412,
@@ -136,8 +130,8 @@ CATALOGUE: dict[str, ProblemType] = {
     "body_too_large": ProblemType(
         413,
         "The body is too large",
-        "The body is larger than any valid request.",
-        "Send less: at most 4 KiB for a new player, 256 KiB for an analysis, 64 KiB otherwise.",
+        "The body is larger than any valid request, or has too many chunks.",
+        "Send less: at most 4 KiB for a new player, 256 KiB for an analysis, 64 KiB otherwise; in at most 10,000 chunks.",
     ),
     "uri_too_long": ProblemType(
         414,
@@ -297,7 +291,7 @@ CATALOGUE: dict[str, ProblemType] = {
         501,
         "The transfer coding is not supported",
         "The header Transfer-Encoding names a coding that the server cannot decode.",
-        "Send Content-Length and no transfer coding.",
+        "Send Content-Length, or Transfer-Encoding: chunked and no other coding.",
     ),
     "newer_format": ProblemType(
         503,

@@ -30,8 +30,9 @@ from gunicorn.workers.ggevent import GeventWorker
 from api.observability import lifecycle
 from api.observability.addresses import Proxies
 from api.server import malformed_requests, unread_bodies
+from api.server.chunked_body import bound_chunks
 from api.server.closing import linger, send_and_close, stop_reading
-from api.server.connection_limits import AddressConnections, ConnectionLimits
+from api.server.connection_limits import ConnectionLimits
 from api.server.malformed_requests import FAILED
 from api.server.request_reader import RequestReader
 
@@ -40,6 +41,7 @@ SEND_SECONDS = 30.0
 # The system's buffer for a client that does not read (the system doubles the number). Without a
 # limit it would grow to megabytes.
 SEND_BUFFER_BYTES = 256 * 1024
+HANDSHAKE_SECONDS = 5.0
 HEARTBEAT_SECONDS = 0.25
 
 
@@ -56,7 +58,7 @@ class Worker(GeventWorker):  # type: ignore[misc]
         self.early_signals: queue.SimpleQueue[int] | None = None
         self.stop_delay = 0.0
         self.grace = float(self.cfg.graceful_timeout)
-        self.limits = ConnectionLimits(self.worker_connections, Proxies())
+        self.limits = ConnectionLimits(self.worker_connections, self.worker_connections, Proxies())
         # Set in its hook post_worker_init: callbacks for the metrics. The argument is the status.
         self.count_malformed: Callable[[int], None] = lambda status: None
         self.count_refused_connection: Callable[[], None] = lambda: None
@@ -191,7 +193,7 @@ class Worker(GeventWorker):  # type: ignore[misc]
             return client
         secured = self._tls.wrap_socket(client, server_side=True, do_handshake_on_connect=False)
         try:
-            with gevent.Timeout(self.cfg.keepalive):
+            with gevent.Timeout(HANDSHAKE_SECONDS):
                 secured.do_handshake()
         except BaseException:
             secured.close()
@@ -200,26 +202,25 @@ class Worker(GeventWorker):  # type: ignore[misc]
 
     @contextlib.contextmanager
     def timeout_ctx(self) -> Iterator[None]:
-        """Wait for a connection's next request, at most as long as gunicorn's keepalive."""
+        """Read the head of a connection's next request, which may be idle for `cfg.keepalive`."""
         reader: RequestReader = self._current.reader
-        connections: AddressConnections = self._current.connections
         if not self.alive:
             stop_reading(reader)
-        with connections.idling(reader):
+        with self.limits.idling(self._current.connections, reader):
             # Yield: without this, one fast client would keep the worker from all others.
             gevent.sleep(0)
-            with gevent.Timeout(self.cfg.keepalive, False):
-                reader.begin_head()
-                try:
-                    yield
-                finally:
-                    reader.end_head()
+            reader.begin_head(self.cfg.keepalive)
+            try:
+                yield
+            finally:
+                reader.end_head()
 
     # --- Requests ---------------------------------------------------------------------------------
 
     def handle_request(self, listener_name: Any, req: Any, sock: socket.socket, addr: Any) -> None:
         """Answer one request; a client that does not read its answer loses the connection."""
         sock.settimeout(SEND_SECONDS)
+        bound_chunks(req)
         if not unread_bodies.is_discardable(req):
             # The connection ends if the application does not read the body: announce it.
             req.force_close()

@@ -15,6 +15,7 @@ from api.config.settings import Settings
 from api.observability import metrics
 from api.observability.addresses import Proxies
 from api.observability.logger import log
+from api.web.compression import Content, compress
 from api.web.middleware import RequestMiddleware
 from api.web.openapi.document import (
     LOCAL_SERVER,
@@ -25,10 +26,10 @@ from api.web.openapi.document import (
     make_document,
 )
 from api.web.problem_responses import register_error_handlers
+from api.web.queries import refuse_unknown_parameters
 from api.web.rate_limits import RateLimits
 from api.web.request import Request
 from api.web.views import BLUEPRINTS, pages
-from api.web.views.service import Document
 from api.web.wiring import make_services
 
 
@@ -76,12 +77,15 @@ def create_app(settings: Settings | None = None) -> Flask:
     register_error_handlers(app)
     rate_limits = RateLimits(services.limiter, services.players)
     app.before_request(rate_limits.count_request)
+    app.before_request(refuse_unknown_parameters)
+    # The last hook is called first.
+    app.after_request(compress)
     app.after_request(rate_limits.add_headers)
     app.register_blueprint(pages.blueprint)
     document = make_document(publish(app), THIS_SERVER)
     app.extensions["document"] = {
-        "json": Document.of(json.dumps(document, ensure_ascii=False)),
-        "yaml": Document.of(as_yaml(document)),
+        "json": Content.of(json.dumps(document, ensure_ascii=False).encode()),
+        "yaml": Content.of(as_yaml(document).encode()),
     }
     metrics.worker_started()
     return app

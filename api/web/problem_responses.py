@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from http import HTTPStatus
 from itertools import islice
 from typing import Any
@@ -40,7 +40,6 @@ CODE_OF_STATUS = {
     400: "bad_request",
     404: "not_found",
     405: "method_not_allowed",
-    411: "length_required",
     413: "body_too_large",
     415: "unsupported_media_type",
     500: "internal_error",
@@ -115,11 +114,7 @@ def problem_of(error: HTTPException) -> Problem:
     """Return the problem for an error that Flask, Werkzeug or the body parser raised."""
     messages = (getattr(error, "data", None) or {}).get("messages")
     if messages:
-        errors = tuple(islice(field_errors(messages), MAX_ERRORS))
-        told = [each.detail for each in errors[:MAX_TOLD]]
-        if len(errors) > MAX_TOLD:
-            told.append(f"`errors` has {len(errors) - MAX_TOLD} more.")
-        return Problem("invalid_request", " ".join(told), errors=errors)
+        return invalid_request(tuple(islice(field_errors(messages), MAX_ERRORS)))
     headers = {name: value for name, value in error.get_headers() if name == "Allow"}
     status = error.code or HTTPStatus.INTERNAL_SERVER_ERROR
     other = "bad_request" if status < HTTPStatus.INTERNAL_SERVER_ERROR else "internal_error"
@@ -127,6 +122,14 @@ def problem_of(error: HTTPException) -> Problem:
     if code == "method_not_allowed":
         return Problem(code, f"{request.method} is not allowed here.", headers=headers)
     return Problem(code, headers=headers)
+
+
+def invalid_request(errors: Sequence[FieldError]) -> Problem:
+    """Return the problem of a request with these errors, whose text tells the first of them."""
+    told = [each.detail for each in errors[:MAX_TOLD]]
+    if len(errors) > MAX_TOLD:
+        told.append(f"`errors` has {len(errors) - MAX_TOLD} more.")
+    return Problem("invalid_request", " ".join(told), errors=errors)
 
 
 def field_errors(messages: Mapping[str, Any]) -> Iterator[FieldError]:

@@ -33,7 +33,6 @@ MALFORMED_MOVES = frozenset(
         "bad_request",
         "invalid_json",
         "body_too_slow",
-        "length_required",
         "body_too_large",
         "headers_too_large",
         "unsupported_media_type",

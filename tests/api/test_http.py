@@ -25,7 +25,7 @@ def test_a_reader_is_told_only_of_changes(ada: Client, bob: Client, path: str) -
     path = path.format(id=game["id"])
     first = ada.request("GET", path)
     tag = first.headers["ETag"]
-    for known in (tag, f"W/{tag}", f'"other", {tag}', "*"):
+    for known in (tag, tag.removeprefix("W/"), f'"other", {tag}', "*"):
         again = ada.request("GET", path, headers={"If-None-Match": known})
         assert again.status_code == 304
         assert again.content == b""
@@ -83,7 +83,7 @@ def test_the_records_of_ended_games_are_conditional_too(ada: Client, bob: Client
         ("GET", "/v1/me", 401),
         ("GET", "/nowhere", 404),
         ("PUT", "/v1/games", 405),
-        ("POST", "/v1/players", 415),
+        ("POST", "/v1/players", 400),
         ("GET", "/v1/games?limit=0", 422),
     ],
 )

@@ -148,13 +148,26 @@ def test_a_change_can_be_made_to_depend_on_what_the_game_is(ada: Client, bob: Cl
     tag = mover.request("GET", path).headers["ETag"]
     own = mover.game(game["id"])
     body = {"turn": own["turn"], "move": own["legal_moves"][0]}
-    headers = {"If-Match": '"another"'}
+    headers = {"If-Match": '"another", W/"third"'}
     mover.refused("precondition_failed", "POST", f"{path}/moves", body, headers=headers)
     assert mover.game(game["id"]) == own
     played = mover.post(f"{path}/moves", body, headers={"If-Match": tag})
     # The same move again is a retry, though the game is another one by now.
     assert mover.post(f"{path}/moves", body, headers={"If-Match": tag}) == played
     mover.refused("precondition_failed", "DELETE", f"{path}/seats/me", headers={"If-Match": tag})
+
+
+def test_if_match_takes_a_tag_that_a_proxy_has_weakened(ada: Client, bob: Client) -> None:
+    path = f"/v1/games/{ada.create(3)['id']}"
+
+    def weak(player: Client) -> dict[str, str]:
+        tag = player.request("GET", path).headers["ETag"]
+        return {"If-Match": f'"another", W/{tag.removeprefix("W/")}'}
+
+    before = weak(ada)
+    bob.post(f"{path}/seats", {}, headers=weak(bob))
+    ada.refused("precondition_failed", "POST", f"{path}/start", headers=before)
+    ada.post(f"{path}/start", headers=weak(ada))
 
 
 @pytest.mark.parametrize("tag", ["*", None])

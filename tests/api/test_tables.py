@@ -264,7 +264,7 @@ def test_a_table_may_be_set_for_others_alone(new_players: NewPlayers) -> None:
         ({"seat_count": 1}, "#/seat_count"),
         ({"seat_count": 7}, "#/seat_count"),
         ({"seat_count": "2"}, "#/seat_count"),
-        ({"seat_count": 2.0}, "#/seat_count"),
+        ({"seat_count": 2.5}, "#/seat_count"),
         ({"seat_count": True}, "#/seat_count"),
         ({"options": {"grid": 1}}, "#/options/grid"),
         ({"options": []}, "#/options"),

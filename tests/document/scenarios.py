@@ -24,6 +24,7 @@ def the_service_itself(stranger: Caller) -> None:
     stranger.send("GET", "/", show=("home", "What a program is told."))
     stranger.send("GET", "/livez", show=("alive", "The process answers."))
     stranger.send("GET", "/readyz", show=("ready", "The store answers too."))
+    stranger.refused("invalid_request", "GET", "/readyz?verbose=true", summary="No parameters.")
     stranger.send("GET", "/problems", show=("problems", "All problems that there are."))
     stranger.send("GET", "/problems/stale_turn", show=("stale_turn", "What `stale_turn` means."))
     stranger.refused("problem_not_found", "GET", "/problems/bad_weather")
@@ -55,7 +56,6 @@ def players_and_tokens(stranger: Caller) -> None:
     much = {"ruleset": "A" * 64 * KIB, "seat_count": 2}
     ada.refused("body_too_large", "POST", "/v1/games", much)
     head = "POST /v1/players HTTP/1.1\r\nContent-Type: application/json\r\n"
-    stranger.refused_raw("length_required", head + "Transfer-Encoding: chunked", b"2\r\n{}\r\n")
     stranger.refused_raw("body_too_slow", head + "Content-Length: 40", b'{"name": ')
     ada.send("GET", "/v1/me", show=("me", "The player whose token this is."))
     stranger.refused("missing_token", "GET", "/v1/me")
@@ -197,7 +197,7 @@ def a_game_of_parade(stranger: Caller) -> None:
     mover.refused("illegal_move", "POST", f"{path}/moves", _body(1, not_mine))
     other.refused("not_your_turn", "POST", f"{path}/moves", _body(1, not_mine))
     mover.send("GET", "/v1/me/turns", show=("one", "One game waits for me."))
-    bob.refused("invalid_request", "GET", "/v1/me/turns?wait=60", summary="25 seconds at most.")
+    bob.refused("invalid_request", "GET", "/v1/me/turns?wiat=20", summary="A misspelt parameter.")
     cursor = other.send("GET", "/v1/me/turns")["cursor"]
     best = max(
         own["legal_moves"],

@@ -30,6 +30,7 @@ DEFAULTS = {
     "WAITERS_PER_PLAYER": 100,
     "WAITERS_PER_ADDRESS": 2000,
     "CONNECTIONS_PER_ADDRESS": 4000,
+    "KEEP_ALIVE_SECONDS": 75,
     "RATE_LIMITS": None,
     "TRUSTED_PROXIES": None,
     "LOG_LEVEL": "info",
@@ -71,6 +72,7 @@ GIVEN = [
     ("WAITERS_PER_PLAYER", "7", 7),
     ("WAITERS_PER_ADDRESS", "12", 12),
     ("CONNECTIONS_PER_ADDRESS", "10", 10),
+    ("KEEP_ALIVE_SECONDS", "120", 120),
     ("RATE_LIMITS", "Off", ()),
     (
         "RATE_LIMITS",
@@ -124,6 +126,7 @@ BAD = [
     ("WAITERS_PER_PLAYER", "-1"),
     ("WAITERS_PER_ADDRESS", "9001"),
     ("CONNECTIONS_PER_ADDRESS", "0"),
+    ("KEEP_ALIVE_SECONDS", "0"),
     ("RATE_LIMITS", "on"),
     ("RATE_LIMITS", "reads=5/hour, writes=5/hour"),
     ("RATE_LIMITS", "reads=5/fortnight"),

@@ -37,7 +37,8 @@ class Connection:
                 return
             with contextlib.ExitStack() as stack:
                 if not self._is_busy:
-                    stack.enter_context(connections.idling(RequestReader(self._accepted)))
+                    reader = RequestReader(self._accepted)
+                    stack.enter_context(self._limits.idling(connections, reader))
                 self._end.wait()
 
     @property
@@ -69,7 +70,7 @@ def connect() -> Iterator[type[Connection]]:
 
 
 def limits_of(per_address: int, *proxies: str) -> ConnectionLimits:
-    return ConnectionLimits(per_address, Proxies([ip_network(each) for each in proxies]))
+    return ConnectionLimits(per_address, 1000, Proxies([ip_network(each) for each in proxies]))
 
 
 def test_an_address_has_so_many_busy_connections_and_others_have_theirs(

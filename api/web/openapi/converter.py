@@ -84,6 +84,8 @@ class Converter(OpenAPIConverter):
         if name not in self.spec.components.schemas:
             self.spec.components.schema(name, schema)
         reference: dict[str, Any] = {"$ref": f"#/components/schemas/{name}"}
+        if field.allow_none:
+            reference = {"anyOf": [reference, {"type": "null"}]}
         description = field.metadata.get("description")
         return {**reference, "description": description} if description else reference
 

@@ -25,7 +25,7 @@ from api.web.schemas.fields import (
     described,
     listed,
 )
-from api.web.schemas.unions import OptionsSchema
+from api.web.schemas.unions import ChosenOptionsSchema
 from engine.published import MAX_SEATS, MIN_SEATS, PUBLISHED_AS
 
 MAX_MOVES = 2000
@@ -103,7 +103,7 @@ class AnalysisBodySchema(BodySchema):
         metadata=described("Within the ruleset's `seat_counts`."),
     )
     options = Nested(
-        OptionsSchema,
+        ChosenOptionsSchema,
         metadata=described(
             "Options of this ruleset; a missing option has the default value of the ruleset."
         ),

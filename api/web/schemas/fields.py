@@ -12,18 +12,19 @@ import unicodedata
 from collections.abc import Mapping
 from enum import Enum
 from functools import lru_cache
-from typing import Any
+from typing import Any, cast
 
 import msgspec
-from marshmallow import Schema, ValidationError, fields, validate
+from marshmallow import RAISE, Schema, ValidationError, fields, post_load, validate
 
 from api.concurrency.time_slices import pause
 from api.model.game import MAX_NAME_LENGTH
+from api.problems.nearest import unknown_names
 from api.problems.quoting import quoted
 from api.web.openapi.structs import choice_of
 from engine.published import NamedChoice
 from engine.registry import read_move
-from engine.ruleset import Move
+from engine.ruleset import Move, UnknownMove
 
 MAX_INTEGER = 2**53 - 1
 """The largest integer that every JSON reader represents exactly."""
@@ -42,19 +43,32 @@ def errors_of(kind: str) -> dict[str, Any]:
 
 
 class RequestSchema(Schema):
-    """An object in a request; unknown members are refused."""
+    """An object in a request. Null stands for an absent member; unknown members are refused."""
 
     def __init__(self, **how: Any) -> None:
         super().__init__(**how)
-        names = ", ".join(self.fields)
-        self.error_messages |= {
-            "type": "is not an object, but must be one.",
-            "unknown": f"is unknown; the members here are: {names}.",
-        }
+        self.error_messages |= {"type": "is not an object, but must be one."}
+
+    def on_bind_field(self, field_name: str, field_obj: fields.Field[Any]) -> None:
+        """Accept null for each member that may be absent: many serializers write it."""
+        field_obj.allow_none = field_obj.allow_none or not field_obj.required
+
+    @post_load
+    def _leave_out_nulls(self, members: dict[str, Any], **_: Any) -> dict[str, Any]:
+        return {name: value for name, value in members.items() if value is not None}
+
+    def handle_error(self, error: ValidationError, data: Any, **_: Any) -> None:
+        """Say of each unknown member which members there are, and which may be meant."""
+        if self.unknown == RAISE and isinstance(data, dict):
+            unknown = [name for name in data if name not in self.fields]
+            messages = unknown_names("member", unknown, self.fields)
+            cast("dict[str, Any]", error.messages).update(
+                {name: [message] for name, message in messages.items()}
+            )
 
 
 class BodySchema(RequestSchema):
-    """A request body; unknown members are refused."""
+    """A request body."""
 
     max_bytes = 64 * 1024
     """The largest size of the body in bytes."""
@@ -343,7 +357,14 @@ class MoveField(Union):
             text = msgspec.json.encode(value)
             if len(text) <= self.MAX_CACHED_LENGTH:
                 return self._known(text)
-        return read_move(super()._deserialize(value, attr, data, **kwargs))
+        return self._move_of(value)
 
     def _read(self, text: bytes) -> Move:
-        return read_move(super()._deserialize(msgspec.json.decode(text), None, None))
+        return self._move_of(msgspec.json.decode(text))
+
+    def _move_of(self, value: Any) -> Move:
+        tag = value.get(self.tag) if isinstance(value, dict) else None
+        if isinstance(tag, str) and tag not in self.variants:
+            # Only the game knows which types of move are possible now.
+            return UnknownMove(tag)
+        return read_move(super()._deserialize(value, None, None))

@@ -29,7 +29,7 @@ from api.web.schemas.fields import (
     Text,
     described,
 )
-from api.web.schemas.unions import OptionsSchema
+from api.web.schemas.unions import ChosenOptionsSchema
 from engine.published import MAX_SEATS, MIN_SEATS, PUBLISHED_AS
 
 MAX_TURNS_CURSOR = 3000
@@ -62,7 +62,7 @@ class NewGameBodySchema(BodySchema):
         metadata=described("Within the ruleset's `seat_counts`."),
     )
     options = Nested(
-        OptionsSchema,
+        ChosenOptionsSchema,
         metadata=described(
             "Options of this ruleset; a missing option has the default value of the ruleset."
         ),
@@ -174,13 +174,24 @@ class LobbyQuerySchema(PageQuerySchema):
     )
 
 
-def wait() -> QueryInteger:
+def wait() -> WaitSeconds:
     """Return a field for the seconds that a request may wait for news."""
-    return QueryInteger(
+    return WaitSeconds(
         load_default=0,
-        validate=Range(min=0, max=MAX_WAIT_SECONDS),
-        metadata=described("How many seconds to wait for news.", examples=[20]),
+        validate=Range(min=0),
+        metadata=described(
+            f"How many seconds to wait for news; more than {MAX_WAIT_SECONDS} count as "
+            f"{MAX_WAIT_SECONDS}.",
+            examples=[20],
+        ),
     )
+
+
+class WaitSeconds(QueryInteger):
+    """The seconds that a request waits, as in the header Prefer: the service may wait less."""
+
+    def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> int:
+        return min(super()._deserialize(value, attr, data, **kwargs), MAX_WAIT_SECONDS)
 
 
 class EventsQuerySchema(RequestSchema):

@@ -40,6 +40,10 @@ class OptionsSchema(RequestSchema.from_dict(OPTIONS)):  # type: ignore[misc]
     """The options of a game; which ones there are depends on the ruleset."""
 
 
+class ChosenOptionsSchema(RequestSchema.from_dict(OPTIONS)):  # type: ignore[misc]
+    """The options that a new game is to have; which ones there are depends on the ruleset."""
+
+
 def move(description: str | None = None, **kwargs: Any) -> MoveField:
     """Return a field for a move of any game."""
     return MoveField(

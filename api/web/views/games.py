@@ -98,7 +98,7 @@ def create_game(body: NewGame) -> Response:
 
 
 @blueprint.get("")
-@blueprint.operation("listGames", "invalid_request", security=TOKEN_OPTIONAL)
+@blueprint.operation("listGames", security=TOKEN_OPTIONAL)
 @blueprint.arguments(LobbyQuerySchema, location="query")
 @blueprint.response(200, GamePage)
 def list_games(query: dict[str, Any]) -> Response:

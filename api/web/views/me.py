@@ -41,7 +41,7 @@ def rotate_token() -> Response:
 
 
 @blueprint.get("/games")
-@blueprint.operation("listMyGames", "invalid_request")
+@blueprint.operation("listMyGames")
 @blueprint.arguments(OwnGamesQuerySchema, location="query")
 @blueprint.response(200, GamePage)
 def list_my_games(query: dict[str, Any]) -> Response:
@@ -59,7 +59,7 @@ def list_my_games(query: dict[str, Any]) -> Response:
 
 
 @blueprint.get("/turns")
-@blueprint.operation("listTurns", "invalid_request", limits=(POLLS,))
+@blueprint.operation("listTurns", limits=(POLLS,))
 @blueprint.arguments(TurnsQuerySchema, location="query")
 @blueprint.response(200, TurnsAnswer, headers=MAY_BE_CROWDED)
 def list_turns(query: dict[str, Any]) -> Response:

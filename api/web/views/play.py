@@ -62,7 +62,6 @@ STREAM_HEADERS = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
     "listLegalMoves",
     "game_not_found",
     "not_seated",
-    "invalid_request",
     parameters=[IF_NONE_MATCH],
 )
 @blueprint.arguments(LegalMovesQuerySchema, location="query")
@@ -142,7 +141,6 @@ def create_stream_ticket(game_id: str) -> Response:
 @blueprint.operation(
     "streamEvents",
     "game_not_found",
-    "invalid_request",
     "invalid_ticket",
     "too_many_waiting",
     security=TOKEN_OPTIONAL,
@@ -178,7 +176,7 @@ def stream_events(query: dict[str, Any], game_id: str) -> Response:
 
 
 @blueprint.get("/events", parameters=[GAME_ID])
-@blueprint.operation("listEvents", "game_not_found", "invalid_request", security=TOKEN_OPTIONAL)
+@blueprint.operation("listEvents", "game_not_found", security=TOKEN_OPTIONAL)
 @blueprint.arguments(EventsQuerySchema, location="query")
 @blueprint.response(200, EventPage, headers=MAY_BE_CROWDED)
 def list_events(query: dict[str, Any], game_id: str) -> Response:
