@@ -33,7 +33,7 @@ def test_an_unknown_type_of_move_names_those_that_are_possible_now(
     path = f"/v1/games/{game['id']}/moves{below}"
     (error,) = mover.refused("invalid_request", "POST", path, body)["errors"]
     assert error["pointer"] == "#/move/type"
-    assert error["detail"].startswith("A move of type 'pass' is not possible now in ")
+    assert error["detail"].startswith('A move of type "pass" is not possible now in ')
     assert f"only: {POSSIBLE[ruleset]}." in error["detail"]
 
 
@@ -54,7 +54,7 @@ def test_a_move_of_the_wrong_type_names_those_that_are_possible_now(
     body = {"turn": game["turn"], "move": move}
     problem = mover.refused("illegal_move", "POST", f"/v1/games/{game['id']}/moves", body)
     assert problem["rule"] == "wrong_move_type"
-    assert f"'{move['type']}' is not possible now" in problem["detail"]
+    assert f'"{move["type"]}" is not possible now' in problem["detail"]
     assert f"only: {POSSIBLE[ruleset]}." in problem["detail"]
 
 

@@ -268,7 +268,14 @@ def a_game_of_contrast(stranger: Caller) -> None:
         player.join(game_id)
     symbol = ada.game(game_id)["legal_moves"][0]
     ada.play(game_id, symbol, show=("contrast_choose", "A symbol of Contrast, in secret."))
-    bob.play(game_id, bob.game(game_id)["legal_moves"][0])
+    own = bob.game(game_id)
+    bob.send(
+        "POST",
+        f"{path}/moves/check",
+        {"turn": own["turn"], "move": own["legal_moves"][0]},
+        show=("nothing", "A legal move of which nothing can be known beforehand."),
+    )
+    bob.play(game_id, own["legal_moves"][0])
     turn = ada.game(game_id)["turn"]
     counted = ada.play(
         game_id, {"type": "count"}, show=("contrast_count", "Counting on the one who is missing.")
@@ -321,6 +328,13 @@ def a_game_of_mit_list_und_tuecke(stranger: Caller) -> None:
     while shown or not game["table"]["round_scores"]:
         move = rng.choice(game["legal_moves"])
         summary = shown.pop(move["type"], None)
+        if summary and move["type"] == "take":
+            ada.send(
+                "POST",
+                f"/v1/games/{game_id}/moves/check",
+                {"turn": game["turn"], "move": move},
+                show=("take", "A take, and which seat gets the rest of the trick."),
+            )
         ada.play(game_id, move, show=summary and (f"mit_list_{move['type']}", summary))
         game = _wait_for_turn(ada, game_id)
         assert game["status"] == "playing", "a whole game without all types of moves"

@@ -56,7 +56,8 @@ class Converter(OpenAPIConverter):
         published = field.metadata.get(PUBLISHED_AS)
         if published is not None:
             meaning = published_as(published, field.metadata.get("description"))
-            return self._structs.schema(Annotated[Any, meaning])
+            named = Annotated[Any | None, meaning] if field.allow_none else Annotated[Any, meaning]
+            return self._structs.schema(named)
         property_: dict[str, Any] = super().field2property(field)
         if len(property_.get("enum", ())) == 1:
             # A constant: the tag of a variant, or a flag that is always true.

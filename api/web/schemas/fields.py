@@ -188,8 +188,11 @@ class Range(validate.Range):
 
     def __call__(self, value: Any) -> Any:
         """Return the number if it is within the bounds."""
-        if not self.min <= value <= self.max:
-            raise ValidationError(f"is {quoted(value)}; it must be from {self.min} to {self.max}.")
+        if value < self.min or (self.max is not None and value > self.max):
+            bounds = (
+                f"at least {self.min}" if self.max is None else f"from {self.min} to {self.max}"
+            )
+            raise ValidationError(f"is {quoted(value)}; it must be {bounds}.")
         return value
 
 
