@@ -122,7 +122,7 @@ class Batch:
         self._commands: list[Command] = []
 
     def execute(
-        self, commands: Sequence[Command], *, durable: bool = False, keep_unreadable: bool = False
+        self, commands: Sequence[Command], *, durable: bool = False, keep_errors: bool = False
     ) -> list[Any]:
         self._commands += commands
         if len(self._commands) >= AT_ONCE:

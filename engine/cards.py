@@ -23,11 +23,10 @@ class CardPlayed(Event, frozen=True, tag="card_played"):
     card: Annotated[Card, described("The card, visible to all.")]
 
 
-def card_not_in_hand(card: Card) -> IllegalMove:
-    """The refusal of a move with a card that the seat does not hold."""
-    return IllegalMove(
-        "card_not_in_hand", f"{card} is not in your hand. Choose a card of your hand."
-    )
+def card_not_in_hand(card: Card, cards: Collection[Card]) -> IllegalMove:
+    """The refusal of a move with a card that the seat does not hold; `cards` are the game's."""
+    wrong = f"{card} is not in your hand" if card in cards else f"There is no card {card}"
+    return IllegalMove("card_not_in_hand", f"{wrong}. Choose a card of your hand.")
 
 
 Path = tuple[str | int, ...]

@@ -1,7 +1,7 @@
-"""Positions as release 0.1 stored them, for the time in which its workers share a store with ours.
+"""Positions as release 0.1 stored them, for rolling upgrades: its workers must read them.
 
-That release wrote Alice's card as `tea-time`, of a round of Mit List und Tücke the points alone,
-and the symbols chosen in Contrast's last turn by seat.
+That release wrote Alice's card as `tea-time`, only the points of a round of Mit List und Tücke,
+and the symbols chosen in Contrast's last turn as a list by seat.
 """
 
 from __future__ import annotations

@@ -664,7 +664,7 @@ def apply_play(state: State, seat: Seat, move: AnyMove) -> Outcome[State]:
 def check_play(hand: tuple[Card, ...], trick: Trick, card: Card) -> None:
     """Raise `IllegalMove` unless this card of the hand may be played to the trick."""
     if card not in hand:
-        raise card_not_in_hand(card)
+        raise card_not_in_hand(card, CARDS)
     if card not in playable(hand, trick):
         raise IllegalMove(
             "fourth_color", f"{card} is of a fourth colour. Play one of the trick's three colours."
@@ -743,9 +743,8 @@ def check_take(trick: Trick, cards: tuple[Card, ...]) -> None:
     in_trick = [played.card for played in trick]
     for card in cards:
         if card not in in_trick:
-            raise IllegalMove(
-                "card_not_in_trick", f"{card} is not in the trick. Take cards of the trick."
-            )
+            wrong = f"{card} is not in the trick" if card in CARDS else f"There is no card {card}"
+            raise IllegalMove("card_not_in_trick", f"{wrong}. Take cards of the trick.")
 
 
 def give(state: State, seat: Seat | None, cards: tuple[Card, ...]) -> State:
@@ -832,9 +831,9 @@ def keep(winnings: Winnings, colors: tuple[Color, ...]) -> Winnings:
 def end_round(state: State, early: bool) -> Outcome[State]:
     """Score the round; the next seat deals the next round, or the game is over."""
     counts = tuple([counts_of(winnings) for winnings in state.winnings])
-    scores = tuple([points(of_seat) for of_seat in counts])
-    scored = Told(RoundScored(state.round, early, scores, counts))
-    round_scores = (*state.round_scores, tuple(map(round_score, counts)))
+    scores = tuple([round_score(of_seat) for of_seat in counts])
+    scored = Told(RoundScored(state.round, early, points_by_seat(scores), counts))
+    round_scores = (*state.round_scores, scores)
     if not state.later_rounds:
         return replace(state, phase=Phase.FINISHED, round_scores=round_scores), (scored,)
     started, told = start_round(
@@ -875,6 +874,11 @@ def points(counts: Counts) -> int:
 def round_score(counts: Counts) -> MitListRoundScore:
     """Return the points of a seat in a round, with the numbers of cards that they come from."""
     return MitListRoundScore(counts.largest, counts.second, counts.rest, points(counts))
+
+
+def points_by_seat(scores: tuple[MitListRoundScore, ...]) -> tuple[int, ...]:
+    """Return the points of each seat in a round."""
+    return tuple([score.points for score in scores])
 
 
 def totals(state: State) -> tuple[int, ...]:
@@ -918,9 +922,7 @@ def view(state: State, seat: Seat | None) -> MitListTable:
             [face_down_seen(winnings, state.open_piles) for winnings in state.winnings]
         ),
         kept=tuple([winnings.kept or () for winnings in state.winnings]),
-        round_scores=tuple(
-            [tuple([score.points for score in scores]) for scores in state.round_scores]
-        ),
+        round_scores=tuple([points_by_seat(scores) for scores in state.round_scores]),
         standing=totals(state),
     )
 

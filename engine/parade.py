@@ -468,7 +468,7 @@ def check_play(state: State, seat: Seat, move: Play | Discard) -> None:
             "wrong_move_type", "Discards come after the last round. Until then, play a card."
         )
     if move.card not in state.hands[seat]:
-        raise card_not_in_hand(move.card)
+        raise card_not_in_hand(move.card, CARDS)
 
 
 def play_card(state: State, seat: Seat, played: Card) -> Outcome[State]:
@@ -556,7 +556,7 @@ def check_discard(hand: tuple[Card, ...], cards: tuple[Card, ...]) -> None:
         raise IllegalMove("repeated_card", "A card is named twice. Name each card once.")
     for card in cards:
         if card not in hand:
-            raise card_not_in_hand(card)
+            raise card_not_in_hand(card, CARDS)
 
 
 def lay_hands_down(state: State) -> tuple[State, Told]:

@@ -100,6 +100,22 @@ class Move(Struct, frozen=True, tag_field="type"):
     """What a seat does. A move that names a set of things holds them sorted."""
 
 
+class UnknownMove(Move, frozen=True, tag=""):
+    """A move of a type that no game has. Each ruleset refuses it as `WRONG_MOVE_TYPE`."""
+
+    name: str
+    """The type as the client wrote it."""
+
+
+def type_of_move(move: Move) -> str:
+    """Return the name of a move's type, as clients write it."""
+    return move.name if isinstance(move, UnknownMove) else str(move.__struct_config__.tag)
+
+
+WRONG_MOVE_TYPE = "wrong_move_type"
+"""The rule that a move breaks whose type is not possible now."""
+
+
 def sort_set(move: Move, member: str) -> None:
     """Sort a member that names a set, so that equal moves are equal values."""
     named = getattr(move, member)

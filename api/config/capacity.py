@@ -29,6 +29,14 @@ class Capacity(NamedTuple):
     waiters: int
     waiters_per_address: int
 
+    @property
+    def connections_before_idle_close(self) -> int:
+        """The number of connections from which on a new one takes the place of an idle one.
+
+        It is higher than that of the waiters, so that requests find room beside them.
+        """
+        return self.connections * 19 // 20
+
     @classmethod
     def of(cls, settings: Settings, descriptors: int) -> Capacity:
         """Return the capacity that the settings demand, as far as so many descriptors allow.

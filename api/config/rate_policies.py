@@ -36,7 +36,6 @@ class Policy(NamedTuple):
         by_address: Counts for an address; else for a token, or for the address if there is none.
         shared: Counted in the store for all workers together; else by each worker for itself.
         what: The requests that count.
-        by_game: Counts for a game, whichever players call.
     """
 
     name: str
@@ -45,7 +44,6 @@ class Policy(NamedTuple):
     by_address: bool
     shared: bool
     what: str
-    by_game: bool = False
 
     def __str__(self) -> str:
         unit = next(unit for unit, seconds in SECONDS.items() if seconds == self.seconds)
@@ -66,7 +64,7 @@ POLICIES = (
     Policy(GAMES_DAILY, 2000, DAY, True, True, "new games and rematches of all players"),
     Policy(SEATS, 2000, HOUR, False, True, "joining, leaving, starting, cancelling"),
     Policy(SEATS_DAILY, 20_000, DAY, True, True, "joining and leaving by all players"),
-    Policy(SITTINGS, 300, HOUR, False, True, "seats taken; after the start, by one player", True),
+    Policy(SITTINGS, 300, HOUR, False, True, "seats taken; after the start, by one player"),
     Policy(TICKETS, 600, HOUR, False, True, "new tickets for streams"),
     Policy(TICKETS_HERE, 3000, HOUR, True, True, "new tickets for streams of all players"),
     Policy(TOKENS, 600, HOUR, True, True, "new tokens"),
@@ -90,7 +88,8 @@ def read_policies(text: str) -> tuple[Policy, ...]:
     """
     if text.strip().lower() == "off":
         return ()
-    policies: dict[str, Policy | None] = {each.name: each for each in POLICIES}
+    defaults = {each.name: each for each in POLICIES}
+    policies: dict[str, Policy | None] = {**defaults}
     for part in text.split(","):
         match = _CHANGE.fullmatch(part.strip().lower())
         if match is None:
@@ -100,11 +99,9 @@ def read_policies(text: str) -> tuple[Policy, ...]:
             raise ValueError(f"must name limits of these: {', '.join(policies)}")
         if off is None and unit not in SECONDS:
             raise ValueError(f"must have one of the units {', '.join(SECONDS)}")
-        before = next(each for each in POLICIES if each.name == name)
-        is_off = off is not None or int(amount) == 0
-        policies[name] = (
-            None
-            if is_off
-            else before._replace(amount=min(int(amount), MAX_AMOUNT), seconds=SECONDS[unit])
-        )
+        policies[name] = None
+        if amount is not None and int(amount) > 0:
+            policies[name] = defaults[name]._replace(
+                amount=min(int(amount), MAX_AMOUNT), seconds=SECONDS[unit]
+            )
     return tuple(each for each in policies.values() if each is not None)

@@ -7,9 +7,10 @@ opens no file and no connection.
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
-import math
 import os
+import re
 from collections.abc import Callable, Mapping
 from ipaddress import ip_network
 from pathlib import Path
@@ -33,115 +34,72 @@ class SettingType:
     bounds: str
 
 
-def _integer(minimum: int, maximum: int) -> SettingType:
-    bounds = f"a whole number from {minimum} to {maximum}"
+def _type(
+    bounds: str,
+    pattern: str = ".*",
+    read: Callable[[str], Any] = str,
+    accepts: Callable[[Any], bool] = lambda value: True,
+) -> SettingType:
+    """Return the type of a text that matches `pattern` and that `read` makes an accepted value."""
 
-    def parse(text: str) -> int:
-        # int() alone would accept "1_000", "+5" and digits of other scripts.
-        if not (text.isascii() and text.isdigit() and minimum <= int(text) <= maximum):
-            raise ValueError(f"must be {bounds}")
-        return int(text)
+    def parse(text: str) -> Any:
+        # Path.expanduser raises RuntimeError.
+        with contextlib.suppress(ValueError, RuntimeError):
+            if re.fullmatch(pattern, text, re.DOTALL) and accepts(value := read(text)):
+                return value
+        raise ValueError(f"must be {bounds}")
 
     return SettingType(parse, bounds)
+
+
+def _integer(minimum: int, maximum: int) -> SettingType:
+    bounds = f"a whole number from {minimum} to {maximum}"
+    # int() alone would accept "1_000", "+5" and digits of other scripts.
+    return _type(bounds, "[0-9]+", int, lambda number: minimum <= number <= maximum)
 
 
 def _number(minimum: float, maximum: float) -> SettingType:
     bounds = f"a number from {minimum:g} to {maximum:g}"
-
-    def parse(text: str) -> float:
-        try:
-            number = float(text)
-        except ValueError:
-            number = math.nan
-        if not minimum <= number <= maximum:
-            raise ValueError(f"must be {bounds}")
-        return number
-
-    return SettingType(parse, bounds)
+    return _type(bounds, read=float, accepts=lambda number: minimum <= number <= maximum)
 
 
 def _choice(*choices: str) -> SettingType:
-    bounds = "one of " + ", ".join(choices)
-
-    def parse(text: str) -> str:
-        if text.lower() not in choices:
-            raise ValueError(f"must be {bounds}")
-        return text.lower()
-
-    return SettingType(parse, bounds)
+    return _type("one of " + ", ".join(choices), read=str.lower, accepts=choices.__contains__)
 
 
-def _host() -> SettingType:
-    bounds = "a host name or an IP address"
-
-    def parse(text: str) -> str:
-        if any(char.isspace() or char in "/[]@" for char in text):
-            raise ValueError(f"must be {bounds}, without brackets, port or scheme")
-        return text
-
-    return SettingType(parse, bounds)
-
-
-def _redis_url() -> SettingType:
-    schemes = ("redis", "rediss", "unix")
-    several = tuple(f"{each}+{kind}" for each in schemes[:2] for kind in ("sentinel", "cluster"))
-    bounds = "a redis://, rediss://, unix://, redis+sentinel:// or redis+cluster:// address"
-
-    def parse(text: str) -> str:
-        try:
-            url = urlsplit(text)
-            hosts = [urlsplit(f"//{each}") for each in url.netloc.rpartition("@")[2].split(",")]
-            # `port` raises ValueError if it is not a number.
-            has_hosts = all(each.hostname and each.port != 0 for each in hosts)
-        except ValueError:
-            raise ValueError(f"must be {bounds}") from None
-        if url.scheme not in (*schemes, *several):
-            raise ValueError(f"must be {bounds}")
-        if url.scheme in several and not has_hosts:
-            raise ValueError("must name HOST:PORT, or several separated by commas")
-        if url.scheme.endswith("+sentinel") and not url.path.strip("/"):
-            raise ValueError("must end with /NAME, the name of the master that the Sentinels watch")
-        return text
-
-    return SettingType(parse, bounds)
+HOST = _type("a host name or an IP address", r"[^\s/\[\]@]*")
+DIRECTORY = _type("the path of a directory", r"[^\0]*", lambda text: Path(text).expanduser())
+TOKEN = _type("16 to 200 printable ASCII characters without spaces", "[!-~]{16,200}")
+LIMITS = SettingType(read_policies, BOUNDS)
+NETWORKS = _type(
+    "IP addresses and networks (10.0.0.0/8), separated by commas",
+    read=lambda text: tuple(ip_network(each.strip()) for each in text.split(",")),
+)
 
 
-def _directory() -> SettingType:
-    bounds = "the path of a directory"
-
-    def parse(text: str) -> Path:
-        if "\0" in text:
-            raise ValueError(f"must be {bounds}")
-        return Path(text).expanduser()
-
-    return SettingType(parse, bounds)
+SCHEMES = ("redis", "rediss", "unix")
+SCHEMES_OF_SEVERAL = ("redis+sentinel", "rediss+sentinel", "redis+cluster", "rediss+cluster")
+URL_BOUNDS = "a redis://, rediss://, unix://, redis+sentinel:// or redis+cluster:// address"
 
 
-def _token() -> SettingType:
-    bounds = "16 to 200 printable ASCII characters without spaces"
+def _read_redis_url(text: str) -> str:
+    try:
+        url = urlsplit(text)
+        hosts = [urlsplit(f"//{each}") for each in url.netloc.rpartition("@")[2].split(",")]
+        # `port` raises ValueError if it is not a number.
+        has_hosts = all(each.hostname and each.port != 0 for each in hosts)
+    except ValueError:
+        raise ValueError(f"must be {URL_BOUNDS}") from None
+    if url.scheme not in (*SCHEMES, *SCHEMES_OF_SEVERAL):
+        raise ValueError(f"must be {URL_BOUNDS}")
+    if url.scheme in SCHEMES_OF_SEVERAL and not has_hosts:
+        raise ValueError("must name HOST:PORT, or several separated by commas")
+    if url.scheme.endswith("+sentinel") and not url.path.strip("/"):
+        raise ValueError("must end with /NAME, the name of the master that the Sentinels watch")
+    return text
 
-    def parse(text: str) -> str:
-        if not (16 <= len(text) <= 200 and all("!" <= char <= "~" for char in text)):
-            raise ValueError(f"must be {bounds}")
-        return text
 
-    return SettingType(parse, bounds)
-
-
-def _limits() -> SettingType:
-    return SettingType(read_policies, BOUNDS)
-
-
-def _networks() -> SettingType:
-    bounds = "IP addresses and networks (10.0.0.0/8), separated by commas"
-
-    def parse(text: str) -> tuple[Network, ...]:
-        try:
-            return tuple(ip_network(each.strip()) for each in text.split(","))
-        except ValueError:
-            raise ValueError(f"must be {bounds}") from None
-
-    return SettingType(parse, bounds)
+REDIS_URL = SettingType(_read_redis_url, URL_BOUNDS)
 
 
 def _setting(default: Any, kind: SettingType, meaning: str, *, secret: bool = False) -> Any:
@@ -155,7 +113,7 @@ class Settings:
 
     host: str = _setting(
         "127.0.0.1",
-        _host(),
+        HOST,
         "The address to listen on; 0.0.0.0 for all addresses of this machine.",
     )
     port: int = _setting(
@@ -165,14 +123,14 @@ class Settings:
     )
     redis_url: str | None = _setting(
         None,
-        _redis_url(),
+        REDIS_URL,
         "The Redis or Valkey that stores the games: a server, a master that Sentinels watch, or a "
         "cluster. Unset: an embedded Valkey with its files in DATA_DIR.",
         secret=True,  # it may hold a password
     )
     data_dir: Path = _setting(  # noqa: RUF009 (it is a field)
         Path("data"),
-        _directory(),
+        DIRECTORY,
         "The directory in which the embedded Valkey creates its own, `valkey`, which no other "
         "account can read; relative to the working directory.",
     )
@@ -204,8 +162,8 @@ class Settings:
     )
     unused_player_minutes: float = _setting(
         60.0,
-        _number(1, 60),
-        "Minutes that a new player is kept while it is in no game.",
+        _number(1, 43_200),
+        "Minutes that a player who was never in a game is kept after the last use of its token.",
     )
     ticket_hours: float = _setting(
         12.0,
@@ -264,14 +222,20 @@ class Settings:
         "The most connections that one worker holds for one address, and at most half of its "
         "connections; further connections are closed. Trusted proxies have no such limit.",
     )
+    keep_alive_seconds: int = _setting(
+        75,
+        _integer(1, 3600),
+        "Seconds that a connection stays open without a request. A proxy in front must close its "
+        "idle connections earlier: nginx after 60 seconds by default.",
+    )
     rate_limits: tuple[Policy, ...] | None = _setting(
         None,
-        _limits(),
+        LIMITS,
         "Changes to the numbers in [Limits](#limits), or `off` for no limits at all.",
     )
     trusted_proxies: tuple[Network, ...] | None = _setting(
         None,
-        _networks(),
+        NETWORKS,
         "The proxies whose X-Forwarded-For and X-Forwarded-Proto are believed. From other "
         "addresses, these headers are ignored.",
     )
@@ -292,7 +256,7 @@ class Settings:
     )
     metrics_token: str | None = _setting(
         None,
-        _token(),
+        TOKEN,
         "The bearer token that `/metrics` requires. Unset: it answers everyone.",
         secret=True,
     )

@@ -9,10 +9,18 @@ from msgspec import UNSET
 
 from api.concurrency.time_slices import long_work, pause
 from api.games.answers import AnalysisAnswer, StepAnswer
+from api.games.moves import why_illegal
 from api.games.rulesets import read_setup
 from api.games.seats import no_such_seat
 from api.problems.problem import FieldError, Problem, invalid, pointer
-from engine.ruleset import AnyRuleset, IllegalMove, InvalidSetup, Outcome
+from engine.ruleset import (
+    WRONG_MOVE_TYPE,
+    AnyRuleset,
+    IllegalMove,
+    InvalidSetup,
+    Outcome,
+    UnknownMove,
+)
 
 
 def analyse(body: Mapping[str, Any]) -> AnalysisAnswer:
@@ -76,6 +84,11 @@ def _advance(
             raise invalid(no_such_seat(seat, seat_count), "moves", index, "seat")
         return ruleset.apply(state, seat, move["move"])
     except IllegalMove as illegal:
-        at = FieldError(illegal.detail, pointer=pointer(("moves", index)))
-        detail = f"Move {index}: {illegal.detail}"
+        detail = illegal.detail
+        if "move" in move:
+            detail = why_illegal(illegal, ruleset, state, seat, move["move"])
+        if illegal.rule == WRONG_MOVE_TYPE and isinstance(move["move"], UnknownMove):
+            raise invalid(detail, "moves", index, "move", "type") from None
+        at = FieldError(detail, pointer=pointer(("moves", index)))
+        detail = f"Move {index}: {detail}"
         raise Problem("illegal_move", detail, rule=illegal.rule, errors=(at,)) from None

@@ -93,7 +93,20 @@ SeatsToMove = Annotated[tuple[Seat, ...], bounded(maxItems=MAX_SEATS)]
 # --- Players ----------------------------------------------------------------------------------
 
 
-class PlayerWithToken(Player, frozen=True):
+class OwnPlayer(Player, frozen=True):
+    """Your player, with the time until which it is kept."""
+
+    expires_at: Annotated[
+        Moment,
+        described(
+            "The earliest time at which the player may be deleted if it sends no request with its "
+            "token from now on: an hour after the last one by default, 90 days for a player who "
+            "was in a game. A player is kept at least as long as its games."
+        ),
+    ]
+
+
+class PlayerWithToken(OwnPlayer, frozen=True):
     """A new player with its token. The token is shown only once."""
 
     token: Annotated[
@@ -150,7 +163,11 @@ class GameSummary(Struct, frozen=True, kw_only=True):
     visibility: Annotated[str, published_as(Visibility, "Who can see the game.")]
     status: Annotated[str, published_as(GameStatus, "The status of the game.")]
     host: Annotated[
-        Player, described("The player who created the game and may start or cancel it.")
+        Player,
+        described(
+            "The player who may start or cancel the game before it is full: its creator. When the "
+            "host leaves its seat before the start, the player who sat down next becomes host."
+        ),
     ]
     seats: Annotated[tuple[SeatAnswer, ...], by_seat("The seats, in clockwise order.")]
     version: Annotated[
@@ -181,8 +198,8 @@ class GameSummary(Struct, frozen=True, kw_only=True):
     left_seat: Annotated[
         Seat | None,
         described(
-            "Your seat while the house plays for it, since you left: joinGame gives it back to "
-            "you. Null if there is none, and after the end."
+            "Your seat while the house plays for it, since you left or did not move in time: "
+            "joinGame gives it back to you. Null if there is none, and after the end."
         ),
     ]
     result: Annotated[

@@ -12,20 +12,27 @@ from msgspec.structs import replace
 from api.games.players import Credentials, new_id
 from api.games.progress import Progress
 from api.games.rulesets import read_setup
-from api.games.seats import free_seat
+from api.games.seats import free_seat, no_such_seat
 from api.games.starting import start_if_full
 from api.games.tables import Tables
 from api.games.transactions import MAX_ATTEMPTS, LoadedGame, Transactions, apply_change
 from api.model.events import BY_PLAYER, SeatTaken
-from api.model.game import CANCELLED, ENDED, PRIVATE, PUBLIC, Game, Player, SeatRecord, digest, raw
+from api.model.game import CANCELLED, PRIVATE, PUBLIC, Game, Player, SeatRecord, digest, raw
 from api.problems.problem import Problem, invalid
 from api.storage.games import Change, StoredGame
 from api.storage.players import Creation
 from engine.house import HOUSE_LEVELS
-from engine.ruleset import replaced
+from engine.ruleset import Seat, replaced
 
 DEFAULT_TURN_SECONDS = 24 * 60 * 60
 """The time for a turn if the request does not set it."""
+
+
+class ReservedSeat(TypedDict):
+    """A seat, and the id of the player for whom it is reserved."""
+
+    seat: Seat
+    player_id: str
 
 
 class NewGame(TypedDict, total=False):
@@ -37,7 +44,7 @@ class NewGame(TypedDict, total=False):
     visibility: str
     take_seat: bool
     house: Sequence[str]
-    players: Sequence[str | None]
+    reserved_seats: Sequence[ReservedSeat]
     turn_seconds: int
 
 
@@ -52,7 +59,7 @@ class GameCreation:
     # --- From a request ----------------------------------------------------------------
 
     def create(
-        self, credentials: Credentials | None, body: NewGame, idempotency_key: str | None
+        self, credentials: Credentials, body: NewGame, idempotency_key: str | None
     ) -> tuple[LoadedGame, bool]:
         """Create a game, or find the one that the same request created; return whether it is new.
 
@@ -60,7 +67,7 @@ class GameCreation:
         if a new one like it would be refused by now.
 
         Raises:
-            Problem: ``missing_token``, ``invalid_token``, ``idempotency_key_reused``,
+            Problem: ``invalid_token``, ``idempotency_key_reused``,
                 ``invalid_request``, ``too_many_games``, ``busy``.
         """
         host = self.transactions.players.caller(credentials)
@@ -106,8 +113,8 @@ class GameCreation:
 
     def _read_body(self, host: Player, body: NewGame) -> Game:
         ruleset, options = read_setup(body)
-        seats = self._reserve_seats(body)
-        seats = _seat_house_players(seats, body.get("house", ()))
+        seats = _seat_house_players((SeatRecord(),) * body["seat_count"], body.get("house", ()))
+        seats = self._reserve_seats(seats, body.get("reserved_seats", ()))
         if body.get("take_seat", True):
             seats = _seat_host(seats, host)
         visibility = body.get("visibility", PUBLIC)
@@ -125,37 +132,46 @@ class GameCreation:
             updated_at=0,
         )
 
-    def _reserve_seats(self, body: NewGame) -> tuple[SeatRecord, ...]:
-        """Return the seats, reserved for the players that the body names."""
-        ids, seat_count = body.get("players", ()), body["seat_count"]
-        if len(ids) > seat_count:
-            raise invalid(
-                f"The list names {len(ids)} seats, but the game has {seat_count}. Send at most one "
-                "entry for each seat.",
-                "players",
-            )
-        named = [player_id for player_id in ids if player_id is not None]
-        if len(set(named)) != len(named):
-            twice = next(each for each in named if named.count(each) > 1)
-            raise invalid(f"Player {twice!r} is named twice. Name each player once.", "players")
-        players = dict(zip(named, self.store.players(named), strict=True))
-        seats = [SeatRecord()] * seat_count
-        for seat, player_id in enumerate(ids):
-            if player_id is None:
-                continue
-            if players[player_id] is None:
-                raise invalid(
-                    f"There is no player {player_id!r}: the id is wrong, or the player expired. "
-                    "Send the id of an existing player, or null to leave the seat unreserved.",
-                    "players",
-                    seat,
+    def _reserve_seats(
+        self, seats: tuple[SeatRecord, ...], reserved: Sequence[ReservedSeat]
+    ) -> tuple[SeatRecord, ...]:
+        """Reserve seats for players. Raises `Problem` (``invalid_request``)."""
+        ids = [each["player_id"] for each in reserved]
+        players = self.store.players(ids)
+        for index, (each, player) in enumerate(zip(reserved, players, strict=True)):
+            seat, player_id = each["seat"], each["player_id"]
+            if seat >= len(seats):
+                raise _invalid_reservation(no_such_seat(seat, len(seats)), index, "seat")
+            if seats[seat].house is not None:
+                raise _invalid_reservation(
+                    f"Seat {seat} cannot be reserved: house players get the last seats. Reserve "
+                    "one of the other seats, or send fewer levels in 'house'.",
+                    index,
+                    "seat",
                 )
-            seats[seat] = SeatRecord(reserved_for=players[player_id])
-        return tuple(seats)
+            if seats[seat].reserved_for is not None:
+                raise _invalid_reservation(
+                    f"Seat {seat} is reserved twice. Send one entry for each seat.", index, "seat"
+                )
+            if player_id in ids[:index]:
+                raise _invalid_reservation(
+                    f"Player {player_id!r} is named twice. Name each player once.",
+                    index,
+                    "player_id",
+                )
+            if player is None:
+                raise _invalid_reservation(
+                    f"There is no player {player_id!r}: the id is wrong, or the player expired. "
+                    "Send the id of an existing player, or leave the entry out.",
+                    index,
+                    "player_id",
+                )
+            seats = replaced(seats, seat, SeatRecord(reserved_for=player))
+        return seats
 
     # --- Rematch -----------------------------------------------------------------------
 
-    def rematch(self, credentials: Credentials | None, game_id: str) -> tuple[LoadedGame, bool]:
+    def rematch(self, credentials: Credentials, game_id: str) -> tuple[LoadedGame, bool]:
         """Create the rematch of a game, or join it; return whether it is new.
 
         The rematch has the same seats. Its id is committed to the old game first: a later or
@@ -171,7 +187,7 @@ class GameCreation:
             game, caller = loaded.game, loaded.caller
             if caller is None or caller.id not in game.players():
                 raise Problem("not_seated")
-            if game.status not in ENDED or game.started_at is None:
+            if not game.has_ended or game.started_at is None:
                 raise Problem("game_not_over")
             if game.rematch is not None and not self._is_cancelled(game.rematch):
                 return None
@@ -213,6 +229,10 @@ class GameCreation:
         return loaded, False
 
 
+def _invalid_reservation(detail: str, index: int, member: str) -> Problem:
+    return invalid(detail, "reserved_seats", index, member)
+
+
 def _invite(visibility: str) -> str | None:
     return secrets.token_urlsafe(16) if visibility == PRIVATE else None
 
@@ -222,10 +242,7 @@ def _rematch_of(old: Game, game_id: str, host: Player) -> Game:
     seats = [
         SeatRecord(house=record.house)
         if record.player is None
-        else SeatRecord(
-            player=record.player if record.player.id == host.id else None,
-            reserved_for=record.player,
-        )
+        else SeatRecord(reserved_for=record.player)
         for record in old.seats
     ]
     return Game(
@@ -237,7 +254,7 @@ def _rematch_of(old: Game, game_id: str, host: Player) -> Game:
         invite=_invite(old.visibility),
         turn_seconds=old.turn_seconds,
         host=host,
-        seats=tuple(seats),
+        seats=_seat_host(tuple(seats), host),
         created_at=0,  # set when the game is committed
         updated_at=0,
     )
@@ -267,14 +284,6 @@ def _seat_house_players(
             "house",
         )
     first = len(seats) - len(levels)
-    for seat, record in enumerate(seats[first:], first):
-        if record.reserved_for is not None:
-            raise invalid(
-                f"Seat {seat} cannot be reserved: house players get the last {len(levels)} seats. "
-                "Reserve one of the other seats.",
-                "players",
-                seat,
-            )
     return (*seats[:first], *(SeatRecord(house=level) for level in levels))
 
 
@@ -284,6 +293,6 @@ def _seat_host(seats: tuple[SeatRecord, ...], host: Player) -> tuple[SeatRecord,
         raise invalid(
             "All seats are reserved for other players, so none is left for you. Leave a seat "
             "unreserved, or send 'take_seat': false.",
-            "players",
+            "reserved_seats",
         )
-    return replaced(seats, seat, replace(seats[seat], player=host))
+    return replaced(seats, seat, replace(seats[seat], player=host, taken_at=1))

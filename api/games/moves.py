@@ -16,12 +16,24 @@ from api.games.players import Credentials
 from api.games.progress import Progress
 from api.games.representations import game_answer, item_answers, legal_moves
 from api.games.transactions import LoadedGame, Precondition, Transactions
-from api.model.game import ENDED, OPEN, HistoryItem
-from api.observability.context import note_repeated_move
-from api.problems.problem import FieldError, Problem
+from api.model.game import OPEN, HistoryItem
+from api.observability.context import current
+from api.problems.problem import FieldError, Problem, invalid
+from api.problems.quoting import quoted
 from api.storage.games import Change
 from engine.registry import RULESETS
-from engine.ruleset import COUNTDOWN_RUNNING, NOT_YOUR_TURN, IllegalMove, Move, Outcome, Seat
+from engine.ruleset import (
+    COUNTDOWN_RUNNING,
+    NOT_YOUR_TURN,
+    WRONG_MOVE_TYPE,
+    AnyRuleset,
+    IllegalMove,
+    Move,
+    Outcome,
+    Seat,
+    UnknownMove,
+    type_of_move,
+)
 
 
 class PlayedMove(NamedTuple):
@@ -44,12 +56,8 @@ class Moves:
         self.transactions = transactions
         self.store = transactions.store
 
-    def list_legal(self, loaded: LoadedGame, previews: bool) -> LegalMovesAnswer:
-        """Return the legal moves of the caller's seat, with previews of their outcomes if asked.
-
-        Raises `Problem` (``not_seated``).
-        """
-        seat = require_seat(loaded)
+    def list_legal(self, loaded: LoadedGame, seat: Seat, previews: bool) -> LegalMovesAnswer:
+        """Return the legal moves of a seat, with previews of their outcomes if asked."""
         state = loaded.stored.position
         moves = legal_moves(loaded.game, state, seat)
         shown = None
@@ -59,9 +67,7 @@ class Moves:
             shown = tuple(ruleset.preview(table, seat, move) for move in moves)
         return LegalMovesAnswer(loaded.game.turn, seat, moves, shown)
 
-    def check(
-        self, credentials: Credentials | None, game_id: str, turn: int, move: Move
-    ) -> CheckAnswer:
+    def check(self, credentials: Credentials, game_id: str, turn: int, move: Move) -> CheckAnswer:
         """Return whether a move would be accepted now, and what the seat can know of its outcome.
 
         Raises `Problem` as `Transactions.load` does; ``not_seated``.
@@ -71,6 +77,8 @@ class Moves:
         try:
             state, _ = _outcome_of(loaded, seat, turn, move)
         except Problem as problem:
+            if problem.code == "invalid_request":
+                raise
             return CheckAnswer(
                 legal=False, code=problem.code, rule=problem.rule, detail=problem.detail
             )
@@ -81,7 +89,7 @@ class Moves:
 
     def play(
         self,
-        credentials: Credentials | None,
+        credentials: Credentials,
         game_id: str,
         turn: int,
         move: Move,
@@ -91,10 +99,10 @@ class Moves:
 
         Raises `Problem` if the move is refused; the game is then unchanged.
         """
-        key = None if credentials is None else _move_key(credentials.player_id, turn, move)
+        key = _move_key(credentials.player_id, turn, move)
 
         def decide(loaded: LoadedGame) -> Change | None:
-            if loaded.played_versions is not None or key is None:
+            if loaded.played_versions is not None:
                 return None
             seat = require_seat(loaded)
             state, outcome = _outcome_of(loaded, seat, turn, move)
@@ -112,7 +120,7 @@ class Moves:
         return self._earlier_move(credentials, loaded, loaded.played_versions)
 
     def _earlier_move(
-        self, credentials: Credentials | None, loaded: LoadedGame, versions: bytes
+        self, credentials: Credentials, loaded: LoadedGame, versions: bytes
     ) -> PlayedMove:
         """Return a move that was played before, with the game as it is now."""
         first, last = msgspec.json.decode(versions, type=tuple[int, int])
@@ -123,7 +131,7 @@ class Moves:
         if loaded.game.version < last:
             # The move was committed between the read of the game and that of the earlier moves.
             loaded = self.transactions.load(credentials, loaded.game.id)
-        note_repeated_move()
+        current().is_repeated_move = True
         return PlayedMove(loaded, items)
 
 
@@ -146,25 +154,40 @@ def _outcome_of(loaded: LoadedGame, seat: Seat, turn: int, move: Move) -> tuple[
     game = loaded.game
     if game.status == OPEN:
         raise Problem("game_not_started")
-    if game.status in ENDED:
+    if game.has_ended:
         raise Problem("game_over")
     if turn != game.turn:
+        wrong = f"Turn {turn} is over" if turn < (game.turn or 0) else f"Turn {turn} has not begun"
         detail = (
-            f"The game is at turn {game.turn}, not {turn}. Read the game again and choose one of "
-            "its legal moves."
+            f"{wrong}: the game is at turn {game.turn}. Read the game again and choose one of its "
+            "legal moves."
         )
         raise Problem("stale_turn", detail)
     state = loaded.stored.position
+    ruleset = RULESETS[game.ruleset]
     try:
-        return state, RULESETS[game.ruleset].apply(state, seat, move)
+        return state, ruleset.apply(state, seat, move)
     except IllegalMove as illegal:
-        raise _refusal(illegal, has_answered=seat in game.answered) from None
+        if illegal.rule == NOT_YOUR_TURN:
+            code = "already_moved" if seat in game.answered else "not_your_turn"
+            raise Problem(code) from None
+        if illegal.rule == COUNTDOWN_RUNNING:
+            raise Problem("countdown_running") from None
+        detail = why_illegal(illegal, ruleset, state, seat, move)
+        if isinstance(move, UnknownMove):
+            raise invalid(detail, "move", "type") from None
+        at = FieldError(detail, pointer="#/move")
+        raise Problem("illegal_move", detail, rule=illegal.rule, errors=(at,)) from None
 
 
-def _refusal(illegal: IllegalMove, *, has_answered: bool) -> Problem:
-    if illegal.rule == NOT_YOUR_TURN:
-        return Problem("already_moved" if has_answered else "not_your_turn")
-    if illegal.rule == COUNTDOWN_RUNNING:
-        return Problem("countdown_running")
-    at = FieldError(illegal.detail, pointer="#/move")
-    return Problem("illegal_move", illegal.detail, rule=illegal.rule, errors=(at,))
+def why_illegal(
+    illegal: IllegalMove, ruleset: AnyRuleset, state: Any, seat: Seat, move: Move
+) -> str:
+    """Return why a move is illegal; of a wrong type of move, which types are possible now."""
+    if illegal.rule != WRONG_MOVE_TYPE:
+        return illegal.detail
+    possible = dict.fromkeys(map(type_of_move, ruleset.legal_moves(state, seat)))
+    return (
+        f"A move of type {quoted(type_of_move(move))} is not possible now in {ruleset.title}, "
+        f"only: {', '.join(possible)}. Choose one of your legal moves."
+    )

@@ -20,14 +20,19 @@ from typing import NamedTuple
 
 from redis import ResponseError
 
-from api.games.answers import PlayerWithToken, TokenAnswer
-from api.model.game import Account, Player, digest
+from api.games.answers import OwnPlayer, PlayerWithToken, TokenAnswer
+from api.model.game import Account, Player, digest, timestamp
 from api.model.retention import OLD_TOKEN_MS, SEEN_MS, Retention
-from api.observability.context import note_player
+from api.observability.context import current
 from api.problems.problem import Problem
 from api.storage.errors import count_failure, unless_full
 from api.storage.players import TokenOffer
 from api.storage.store import Reading, Store
+
+WITHOUT_SCHEME = (
+    "The Authorization header has a token without its scheme. Send the word Bearer and a space "
+    "before the token."
+)
 
 _TOKEN = re.compile(r"([0-9a-f]{32})\.([A-Za-z0-9_-]{43})")
 
@@ -62,6 +67,8 @@ def read_credentials(header: str | None) -> Credentials | None:
     """
     if header is None:
         return None
+    if _TOKEN.fullmatch(header.strip()):
+        raise Problem("invalid_token", WITHOUT_SCHEME)
     scheme, _, token = header.partition(" ")
     match = _TOKEN.fullmatch(token.strip())
     if scheme.lower() != "bearer" or match is None:
@@ -80,16 +87,30 @@ class Players:
         """Create a player, and return it with its token."""
         player = Player(new_id(), name, kind)
         secret = secrets.token_urlsafe(32)
-        self.store.add_player(player, digest(secret), self.retention.unused_player)
-        return PlayerWithToken(player.id, name, kind, f"{player.id}.{secret}")
+        ttl_ms = self.retention.unused_player
+        now = self.store.add_player(player, digest(secret), ttl_ms)
+        return PlayerWithToken(
+            player.id, name, kind, timestamp(now + ttl_ms), f"{player.id}.{secret}"
+        )
 
-    def rotate_token(self, credentials: Credentials | None) -> TokenAnswer:
-        """Return a new token for the caller. A repeated request gives the same token.
+    def own(self, credentials: Credentials | None) -> OwnPlayer:
+        """Return the caller's player with the time until which it is kept.
 
         Raises `Problem` (``missing_token``, ``invalid_token``).
         """
         if credentials is None:
             raise Problem("missing_token")
+        reading = self.store.read(credentials.player_id)
+        player = self.authenticate(reading, credentials)
+        assert reading.account is not None
+        expires_at = reading.now + self.retention.of_player(reading.account)
+        return OwnPlayer(player.id, player.name, player.kind, timestamp(expires_at))
+
+    def rotate_token(self, credentials: Credentials) -> TokenAnswer:
+        """Return a new token for the caller. A repeated request gives the same token.
+
+        Raises `Problem` (``invalid_token``).
+        """
         reading = self.store.read(credentials.player_id)
         player = self.authenticate(reading, credentials)
         nonce = secrets.token_bytes(32)
@@ -99,13 +120,11 @@ class Players:
             raise Problem("invalid_token")
         return TokenAnswer(f"{player.id}.{_next_secret(credentials, bytes.fromhex(offered))}")
 
-    def caller(self, credentials: Credentials | None) -> Player:
+    def caller(self, credentials: Credentials) -> Player:
         """Return the player with these credentials.
 
-        Raises `Problem` (``missing_token``, ``invalid_token``).
+        Raises `Problem` (``invalid_token``).
         """
-        if credentials is None:
-            raise Problem("missing_token")
         return self.authenticate(self.store.read(credentials.player_id), credentials)
 
     def authenticate(self, reading: Reading, credentials: Credentials | Remembered) -> Player:
@@ -125,7 +144,7 @@ class Players:
         else:
             raise Problem("invalid_token")
         self._renew(account, reading.now)
-        note_player(account.player.id)
+        current().player = account.player.id
         return account.player
 
     def _promote(self, account: Account, token: str) -> None:
@@ -136,13 +155,14 @@ class Players:
     def _renew(self, account: Account, now: int) -> None:
         """Note that the player was seen, and extend the account's time to live.
 
-        Both are written only every so often, which saves a write on nearly every request.
+        This is written only every so often, which saves a write on nearly every request.
         """
+        if now - account.seen_at < SEEN_MS:
+            return
         try:
-            if now - account.seen_at >= SEEN_MS:
-                self.store.see_player(account.player.id, now)
-            if account.kept_at and now - account.kept_at > self.retention.renewal:
-                self.store.renew_player(account.player.id, now, self.retention.player)
+            # As much longer as the next use may go unnoticed.
+            ttl_ms = self.retention.of_player(account) + SEEN_MS
+            self.store.see_player(account.player.id, now, ttl_ms)
         except ResponseError as error:
             # A store that is full refuses changes, but requests can still read.
             count_failure(error)

@@ -22,6 +22,8 @@ from api.model.events import (
     Cause,
     GameCancelled,
     GameFinished,
+    HandoverCause,
+    SeatHandedOver,
     TimeRanOut,
 )
 from api.model.game import (
@@ -39,7 +41,10 @@ from api.model.game import (
 from api.storage.games import Change, StoredGame
 from engine.house import CAREFUL, choose
 from engine.registry import RULESETS
-from engine.ruleset import Event, Move, Outcome, Seat, TimedEvent, Told, same_decision
+from engine.ruleset import Event, Move, Outcome, Seat, TimedEvent, Told, replaced, same_decision
+
+MAX_MISSED_TURNS = 2
+"""In how many turns in a row the clock acts for a player before a house player gets the seat."""
 
 
 def is_due(game: Game, now: int) -> bool:
@@ -113,6 +118,8 @@ class Progress:
     ) -> None:
         """Apply a move of a seat. The events `before` come before the move's own."""
         game = self.game
+        if by == BY_PLAYER and game.seats[seat].missed_turns:
+            self.change_seat(seat, missed_turns=0)
         self.state, events = outcome
         to_move = self.ruleset.to_move(self.state)
         if same_decision(game.to_move, seat, to_move):
@@ -135,7 +142,20 @@ class Progress:
         self._finish_if_over()
 
     def apply_timeout(self) -> None:
-        """End the countdown that has run out, or move for every seat whose time has run out."""
+        """End the countdown that has run out, or move for every seat whose time has run out.
+
+        Then hand over the seats of players who have missed too many turns.
+        """
+        late = [seat for seat in self.game.to_move if self.game.seats[seat].house is None]
+        self._act_for_late_seats()
+        for seat in late:
+            missed = self.game.seats[seat].missed_turns + 1
+            self.change_seat(seat, missed_turns=missed)
+            if missed >= MAX_MISSED_TURNS and self.game.status == PLAYING:
+                self.hand_over(seat, HandoverCause.TIME, BY_TABLE)
+        self.cancel_if_abandoned()
+
+    def _act_for_late_seats(self) -> None:
         game = self.game
         countdown = self.ruleset.countdown(self.state)
         if countdown is not None and (game.deadline or 0) < _turn_ends_at(game):
@@ -158,6 +178,21 @@ class Progress:
                 move, outcome = self._choose(seat, level)
                 self.apply_move(seat, move, outcome, BY_HOUSE)
                 pause()
+
+    def hand_over(self, seat: Seat, cause: HandoverCause, by: Cause = BY_PLAYER) -> None:
+        """Let a house player play for a seat from now on."""
+        self.add_events(by, seat, SeatHandedOver(seat, CAREFUL, cause))
+        self.change_seat(seat, house=CAREFUL)
+
+    def change_seat(self, seat: Seat, **members: Any) -> None:
+        """Change members of a seat's record."""
+        record = replace(self.game.seats[seat], **members)
+        self.game = replace(self.game, seats=replaced(self.game.seats, seat, record))
+
+    def cancel_if_abandoned(self) -> None:
+        """Cancel the game if it is being played and house players have all seats."""
+        if self.game.status == PLAYING and not self.game.active_players():
+            self.cancel()
 
     def cancel(self) -> None:
         """Cancel the game."""

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import TypeVar
-
-from redis import RedisError
+from collections.abc import Callable, Iterator, Sequence
+from enum import StrEnum
+from typing import NamedTuple
 
 from api.concurrency.time_slices import long_work, pause
 from api.games.answers import (
@@ -21,27 +20,63 @@ from api.games.answers import (
 from api.games.cursors import page_cursor, read_page_cursor
 from api.games.players import Credentials, Players
 from api.games.representations import game_summary, item_answers
-from api.games.rulesets import find_ruleset, no_such_ruleset
-from api.games.transactions import LoadedGame
+from api.games.rulesets import no_such_ruleset
+from api.games.seats import has_free_seat
+from api.games.settling import each_readable, settled_games, some_due
+from api.games.transactions import LoadedGame, Transactions
 from api.model.events import BY_CLOCK
-from api.model.game import ENDED, NOT_A_MOVE, Game, HistoryItem, Revision, digest, timestamp
+from api.model.game import NOT_A_MOVE, OPEN, Game, HistoryItem, Revision, digest, timestamp
 from api.problems.problem import FieldError, Problem
-from api.storage.errors import log_unreadable
 from api.storage.games import read_items
-from api.storage.indexes import ALL, Entry, Indexes, Page, lobby
+from api.storage.indexes import ALL, Entry, Indexes, Page, any_game, invited, lobby
 from api.storage.store import Store
-
-Source = TypeVar("Source")
-Made = TypeVar("Made")
+from engine.registry import RULESETS
 
 MAX_ITEMS_AT_ONCE = 500
 """Items of a game's history that are read in one round trip."""
 
 
+class OwnGamesStatus(StrEnum):
+    """Which of the caller's games to list: those of a status, or its invitations."""
+
+    OPEN = "open"
+    PLAYING = "playing"
+    FINISHED = "finished"
+    CANCELLED = "cancelled"
+    INVITED = "invited"
+
+
+class LobbyFilter(NamedTuple):
+    """The public games that a caller wants to see; None means any."""
+
+    status: str | None = None
+    ruleset: str | None = None
+    seat_count: int | None = None
+    free_seats: bool = False
+
+    @property
+    def index_status(self) -> str:
+        """The status of the index that has all these games."""
+        return OPEN if self.free_seats else self.status or ALL
+
+    def filter_for(self, reader: str | None) -> Callable[[Game], bool]:
+        """Return the condition that the games of the index must meet besides."""
+        if self.seat_count is None and not self.free_seats:
+            return any_game
+        return lambda game: (
+            self.seat_count in (None, game.seat_count)
+            and self.status in (None, game.status)
+            and (not self.free_seats or has_free_seat(game, reader))
+        )
+
+
 class Queries:
     """Answers questions about games."""
 
-    def __init__(self, store: Store, indexes: Indexes, players: Players) -> None:
+    def __init__(
+        self, transactions: Transactions, store: Store, indexes: Indexes, players: Players
+    ) -> None:
+        self.transactions = transactions
         self.store = store
         self.indexes = indexes
         self.players = players
@@ -51,8 +86,7 @@ class Queries:
     def public_games(
         self,
         credentials: Credentials | None,
-        status: str | None,
-        ruleset: str | None,
+        wanted: LobbyFilter,
         cursor: str | None,
         limit: int,
     ) -> GamePage:
@@ -60,37 +94,44 @@ class Queries:
 
         Raises `Problem` (``invalid_request``, ``invalid_token``).
         """
-        if ruleset is not None and find_ruleset(ruleset) is None:
+        ruleset = wanted.ruleset
+        if ruleset is not None and ruleset not in RULESETS:
             at = FieldError(no_such_ruleset(ruleset), parameter="ruleset")
             raise Problem("invalid_request", at.detail, errors=(at,))
-        return self._page(lobby(ruleset), credentials, status, cursor, limit)
+        reader = None if credentials is None else credentials.player_id
+        entry = Entry(lobby(ruleset), wanted.index_status)
+        return self._page(entry, credentials, cursor, limit, wanted.filter_for(reader))
 
     def own_games(
-        self, credentials: Credentials | None, status: str | None, cursor: str | None, limit: int
+        self, credentials: Credentials, status: str | None, cursor: str | None, limit: int
     ) -> GamePage:
-        """Return a page of the games that the caller hosts, sits in or has a seat reserved in.
+        """Return a page of the games that the caller hosts or has a seat in.
 
-        Raises `Problem` (``missing_token``, ``invalid_token``, ``invalid_request``).
+        With the status `INVITED`, return the open games in which a seat is only reserved for it.
+
+        Raises `Problem` (``invalid_token``, ``invalid_request``).
         """
-        if credentials is None:
-            raise Problem("missing_token")
-        return self._page(credentials.player_id, credentials, status, cursor, limit)
+        caller = credentials.player_id
+        is_invited = status == OwnGamesStatus.INVITED
+        entry = Entry(invited(caller), OPEN) if is_invited else Entry(caller, status or ALL)
+        return self._page(entry, credentials, cursor, limit)
 
     def _page(
         self,
-        owner: str,
+        entry: Entry,
         credentials: Credentials | None,
-        status: str | None,
         cursor: str | None,
         limit: int,
+        accepts: Callable[[Game], bool] = any_game,
     ) -> GamePage:
         after = None if cursor is None else read_page_cursor(cursor)
-        page = Page(Entry(owner, status or ALL), after, limit)
+        page = Page(entry, after, limit, accepts)
         reader = None if credentials is None else credentials.player_id
         reading = self.store.read(reader, extra=[page.first_command])
         if credentials is not None:
             self.players.authenticate(reading, credentials)
-        games, following = self.indexes.page(page, reading.now, reading.extra[0])
+        found, following = self.indexes.page(page, reading.now, reading.extra[0])
+        games = self._settled(page, found, reading.now)
 
         def summary(game: Game) -> GameSummary:
             pause()
@@ -99,6 +140,19 @@ class Queries:
         with long_work():
             items = tuple(each_readable(games, lambda game: game.id, summary))
         return GamePage(items, None if following is None else page_cursor(following))
+
+    def _settled(self, page: Page, games: list[Game], now: int) -> list[Game]:
+        """Return the games of a page, with some due ones settled.
+
+        The others are returned as they are; later requests settle them. A game that does not belong
+        to the page after that is left out.
+        """
+        ids = some_due(self.transactions, games, now)
+        if not ids:
+            return games
+        settled = {each.game.id: each.game for each in settled_games(self.transactions, ids, now)}
+        current = [settled.get(game.id, game) for game in games]
+        return [game for game in current if page.includes(game)]
 
     # --- Events of a game --------------------------------------------------------------
 
@@ -196,26 +250,10 @@ class Queries:
 
 def require_record(loaded: LoadedGame) -> None:
     """Raise `Problem` (``game_not_over``, ``record_not_found``) if a game has no record."""
-    if loaded.game.status not in ENDED:
+    if not loaded.game.has_ended:
         raise Problem("game_not_over")
     if loaded.game.started_at is None:
         raise Problem("record_not_found")
-
-
-def each_readable(
-    games: Iterable[Source], game_id: Callable[[Source], str], make: Callable[[Source], Made]
-) -> Iterator[Made]:
-    """Yield what `make` makes of each game. Log and leave out a game that it fails for.
-
-    A state that can be decoded may still be one that the ruleset cannot play.
-    """
-    for game in games:
-        try:
-            yield make(game)
-        except (RedisError, Problem):
-            raise
-        except Exception as error:
-            log_unreadable(game_id(game), error)
 
 
 def _event_page(loaded: LoadedGame, items: Sequence[HistoryItem], last: int) -> EventPage:

@@ -56,10 +56,7 @@ def _game_answer(found: StoredGame, audience: Audience) -> GameAnswer:
 
 def legal_moves(game: Game, state: Any, seat: Seat) -> tuple[Move, ...]:
     """Return the legal moves of a seat; none unless the game is being played."""
-    moves: tuple[Move, ...] = ()
-    if game.turn is not None:
-        moves = RULESETS[game.ruleset].legal_moves(state, seat)
-    return moves
+    return () if game.turn is None else RULESETS[game.ruleset].legal_moves(state, seat)
 
 
 def _public_members(game: Game, audience: Audience) -> dict[str, Any]:

@@ -24,11 +24,6 @@ from engine.ruleset import AnyRuleset, InvalidSetup, Option
 from engine.texts import OptionWords, rules_text, words
 
 
-def find_ruleset(name: str) -> AnyRuleset | None:
-    """Return the ruleset of this id, None if there is none."""
-    return RULESETS.get(name)
-
-
 def no_such_ruleset(name: str) -> str:
     """Return the error text for an id that is not the id of a ruleset."""
     # The id may be as long as the body.
@@ -70,7 +65,7 @@ def read_setup(body: Mapping[str, Any]) -> tuple[AnyRuleset, Any]:
 
     Raises `Problem` (``invalid_request``) that points to the wrong member.
     """
-    ruleset = find_ruleset(body["ruleset"])
+    ruleset = RULESETS.get(body["ruleset"])
     if ruleset is None:
         raise invalid(no_such_ruleset(body["ruleset"]), "ruleset")
     try:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from api.config.rate_policies import SITTINGS
 from api.model.game import OPEN, Game, Player
-from api.observability.context import note_standing
+from api.observability.context import current
 from api.ratelimit.limiter import Limiter, refuse_if_over
 
 
@@ -28,7 +28,7 @@ class SeatLimits:
         """Count that a player has taken a seat."""
         standing = self._limiter.note(SITTINGS, _counter(game, player))
         if standing is not None:
-            note_standing(standing)
+            current().tell(standing)
 
 
 def _counter(game: Game, player: Player) -> str:

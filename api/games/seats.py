@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from api.games.transactions import LoadedGame
-from api.model.game import ENDED, PLAYING, Game, Player, SeatRecord
+from api.model.game import OPEN, PLAYING, Game, Player, SeatRecord
 from api.problems.problem import Problem, invalid
 from engine.ruleset import Seat
 
@@ -14,6 +14,14 @@ def free_seat(seats: tuple[SeatRecord, ...], player: Player) -> Seat | None:
     reserved = [seat for seat, owner in free if owner is not None and owner.id == player.id]
     unreserved = [seat for seat, owner in free if owner is None]
     return next(iter(reserved + unreserved), None)
+
+
+def has_free_seat(game: Game, player_id: str | None) -> bool:
+    """Return whether a game has a free seat that is not reserved for another player."""
+    return game.status == OPEN and any(
+        record.is_free and (record.reserved_for is None or record.reserved_for.id == player_id)
+        for record in game.seats
+    )
 
 
 def seat_to_take_back(loaded: LoadedGame, seat: Seat | None) -> Seat | None:
@@ -44,7 +52,7 @@ def wants_seat(loaded: LoadedGame, seat: Seat | None) -> bool:
             f"You have seat {loaded.seat} and ask for seat {seat}. A player has one seat in a "
             "game: play with yours, or leave the game before its start and join it again.",
         )
-    if game.status in ENDED:
+    if game.has_ended:
         raise Problem("game_over")
     if game.status == PLAYING:
         raise Problem("game_full")
@@ -80,6 +88,12 @@ def taken_or_reserved_seat(game: Game, player: Player) -> Seat | None:
         if (record.player or record.reserved_for) == player:
             return seat
     return None
+
+
+def next_host(game: Game) -> Player | None:
+    """Return the seated player who becomes host: the one who sat down first, None without one."""
+    seated = [(r.taken_at, seat, r.player) for seat, r in enumerate(game.seats) if r.player]
+    return min(seated, key=lambda each: each[:2])[2] if seated else None
 
 
 def no_such_seat(seat: int, seat_count: int) -> str:

@@ -9,21 +9,26 @@ from msgspec.structs import replace
 from api.games.players import Credentials
 from api.games.progress import Progress
 from api.games.seat_limits import SeatLimits
-from api.games.seats import choose_seat, seat_to_take_back, taken_or_reserved_seat, wants_seat
+from api.games.seats import (
+    choose_seat,
+    next_host,
+    seat_to_take_back,
+    taken_or_reserved_seat,
+    wants_seat,
+)
 from api.games.starting import start, start_if_full
 from api.games.transactions import LoadedGame, Precondition, Transactions
 from api.model.events import (
     BY_PLAYER,
     GameCancelled,
-    SeatHandedOver,
+    HandoverCause,
     SeatLeft,
     SeatTaken,
     SeatTakenBack,
 )
-from api.model.game import CANCELLED, ENDED, OPEN, PLAYING, Game, Player, SeatRecord, public_item
+from api.model.game import CANCELLED, OPEN, PLAYING, Game, Player, SeatRecord, public_item
 from api.problems.problem import Problem
 from api.storage.games import Change, StoredGame
-from engine.house import CAREFUL
 from engine.ruleset import Seat, replaced
 
 MAX_UNFINISHED_GAMES = 100
@@ -44,7 +49,7 @@ class Tables:
 
     def join(
         self,
-        credentials: Credentials | None,
+        credentials: Credentials,
         game_id: str,
         seat: Seat | None,
         invite: str | None,
@@ -91,9 +96,10 @@ class Tables:
             )
 
     def _take(self, game: Game, seat: Seat, player: Player, now: int) -> Change:
+        record = replace(game.seats[seat], player=player, taken_at=game.version + 1)
         seated = replace(
             game,
-            seats=replaced(game.seats, seat, replace(game.seats[seat], player=player)),
+            seats=replaced(game.seats, seat, record),
             left=tuple(left for left in game.left if left != player.id),
         )
         progress = Progress(seated, None, now, self.transactions.rng)
@@ -103,15 +109,12 @@ class Tables:
     def _take_back(self, stored: StoredGame, seat: Seat, player: Player, now: int) -> Change:
         progress = Progress.from_stored(stored, now, self.transactions.rng)
         progress.add_events(BY_PLAYER, seat, SeatTakenBack(seat, player))
-        record = replace(progress.game.seats[seat], house=None)
-        progress.game = replace(progress.game, seats=replaced(progress.game.seats, seat, record))
+        progress.change_seat(seat, house=None, missed_turns=0)
         return progress.to_change()
 
     # --- Leaving -----------------------------------------------------------------------
 
-    def leave(
-        self, credentials: Credentials | None, game_id: str, if_match: Precondition
-    ) -> LoadedGame:
+    def leave(self, credentials: Credentials, game_id: str, if_match: Precondition) -> LoadedGame:
         """Free the caller's seat or reservation. After the start, let a house player have the seat.
 
         Leaving again changes nothing.
@@ -121,7 +124,7 @@ class Tables:
             return caller.id in game.left
 
         def decide(loaded: LoadedGame) -> Change | None:
-            if loaded.game.status in ENDED:
+            if loaded.game.has_ended:
                 return None
             if loaded.game.status == PLAYING:
                 return self._hand_over(loaded)
@@ -133,6 +136,10 @@ class Tables:
         return loaded
 
     def _free_seat(self, loaded: LoadedGame) -> Change | None:
+        """Free the caller's seat or reservation, and pass the game on if its host has left.
+
+        A host without a seat has not left. Without a seated player to be host, cancel the game.
+        """
         game, caller = loaded.game, loaded.caller
         assert caller is not None
         seat = taken_or_reserved_seat(game, caller)
@@ -143,31 +150,31 @@ class Tables:
             seats=replaced(game.seats, seat, SeatRecord()),
             left=(*game.left, caller.id)[-MAX_REMEMBERED_LEAVERS:],
         )
-        event = SeatLeft(seat, caller)
-        item = public_item(game.version + 1, loaded.now, BY_PLAYER, seat, event)
-        return Change(game=left, items=(item,))
+        progress = Progress(left, None, loaded.now, self.transactions.rng)
+        progress.add_events(BY_PLAYER, seat, SeatLeft(seat, caller))
+        if loaded.seat is not None and caller.id == game.host.id:
+            host = next_host(left)
+            if host is None:
+                progress.cancel()
+            else:
+                progress.game = replace(left, host=host)
+        return progress.to_change()
 
     def _hand_over(self, loaded: LoadedGame) -> Change | None:
         """Let a house player continue for the caller, or cancel the game if no person is left."""
-        game, seat = loaded.game, loaded.seat
+        seat = loaded.seat
         if seat is None:
             return None
         progress = Progress.from_stored(loaded.stored, loaded.now, self.transactions.rng)
-        progress.add_events(BY_PLAYER, seat, SeatHandedOver(seat, CAREFUL))
-        record = game.seats[seat]
-        record = replace(record, house=CAREFUL, times_left=record.times_left + 1)
-        progress.game = replace(game, seats=replaced(game.seats, seat, record))
-        if progress.game.active_players():
-            progress.play_house_moves()
-        else:
-            progress.cancel()
+        progress.hand_over(seat, HandoverCause.LEFT)
+        progress.change_seat(seat, times_left=loaded.game.seats[seat].times_left + 1)
+        progress.cancel_if_abandoned()
+        progress.play_house_moves()
         return progress.to_change()
 
     # --- Starting and cancelling -------------------------------------------------------
 
-    def start(
-        self, credentials: Credentials | None, game_id: str, if_match: Precondition
-    ) -> LoadedGame:
+    def start(self, credentials: Credentials, game_id: str, if_match: Precondition) -> LoadedGame:
         """Start a game for its host, with house players in the free seats."""
 
         def decide(loaded: LoadedGame) -> Change | None:
@@ -175,24 +182,21 @@ class Tables:
             _require_host(loaded)
             if game.started_at is not None:
                 return None
-            if game.status in ENDED:
+            if game.has_ended:
                 raise Problem("game_over")
             if not game.active_players():
                 raise Problem("no_players")
             progress = Progress(game, None, loaded.now, self.transactions.rng)
             for seat, record in enumerate(game.seats):
                 if record.is_free:
-                    progress.add_events(BY_PLAYER, seat, SeatHandedOver(seat, CAREFUL))
-            seats = [SeatRecord(house=CAREFUL) if each.is_free else each for each in game.seats]
-            progress.game = replace(game, seats=tuple(seats))
+                    progress.hand_over(seat, HandoverCause.START)
+                    progress.change_seat(seat, reserved_for=None)
             return start(progress)
 
         loaded, _ = self.transactions.update(credentials, game_id, decide, if_match=if_match)
         return loaded
 
-    def cancel(
-        self, credentials: Credentials | None, game_id: str, if_match: Precondition
-    ) -> LoadedGame:
+    def cancel(self, credentials: Credentials, game_id: str, if_match: Precondition) -> LoadedGame:
         """Cancel a game for its host, before its start."""
 
         def decide(loaded: LoadedGame) -> Change | None:
@@ -201,7 +205,7 @@ class Tables:
             if game.status == CANCELLED:
                 return None
             if game.status != OPEN:
-                raise Problem("game_over" if game.status in ENDED else "game_already_started")
+                raise Problem("game_over" if game.has_ended else "game_already_started")
             cancelled = replace(game, status=CANCELLED, finished_at=loaded.now)
             item = public_item(
                 game.version + 1, loaded.now, BY_PLAYER, loaded.seat, GameCancelled()
@@ -213,6 +217,6 @@ class Tables:
 
 
 def _require_host(loaded: LoadedGame) -> None:
-    """Raise `Problem` (``not_host``) unless the caller created the game."""
+    """Raise `Problem` (``not_host``) unless the caller is the host of the game."""
     if loaded.reader != loaded.game.host.id:
         raise Problem("not_host")

@@ -22,8 +22,6 @@ from api.concurrency.single_flight import SingleFlight
 from api.games.players import Credentials, Players, Remembered
 from api.games.progress import Progress, is_due
 from api.model.game import (
-    CANCELLED,
-    FINISHED,
     NOT_A_MOVE,
     PRIVATE,
     Audience,
@@ -129,7 +127,6 @@ class Transactions:
         credentials: Credentials | Remembered | None,
         game_id: str,
         *,
-        anonymous: bool = False,
         move_key: str | None = None,
         extra_commands: Sequence[Command] = (),
         admit: Admission | None = None,
@@ -138,16 +135,12 @@ class Transactions:
         """Load a game for a caller, and settle it first if it is due.
 
         The versions of the move with `move_key` are looked up, and `extra_commands` are sent,
-        in the same round trip. While the store is full, a due game that is not loaded `for_update`
-        is returned unsettled.
+        in the same round trip. While the store is full, a due game is returned unsettled, unless it
+        is loaded `for_update`. A move that was played before changes nothing, so it is no update.
 
         Raises:
-            Problem: ``missing_token`` (unless `anonymous`), ``invalid_token``,
-                ``game_not_found``, ``busy``.
+            Problem: ``invalid_token``, ``game_not_found``, ``busy``.
         """
-        if credentials is None and not anonymous:
-            raise Problem("missing_token")
-        settle = self.settle if for_update else self.settle_unless_full
         player_id = None if credentials is None else credentials.player_id
         for _ in range(MAX_ATTEMPTS):
             reading = self.store.read(player_id, game_id, move_key, extra_commands)
@@ -159,6 +152,8 @@ class Transactions:
                 return LoadedGame(
                     reading.now, caller, stored, reading.played_versions, reading.extra
                 )
+            is_update = for_update and reading.played_versions is None
+            settle = self.settle if is_update else self.settle_unless_full
             settled = settle(stored, reading.now)
             if settled is not None:
                 extra_answers = reading.extra if settled is stored else ()
@@ -208,7 +203,7 @@ class Transactions:
 
     def update(
         self,
-        credentials: Credentials | None,
+        credentials: Credentials,
         game_id: str,
         decide: Decision,
         *,
@@ -281,7 +276,7 @@ def _count_commit(before: Game | None, after: Game, items: Iterable[HistoryItem]
         metrics.game_changed(after.ruleset, "created")
     if after.started_at is not None and (before is None or before.started_at is None):
         metrics.game_changed(after.ruleset, "started")
-    if after.status in (FINISHED, CANCELLED) and (before is None or before.status != after.status):
+    if after.has_ended and (before is None or not before.has_ended):
         metrics.game_changed(after.ruleset, after.status)
 
 

@@ -6,7 +6,6 @@ anything is news to it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -23,12 +22,11 @@ from api.games.cursors import (
 )
 from api.games.players import Credentials, Players
 from api.games.progress import is_due
-from api.games.queries import each_readable
 from api.games.representations import game_answer
+from api.games.settling import each_readable, settled_games, some_due
 from api.games.transactions import Transactions
-from api.model.game import ENDED, PLAYING, Game, raw
+from api.model.game import PLAYING, Game, raw
 from api.model.retention import COMMIT_MS
-from api.problems.problem import Problem
 from api.storage.client import Command
 from api.storage.games import StoredGame
 from api.storage.indexes import Entry, Indexes, Page, ended_command, occupied, read_entries
@@ -36,9 +34,6 @@ from api.storage.store import Reading, Store
 
 MAX_TURNS = 100
 """Games that wait for the player, in one answer."""
-
-MAX_SETTLED = 4
-"""Due games that one request settles; the next request settles others."""
 
 MAX_ENDED = 200
 """Ended games in one answer; the next answer has the others."""
@@ -75,7 +70,7 @@ class Turns:
 
     def would_be_news(self, game: Game) -> bool:
         """Return whether a game that changed is news: a turn or an end that the client lacks."""
-        if game.status in ENDED:
+        if game.has_ended:
             return self.caller in game.participants() and end_mark(game.id) not in self.known
         return _waits_for(game, self.caller) and turn_mark(game) not in self.known
 
@@ -91,13 +86,11 @@ class TurnQueries:
         self.indexes = indexes
         self.players = players
 
-    def turns(self, credentials: Credentials | None, since: str | None) -> Turns:
+    def turns(self, credentials: Credentials, since: str | None) -> Turns:
         """Return the caller's turns. `since` is the cursor of an earlier answer.
 
-        Raises `Problem` (``missing_token``, ``invalid_token``, ``invalid_request``).
+        Raises `Problem` (``invalid_token``, ``invalid_request``).
         """
-        if credentials is None:
-            raise Problem("missing_token")
         caller = credentials.player_id
         given = None if since is None else read_turns_cursor(since)
         playing = Page(Entry(occupied(caller), PLAYING), None, MAX_TURNS)
@@ -132,8 +125,7 @@ class TurnQueries:
         """Return the games that wait for the caller, longest waiting first, each with its answer.
 
         Only a few due games are settled. The others are left out: until then their next seat to
-        move is unknown. The few are chosen at random, so that games which cannot be settled do not
-        keep the others from it.
+        move is unknown.
         """
         now = reading.now
 
@@ -143,28 +135,13 @@ class TurnQueries:
 
         # The states of the games are read only for those that may wait for the caller.
         games, _ = self.indexes.page(playing, now, reading.extra[0])
-        due = [game.id for game in games if is_due(game, now)]
         ids = [game.id for game in games if _waits_for(game, caller) and not is_due(game, now)]
-        ids += self.transactions.rng.sample(due, min(len(due), MAX_SETTLED))
-        settled = self._settled(ids, now)
+        ids += some_due(self.transactions, games, now)
+        settled = settled_games(self.transactions, ids, now)
         waiting = [stored for stored in settled if _waits_for(stored.game, caller)]
         with long_work():
             answers = list(each_readable(waiting, _game_id, answer))
         return sorted(answers, key=lambda each: each[0].turn_started_at or 0)
-
-    def _settled(self, ids: Sequence[str], now: int) -> Iterator[StoredGame]:
-        """Yield the games of these ids, settled if they are due, by this request or another."""
-
-        def settle(stored: StoredGame) -> StoredGame | None:
-            if not is_due(stored.game, now):
-                return stored
-            settled = self.transactions.settle_unless_full(stored, now)
-            return settled or self.store.read(None, stored.game.id).stored
-
-        stored = [each for each in self.store.games_with_state(ids).values() if each is not None]
-        for each in each_readable(stored, _game_id, settle):
-            if each is not None:
-                yield each
 
     def _ended(
         self, caller: str, known: TurnsCursor, entries: list[tuple[str, int]], now: int
@@ -180,7 +157,7 @@ class TurnQueries:
         games = [
             game
             for game in self.store.games([game_id for game_id, _ in new]).values()
-            if game is not None and game.status in ENDED and caller in game.participants()
+            if game is not None and game.has_ended and caller in game.participants()
         ]
         until = new[-1][1] if len(new) == MAX_ENDED else now
         since = max(known.since, until - COMMIT_MS)

@@ -23,7 +23,6 @@ from api.games.queries import Queries
 from api.games.representations import game_answer
 from api.games.transactions import LoadedGame, exists_for
 from api.live.hub import PAUSE_SECONDS, Hub
-from api.live.long_polls import has_ended
 from api.live.quota import Quota, Slot
 from api.live.topics import SharedSnapshot, Waiter
 from api.model.game import Game, Revision, digest, timestamp
@@ -63,13 +62,12 @@ class EventStreams:
         self.transactions = hub.transactions
         self.store = queries.store
 
-    def create_ticket(self, credentials: Credentials | None, game_id: str) -> TicketAnswer:
+    def create_ticket(self, credentials: Credentials, game_id: str) -> TicketAnswer:
         """Create a ticket for a game as the caller sees it now.
 
-        Raises `Problem` (``missing_token``, ``invalid_token``, ``game_not_found``).
+        Raises `Problem` (``invalid_token``, ``game_not_found``).
         """
         loaded = self.transactions.load(credentials, game_id)
-        assert credentials is not None
         secret = secrets.token_urlsafe(32)
         participation = loaded.game.participation_of(loaded.reader)
         ticket = Ticket(game_id, credentials.player_id, credentials.secret_hash, participation)
@@ -91,7 +89,7 @@ class EventStreams:
         """
         proof: Credentials | Remembered | None = credentials
         if ticket is None:
-            loaded = self.transactions.load(credentials, game_id, anonymous=True)
+            loaded = self.transactions.load(credentials, game_id)
         else:
             loaded, proof = self._load_with_ticket(ticket, game_id)
         stream = EventStream(self, loaded, proof, last_id)
@@ -142,7 +140,7 @@ class EventStream:
         self._first: SharedSnapshot | None = SharedSnapshot(loaded.now, loaded.stored)
         self._sent, has_end = _read_event_id(last_id)
         is_current = self._sent is not None and self._sent.number == loaded.game.version
-        self.is_done = has_end and has_ended(loaded.game) and is_current
+        self.is_done = has_end and loaded.game.has_ended and is_current
 
     def take_slot(self) -> None:
         """Take a slot of the quota. Raises `Problem` (``too_many_waiting``)."""
@@ -179,7 +177,7 @@ class EventStream:
                 if game is None or not self._may_see(game):
                     return
                 yield from self._catch_up(snapshot, game)
-                if has_ended(game):
+                if game.has_ended:
                     yield _end_event(game)
                     return
 

@@ -3,7 +3,8 @@
 Each worker has one hub, which subscribes once to each game or player that has waiters. A message,
 a deadline, a confirmed subscription or a recheck marks a game as stale. All stale games are read in
 one round trip, and due games are settled. Then the hub wakes the waiters that want the new
-snapshot, which they share. The hub renders no answers.
+snapshot, which they share. Games that could not be read are read again apart from the others, as
+their node of a cluster may not reply for long. The hub renders no answers.
 """
 
 from __future__ import annotations
@@ -12,17 +13,24 @@ import time
 from collections.abc import Iterable
 
 import gevent
-from gevent.event import Event
 from gevent.lock import Semaphore
 from redis import RedisError
 
 from api.games.progress import is_due
 from api.games.transactions import FULL_SECONDS, Transactions
-from api.live.topics import IN_FLIGHT_MS, GameTopic, PlayerTopic, SharedSnapshot, Topic, Waiter
+from api.live.topics import (
+    IN_FLIGHT_MS,
+    GameTopic,
+    PlayerTopic,
+    ReadQueue,
+    SharedSnapshot,
+    Topic,
+    Waiter,
+)
 from api.model.game import Game
-from api.observability.context import note_wait
+from api.observability.context import current
 from api.observability.logger import log
-from api.storage.errors import Unreadable, count_failure, is_full, log_unreadable
+from api.storage.errors import count_failure, is_full, log_unreadable, readable
 from api.storage.games import Snapshot, game_channel
 from api.storage.indexes import Indexes
 from api.storage.players import player_channel
@@ -81,8 +89,8 @@ class Hub:
         self.is_stopping = False
         self._subscriptions = Subscriptions(nodes, self._on_message, self._on_lost)
         self._topics: dict[str, Topic] = {}
-        self._stale: dict[str, GameTopic] = {}
-        self._has_stale = Event()
+        self._stale = ReadQueue()
+        self._failed = ReadQueue()
         self._greenlets: list[gevent.Greenlet] = []
         self._settling = Semaphore(MAX_SETTLING)
         self._clock_offset = 0.0
@@ -92,9 +100,14 @@ class Hub:
     def waiter(self) -> Waiter:
         """Return a new waiter for the current request."""
         if not self._greenlets:
-            tasks = (self._subscriptions.run, self._read_stale_games, self._recheck_for_ever)
+            tasks = (
+                self._subscriptions.run,
+                self._read_stale_games,
+                self._read_failed_games,
+                self._recheck_for_ever,
+            )
             self._greenlets = [gevent.spawn(task) for task in tasks]
-        note_wait()
+        current().has_waited = True
         waiter = Waiter(self.waiters)
         if self.is_stopping:
             waiter.stop()
@@ -122,7 +135,8 @@ class Hub:
 
     def read_games_of(self, topic: PlayerTopic) -> frozenset[str]:
         """Return the ids of a player's unfinished games. Raises `RedisError`."""
-        (games,) = self.indexes.unfinished([topic.id], MAX_WATCHED)
+        (reply,) = self.indexes.unfinished([topic.id], MAX_WATCHED)
+        games: frozenset[str] = readable(reply)
         self._note_games(topic, games)
         return games
 
@@ -179,8 +193,7 @@ class Hub:
         if not topic.waiters:
             # The next waiter must not be shown an outdated snapshot.
             topic.snapshot = None
-        self._stale[topic.channel] = topic
-        self._has_stale.set()
+        self._stale.add(topic)
 
     def _read_again(self, topic: GameTopic) -> None:
         topic.will_read_again = False
@@ -190,35 +203,44 @@ class Hub:
 
     def _read_stale_games(self) -> None:
         while True:
-            self._has_stale.wait()
-            self._has_stale.clear()
-            while self._stale:
-                batch = [self._stale.pop(channel) for channel in list(self._stale)[:READ_BATCH]]
-                for topic in batch:
-                    if not topic.waiters:
-                        topic.snapshot = None
-                try:
-                    self._read([topic for topic in batch if topic.waiters])
-                except Exception as error:
-                    _log_failure("reading", error)
-                    for topic in batch:
-                        self._stale[topic.channel] = topic
-                    gevent.sleep(PAUSE_SECONDS)
+            self._read(self._stale.take(READ_BATCH))
 
-    def _read(self, topics: list[GameTopic]) -> None:
-        if not topics:
-            return
-        snapshots = self.store.snapshots([topic.id for topic in topics])
+    def _read_failed_games(self) -> None:
+        while True:
+            batch = self._failed.take(READ_BATCH)
+            gevent.sleep(PAUSE_SECONDS)
+            self._read(batch)
+
+    def _read(self, batch: list[GameTopic]) -> None:
+        """Read some games. Those that cannot be read now become failed games."""
+        try:
+            failed = self._read_now(batch)
+        except Exception as error:
+            failed = dict.fromkeys(batch, error)
+        if failed:
+            _log_failure("reading", next(iter(failed.values())))
+        for topic in failed:
+            self._failed.add(topic)
+
+    def _read_now(self, batch: list[GameTopic]) -> dict[GameTopic, Exception]:
+        """Read the games that have waiters, and return the errors of those whose node fails."""
+        topics = [topic for topic in batch if topic.waiters]
+        for topic in batch:
+            if not topic.waiters:
+                topic.snapshot = None
+        failed: dict[GameTopic, Exception] = {}
+        snapshots = self.store.snapshots([topic.id for topic in topics]) if topics else []
         for topic, snapshot in zip(topics, snapshots, strict=True):
             try:
-                self._accept(topic, snapshot)
+                self._accept(topic, readable(snapshot))
+            except RedisError as error:
+                failed[topic] = error
             except Exception as error:
                 # The error concerns this game only; the waiters of others must not be delayed.
                 self._set_aside(topic, error)
+        return failed
 
-    def _accept(self, topic: GameTopic, snapshot: Snapshot | Unreadable) -> None:
-        if isinstance(snapshot, Unreadable):
-            raise snapshot
+    def _accept(self, topic: GameTopic, snapshot: Snapshot) -> None:
         self.set_clock(snapshot.now)
         if snapshot.stored is not None and is_due(snapshot.stored.game, snapshot.now):
             if not topic.is_settling:
@@ -265,7 +287,7 @@ class Hub:
 
     def _show(self, topic: GameTopic, snapshot: Snapshot) -> None:
         """Give a snapshot to the waiters of a game."""
-        topic.snapshot = SharedSnapshot.of(snapshot)
+        topic.snapshot = SharedSnapshot(snapshot.now, snapshot.stored)
         topic.fault, topic.retry_pause = None, 0.0
         game = topic.snapshot.game
         self._set_timer(topic, game)
@@ -325,12 +347,16 @@ class Hub:
         if games:
             fingerprints = self.store.fingerprints([each.id for each in games])
             for game, fingerprint in zip(games, fingerprints, strict=True):
+                # A game whose node fails now is rechecked later.
+                if isinstance(fingerprint, RedisError):
+                    continue
                 if game.snapshot is None or game.snapshot.fingerprint != fingerprint:
                     self._mark_stale(game)
         if players:
             unfinished = self.indexes.unfinished([each.id for each in players], MAX_WATCHED)
             for player, ids in zip(players, unfinished, strict=True):
-                self._note_games(player, ids)
+                if not isinstance(ids, RedisError):
+                    self._note_games(player, ids)
 
     def _drop_unused_topics(self) -> None:
         before = time.monotonic() - LINGER_SECONDS

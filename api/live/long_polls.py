@@ -25,11 +25,11 @@ from api.games.turns import TurnQueries, Turns
 from api.live.hub import PAUSE_SECONDS, RECHECK_SECONDS, Hub
 from api.live.quota import Quota
 from api.live.topics import PlayerTopic, SharedSnapshot, Waiter
-from api.model.game import ENDED, Game
-from api.observability.context import note_time
+from api.model.game import Game
+from api.observability.context import current
 from api.problems.problem import Problem
-from api.storage.errors import Unreadable
-from api.storage.games import StoredGame
+from api.storage.errors import readable
+from api.storage.games import Snapshot, StoredGame
 
 Answer = TypeVar("Answer")
 
@@ -71,11 +71,6 @@ class PolledTurns(NamedTuple):
     is_over_quota: bool
 
 
-def has_ended(game: Game) -> bool:
-    """Return whether a game has ended, so that there will be no news of it."""
-    return game.status in ENDED
-
-
 class LongPolls:
     """Answers long polls."""
 
@@ -94,7 +89,7 @@ class LongPolls:
         Raises `Unreadable` or another error that keeps the game from being read, and `Problem`
         (``game_not_found``) if it has expired or does not exist for the caller any more.
         """
-        if seconds == 0 or is_news(loaded.game) or has_ended(loaded.game):
+        if seconds == 0 or is_news(loaded.game) or loaded.game.has_ended:
             return Polled(loaded)
         with self._slot(loaded.reader) as has_slot:
             if not has_slot:
@@ -103,7 +98,7 @@ class LongPolls:
 
     def _wait(self, loaded: LoadedGame, until: float, is_news: Condition) -> Polled:
         def ends_wait(game: Game | None) -> bool:
-            return game is None or has_ended(game) or is_news(game)
+            return game is None or game.has_ended or is_news(game)
 
         with self.hub.waiter() as waiter:
             topic = self.hub.game_topic(loaded.game.id, was_just_read=True)
@@ -123,11 +118,10 @@ class LongPolls:
     def _read(self, loaded: LoadedGame) -> LoadedGame:
         """Read the game once more at the end of the wait, as notifications may be lost."""
         try:
-            (snapshot,) = self.hub.store.snapshots([loaded.game.id])
+            (reply,) = self.hub.store.snapshots([loaded.game.id])
+            snapshot: Snapshot = readable(reply)
         except RedisError:
             return self._unchanged(loaded)
-        if isinstance(snapshot, Unreadable):
-            raise snapshot
         self.hub.set_clock(snapshot.now)
         return self._with_game(loaded, snapshot.stored)
 
@@ -142,7 +136,7 @@ class LongPolls:
 
     def _loaded_now(self, loaded: LoadedGame, stored: StoredGame) -> LoadedGame:
         now = max(self.hub.now(), loaded.now)
-        note_time(now)
+        current().store_time = now
         return LoadedGame(now, loaded.caller, stored)
 
     def until_changed(self, loaded: LoadedGame, seconds: int) -> Polled:
@@ -172,9 +166,7 @@ class LongPolls:
 
     # --- A player's turns ----------------------------------------------------------------
 
-    def turns(
-        self, credentials: Credentials | None, since: str | None, seconds: int
-    ) -> PolledTurns:
+    def turns(self, credentials: Credentials, since: str | None, seconds: int) -> PolledTurns:
         """Wait until the caller's turns are news, at most for so many seconds.
 
         `since` is the cursor of an earlier answer. Raises `Problem` as `TurnQueries.turns`.
@@ -207,18 +199,16 @@ class LongPolls:
                 with suppress(RedisError):
                     last = self._read_turns(credentials, since)
                 polled = self._polled(last)
-                note_time(max(self.hub.now(), last.now))
+                current().store_time = max(self.hub.now(), last.now)
                 return polled
 
     def _polled(self, turns: Turns, *, is_over_quota: bool = False) -> PolledTurns:
         """Return the result of a poll. The turns may have been read for another request."""
-        note_time(turns.now)
+        current().store_time = turns.now
         return PolledTurns(turns.rendered, is_over_quota)
 
-    def _read_turns(self, credentials: Credentials | None, since: str | None) -> Turns:
+    def _read_turns(self, credentials: Credentials, since: str | None) -> Turns:
         """Read a caller's turns, once for all of its polls that are woken at the same time."""
-        if credentials is None:
-            return self.turn_queries.turns(credentials, since)
         key = (credentials.player_id, credentials.secret_hash, since)
         return self._reads_of_turns.run_fresh(
             key, lambda: self.turn_queries.turns(credentials, since)

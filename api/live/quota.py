@@ -42,7 +42,7 @@ class Quota:
 
         `player_id` is None for a caller without a token.
         """
-        address = context.caller_address()
+        address = context.current().address
         exhausted = self._exhausted(player_id, address)
         if exhausted is not None:
             metrics.wait_refused(exhausted)

@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Hashable
-from types import TracebackType
 from typing import Any, TypeVar
 
 from gevent.event import Event
 
 from api.concurrency.single_flight import SingleFlight
 from api.model.game import Game
-from api.storage.games import Fingerprint, Snapshot, StoredGame, game_channel
+from api.storage.games import Fingerprint, StoredGame, game_channel
 from api.storage.players import player_channel
 
 IN_FLIGHT_MS = 5000
@@ -40,11 +39,6 @@ class SharedSnapshot:
         self.stored = stored
         self._results: dict[Hashable, Any] = {}
         self._in_flight = SingleFlight[Any]()
-
-    @classmethod
-    def of(cls, snapshot: Snapshot) -> SharedSnapshot:
-        """Share a snapshot that the store has returned."""
-        return cls(*snapshot)
 
     @property
     def game(self) -> Game | None:
@@ -129,6 +123,29 @@ class GameTopic(Topic):
         return self.fault is not None and time.monotonic() < self.retry_at
 
 
+class ReadQueue:
+    """Games that have to be read, each once, in the order in which they were added."""
+
+    def __init__(self) -> None:
+        self._topics: dict[GameTopic, None] = {}
+        self._has_topics = Event()
+
+    def add(self, topic: GameTopic) -> None:
+        """Add a game, unless it is in the queue already."""
+        self._topics[topic] = None
+        self._has_topics.set()
+
+    def take(self, number: int) -> list[GameTopic]:
+        """Wait until there are games, and remove at most so many."""
+        self._has_topics.wait()
+        taken = list(self._topics)[:number]
+        for topic in taken:
+            del self._topics[topic]
+        if not self._topics:
+            self._has_topics.clear()
+        return taken
+
+
 class PlayerTopic(Topic):
     """A player with waiters, and the ids of the player's unfinished games, None if unread."""
 
@@ -182,10 +199,5 @@ class Waiter:
     def __enter__(self) -> Waiter:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.close()

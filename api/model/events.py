@@ -7,7 +7,7 @@ from typing import Annotated
 
 from api.model.game import Player
 from api.model.members import SeatCount
-from engine.published import described
+from engine.published import described, published_as
 from engine.ruleset import Event, Result, Seat
 
 
@@ -23,6 +23,17 @@ class Cause(StrEnum):
 BY_PLAYER, BY_HOUSE, BY_CLOCK, BY_TABLE = Cause
 
 
+class HandoverCause(StrEnum):
+    """Why the house plays for a seat.
+
+    Its player left, the clock moved for it in two turns in a row, or it was empty at the start.
+    """
+
+    LEFT = "left"
+    TIME = "time"
+    START = "start"
+
+
 class SeatTaken(Event, frozen=True, tag="seat_taken"):
     """A player took the seat."""
 
@@ -31,7 +42,10 @@ class SeatTaken(Event, frozen=True, tag="seat_taken"):
 
 
 class SeatLeft(Event, frozen=True, tag="seat_left"):
-    """A player left before the start, and the seat is free again."""
+    """A player left before the start, and the seat is free again.
+
+    If it was the host's seat, the player who sat down next is the game's `host` from now on.
+    """
 
     seat: Annotated[Seat, described("The seat, which is free now.")]
     player: Annotated[Player, described("The player who had it or for whom it was reserved.")]
@@ -42,6 +56,7 @@ class SeatHandedOver(Event, frozen=True, tag="seat_handed_over"):
 
     seat: Annotated[Seat, described("The seat.")]
     house: Annotated[str, described("The level of the house.")]
+    cause: Annotated[str, published_as(HandoverCause, "Why the house plays for the seat.")]
 
 
 class SeatTakenBack(Event, frozen=True, tag="seat_taken_back"):
@@ -57,7 +72,12 @@ class TimeRanOut(Event, frozen=True, tag="time_ran_out"):
     The events of the move follow.
     """
 
-    seat: Annotated[Seat, described("The seat. Its player makes the next move again.")]
+    seat: Annotated[
+        Seat,
+        described(
+            "The seat. Its player makes the next move again, unless `seat_handed_over` follows."
+        ),
+    ]
 
 
 class GameStarted(Event, frozen=True, tag="game_started"):

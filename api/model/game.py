@@ -39,7 +39,7 @@ class GameStatus(StrEnum):
 
 
 class Visibility(StrEnum):
-    """Who can see a game: everybody, or only its members and callers with its invite."""
+    """The callers that can see a game: all, or only its members and callers with its invite."""
 
     PUBLIC = "public"
     PRIVATE = "private"
@@ -80,9 +80,9 @@ class Player(Struct, frozen=True):
 class Account(Struct, frozen=True):
     """A player with the hashes of its tokens.
 
-    `next_token` was issued at `next_token_at` and has not been used. `kept_at` is when the
-    account's time to live was last renewed, 0 for a player who never was in a game. `seen_at` is
-    when the player was last seen, to within `api.model.retention.SEEN_MS`.
+    `next_token` was issued at `next_token_at` and has not been used. `kept_at` is when a game last
+    extended the account's time to live, 0 for a player that never was in a game. `seen_at` is when
+    the player was last seen, to within `api.model.retention.SEEN_MS`.
     """
 
     player: Player
@@ -96,14 +96,18 @@ class Account(Struct, frozen=True):
 class SeatRecord(Struct, frozen=True):
     """A seat: its player, the level of the house that plays for it, the player it is reserved for.
 
-    A player who leaves during the game keeps the seat, and the house plays for it; `times_left`
-    counts how often that happened.
+    A player that leaves during the game keeps the seat, and the house plays for it; `times_left`
+    counts how often that happened. `missed_turns` counts the turns in a row in which the
+    clock acted for the player. `taken_at` is the version of the game in which the player took the
+    seat, 0 if unknown.
     """
 
     player: Player | None = None
     house: str | None = None
     reserved_for: Player | None = None
     times_left: int = 0
+    missed_turns: Count = 0
+    taken_at: Count = 0
 
     @property
     def is_free(self) -> bool:
@@ -162,13 +166,13 @@ class Game(Struct, frozen=True, kw_only=True):
     """The document of a game: everything but its position, its deal and its history.
 
     `answered` lists the seats that have moved in the current turn. `left` lists the last players
-    who left before the start, so that their requests can be repeated. `result` is an encoded
+    that left before the start, so that their requests can be repeated. `result` is an encoded
     `engine.ruleset.Result`. `indexed_at` is when its index entries were last written. `version_id`
     is the id of the commit that wrote the version, `commit` that of the last commit, which may
     have left the version as it was.
     """
 
-    format: int = FORMAT
+    format: Annotated[int, Meta(ge=1)] = FORMAT
     id: str
     ruleset: str
     seat_count: int
@@ -198,6 +202,11 @@ class Game(Struct, frozen=True, kw_only=True):
     indexed_at: Time = 0
 
     @property
+    def has_ended(self) -> bool:
+        """Whether the game is finished or cancelled."""
+        return self.status in ENDED
+
+    @property
     def revision(self) -> Revision:
         """The version with the id of its commit."""
         return Revision(self.version, self.version_id)
@@ -219,9 +228,7 @@ class Game(Struct, frozen=True, kw_only=True):
         if self.status != PLAYING:
             return None
         for seat, record in enumerate(self.seats):
-            if record.house is None or record.player is None:
-                continue
-            if record.player.id == player_id:
+            if record.house and record.player is not None and record.player.id == player_id:
                 return seat
         return None
 
@@ -233,26 +240,26 @@ class Game(Struct, frozen=True, kw_only=True):
     # Sets of player ids, each a superset of the one before, but for `occupants`.
 
     def active_players(self) -> set[str]:
-        """Return the players who play for their seats themselves."""
+        """Return the players that play for their seats themselves."""
         return {r.player.id for r in self.seats if r.player is not None and r.house is None}
 
     def players(self) -> set[str]:
-        """Return the players who have a seat, also if the house plays for it."""
+        """Return the players that have a seat, also if the house plays for it."""
         return {r.player.id for r in self.seats if r.player is not None}
 
     def participants(self) -> set[str]:
-        """Return the players who have a seat, and the host."""
+        """Return the players that have a seat, and the host."""
         return self.players() | {self.host.id}
 
     def occupants(self) -> set[str]:
-        """Return the players for whom the game counts as unfinished.
+        """Return the players for which the game counts as unfinished.
 
         These are the active players and, before the start, the host.
         """
         return self.active_players() | ({self.host.id} if self.status == OPEN else set())
 
     def members(self) -> set[str]:
-        """Return the participants and the players for whom a seat is reserved.
+        """Return the participants and the players for which a seat is reserved.
 
         For them the game exists even if it is private.
         """
@@ -264,9 +271,9 @@ NOT_A_MOVE = NULL
 
 
 class HistoryItem(Struct, frozen=True, kw_only=True):
-    """One step of a game's history: who caused it, and its events as each audience is told them.
+    """One step of a game's history: its cause, and its events as each audience is told them.
 
-    `told` has the events as everybody is told them, `told_to` those for single seats (by their
+    `told` has the public view of the events, `told_to` the views of single seats (by their
     number as text), which replace them. `move` is the move that was played, for the record only.
     The last item of a commit has the game's `version_id`.
     """

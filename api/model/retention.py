@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from api.model.game import CANCELLED, ENDED, PLAYING, Game
+from api.model.game import CANCELLED, PLAYING, Account, Game
 
 MINUTE_MS = 60 * 1000
 HOUR_MS = 60 * MINUTE_MS
@@ -14,21 +14,21 @@ OLD_TOKEN_MS = 10 * 60 * 1000
 """How long a token is valid after the next one was issued, at most."""
 
 SEEN_MS = 20 * 1000
-"""How precisely the time is noted when a player was last seen.
+"""The precision of the time when a player was last seen.
 
-Long polls are repeated after 25 seconds and streams checked every 30, so a player who waits was
+Long polls are repeated after 25 seconds and streams checked every 30, so a waiting player was
 seen within the last half minute.
 """
 
 COMMIT_MS = 60_000
-"""Longer than a commit can be in flight."""
+"""An upper bound of the time for which a commit is in flight."""
 
 
 @dataclass(frozen=True, slots=True)
 class Retention:
     """Times to live: of players from their last use, of games from their last commit.
 
-    `unused_player` is for a player who never was in a game, `request` for an Idempotency-Key,
+    `unused_player` is for a player that never was in a game, `request` for an Idempotency-Key,
     `ticket` for a ticket of a stream. Cancelled games are kept only briefly, as a player may have
     any number of them.
     """
@@ -41,28 +41,9 @@ class Retention:
     request: int
     ticket: int
 
-    @classmethod
-    def of_periods(
-        cls,
-        *,
-        player_days: float,
-        unused_player_minutes: float,
-        open_game_days: float,
-        finished_game_days: float,
-        cancelled_game_hours: float,
-        idempotency_hours: float,
-        ticket_hours: float,
-    ) -> Retention:
-        """Return the times to live for these periods, named like the settings."""
-        return cls(
-            player=int(player_days * DAY_MS),
-            unused_player=int(unused_player_minutes * MINUTE_MS),
-            unfinished=int(open_game_days * DAY_MS),
-            finished=int(finished_game_days * DAY_MS),
-            cancelled=int(cancelled_game_hours * HOUR_MS),
-            request=int(idempotency_hours * HOUR_MS),
-            ticket=int(ticket_hours * HOUR_MS),
-        )
+    def of_player(self, account: Account) -> int:
+        """Return for how long a player is kept at least if its token is not used again."""
+        return self.player if account.kept_at else self.unused_player
 
     @property
     def ended(self) -> int:
@@ -76,7 +57,7 @@ class Retention:
 
     def of_game(self, game: Game, now: int) -> int:
         """Return the time to live of a game after a commit; it ends after the game's deadline."""
-        if game.status in ENDED:
+        if game.has_ended:
             return self._of_ended(game)
         return self.unfinished + max((game.deadline or now) - now, 0)
 
@@ -86,7 +67,7 @@ class Retention:
         They are written before the commit that starts the game's time to live. While a game goes
         on, they are renewed only now and then, and by then its deadline may be another one.
         """
-        longest = self._of_ended(game) if game.status in ENDED else self.unfinished
+        longest = self._of_ended(game) if game.has_ended else self.unfinished
         if game.status == PLAYING:
             longest += game.turn_seconds * 1000
         return longest + self.renewal + COMMIT_MS

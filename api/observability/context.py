@@ -12,6 +12,7 @@ import os
 import re
 from collections.abc import Sequence
 from contextvars import ContextVar
+from dataclasses import dataclass, field
 from typing import Any
 
 from api.observability.addresses import LOCAL
@@ -26,6 +27,7 @@ UNMATCHED = "unmatched"
 """The route of a request that matches none."""
 
 
+@dataclass(slots=True)
 class RequestContext:
     """What is known of one request.
 
@@ -47,38 +49,20 @@ class RequestContext:
         standings: The `api.ratelimit.limiter.Standing` to tell in the answer, by limit.
     """
 
-    __slots__ = (
-        "address",
-        "counted_for",
-        "game",
-        "has_waited",
-        "id",
-        "is_repeated_move",
-        "limits",
-        "method",
-        "player",
-        "problem",
-        "route",
-        "standings",
-        "store_time",
-        "tells_time",
-    )
-
-    def __init__(self, id_: str, method: str, address: str = LOCAL) -> None:
-        self.id = id_
-        self.method = method
-        self.address = address
-        self.route = UNMATCHED
-        self.game: str | None = None
-        self.player: str | None = None
-        self.problem: str | None = None
-        self.store_time: int | None = None
-        self.tells_time = False
-        self.has_waited = False
-        self.limits: Sequence[str] = ()
-        self.counted_for = address
-        self.is_repeated_move = False
-        self.standings: dict[str, Any] = {}
+    id: str
+    method: str
+    address: str = LOCAL
+    route: str = UNMATCHED
+    game: str | None = None
+    player: str | None = None
+    problem: str | None = None
+    store_time: int | None = None
+    tells_time: bool = False
+    has_waited: bool = False
+    limits: Sequence[str] = ()
+    counted_for: str = LOCAL
+    is_repeated_move: bool = False
+    standings: dict[str, Any] = field(default_factory=dict)
 
     @property
     def known_method(self) -> str:
@@ -93,9 +77,12 @@ class RequestContext:
 _current: ContextVar[RequestContext | None] = ContextVar("request", default=None)
 
 
-def current() -> RequestContext | None:
-    """Return the context of the request that is being answered, None outside of a request."""
-    return _current.get()
+def current() -> RequestContext:
+    """Return the context of the request that is being answered.
+
+    Outside of a request, return an empty context that nothing else reads. It has no id.
+    """
+    return _current.get() or RequestContext("", "")
 
 
 def begin(given_id: str | None, method: str, address: str) -> RequestContext:
@@ -105,7 +92,7 @@ def begin(given_id: str | None, method: str, address: str) -> RequestContext:
     """
     is_usable = given_id and _ID.fullmatch(given_id) and not _SECRET.search(given_id)
     id_ = given_id if given_id and is_usable else os.urandom(16).hex()
-    context = RequestContext(id_, method, address)
+    context = RequestContext(id_, method, address, counted_for=address)
     _current.set(context)
     return context
 
@@ -113,39 +100,3 @@ def begin(given_id: str | None, method: str, address: str) -> RequestContext:
 def end() -> None:
     """End the request: later log lines of this greenlet belong to no request."""
     _current.set(None)
-
-
-def caller_address() -> str:
-    """Return the caller's address, `LOCAL` outside of a request."""
-    context = _current.get()
-    return LOCAL if context is None else context.address
-
-
-def note_player(player_id: str) -> None:
-    """Note the player whose token the request proved."""
-    if (context := _current.get()) is not None:
-        context.player = player_id
-
-
-def note_wait() -> None:
-    """Note that the request waits for an event."""
-    if (context := _current.get()) is not None:
-        context.has_waited = True
-
-
-def note_time(milliseconds: int) -> None:
-    """Note the store's time (ms since 1970) as it was last read."""
-    if (context := _current.get()) is not None:
-        context.store_time = milliseconds
-
-
-def note_repeated_move() -> None:
-    """Note that an earlier request has played this move."""
-    if (context := _current.get()) is not None:
-        context.is_repeated_move = True
-
-
-def note_standing(standing: Any) -> None:
-    """Note a `Standing` that the answer is to tell."""
-    if (context := _current.get()) is not None:
-        context.tell(standing)

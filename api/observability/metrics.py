@@ -203,37 +203,32 @@ def connection_refused() -> None:
     _CONNECTIONS_REFUSED.inc()
 
 
-class _Lobby(Collector):
-    """The number of games in the lobby, as just read from the store."""
+class _OfStore(Collector):
+    """What was just read from the store, as far as it is known."""
 
-    def __init__(self, games: dict[str, int]) -> None:
-        self.games = games
-
-    def collect(self) -> Iterable[GaugeMetricFamily]:
-        family = GaugeMetricFamily(
-            "ludotheque_lobby_games",
-            "Public games in the store, by status. Games that have just changed or expired may "
-            "count wrongly. Every instance exports the same value: take the maximum, not the sum.",
-            labels=("status",),
-        )
-        for status, number in self.games.items():
-            family.add_metric((status,), number)
-        yield family
-
-
-class _StoreFull(Collector):
-    """Whether the store is full, as just read from it."""
-
-    def __init__(self, store_full: bool) -> None:
+    def __init__(self, lobby: dict[str, int] | None, store_full: bool | None) -> None:
+        self.lobby = lobby
         self.store_full = store_full
 
     def collect(self) -> Iterable[GaugeMetricFamily]:
-        yield GaugeMetricFamily(
-            "ludotheque_store_full",
-            "1 while the store's memory or disk is full, else 0. Every instance exports the same "
-            "value: take the maximum, not the sum.",
-            value=self.store_full,
-        )
+        if self.lobby is not None:
+            family = GaugeMetricFamily(
+                "ludotheque_lobby_games",
+                "Public games in the store, by status. Games that have just changed or expired may "
+                "count wrongly. Every instance exports the same value: take the maximum, not the "
+                "sum.",
+                labels=("status",),
+            )
+            for status, number in self.lobby.items():
+                family.add_metric((status,), number)
+            yield family
+        if self.store_full is not None:
+            yield GaugeMetricFamily(
+                "ludotheque_store_full",
+                "1 while the store's memory or disk is full, else 0. Every instance exports the "
+                "same value: take the maximum, not the sum.",
+                value=self.store_full,
+            )
 
 
 def exposition(lobby: dict[str, int] | None, store_full: bool | None) -> bytes:
@@ -242,13 +237,7 @@ def exposition(lobby: dict[str, int] | None, store_full: bool | None) -> bytes:
     `lobby` is the number of public games by status, `store_full` whether the store refuses
     changes. None if the store did not answer: then these metrics are left out.
     """
-    registry = _registry
+    counted: Collector = _registry
     if _directory is not None:
-        registry = CollectorRegistry()
-        MultiProcessCollector(registry, str(_directory))  # type: ignore[no-untyped-call]
-    of_store = CollectorRegistry()
-    if lobby is not None:
-        of_store.register(_Lobby(lobby))
-    if store_full is not None:
-        of_store.register(_StoreFull(store_full))
-    return generate_latest(registry) + generate_latest(of_store)
+        counted = MultiProcessCollector(None, str(_directory))  # type: ignore[no-untyped-call]
+    return generate_latest(counted) + generate_latest(_OfStore(lobby, store_full))

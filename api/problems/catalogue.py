@@ -62,14 +62,14 @@ CATALOGUE: dict[str, ProblemType] = {
     "not_host": ProblemType(
         403,
         "Only the host may do this",
-        "Only the player who created a game may start it early or cancel it.",
+        "Only the host of a game may start it early or cancel it: its creator, or if that player has left, the player who sat down next.",
         "Leave this to the host, whom the game's 'host' names. A game also starts by itself when its last seat is taken.",
     ),
     "not_seated": ProblemType(
         403,
         "You have no seat in this game",
         "Moves, legal moves and a rematch are for the game's players, and this token belongs to a player without a seat. You may have sent the token of another player of yours.",
-        "Check the token: GET /v1/me returns its player. If it is the right one, join the game while it is open.",
+        "Check the token: GET /v1/me returns its player. If it is the right one, join the game: while it is open, or to take your seat back from the house.",
     ),
     # 404
     "not_found": ProblemType(
@@ -112,7 +112,7 @@ CATALOGUE: dict[str, ProblemType] = {
     "body_too_slow": ProblemType(
         408,
         "The body arrived too slowly",
-        "The complete body did not arrive within some seconds. Often Content-Length is larger than the body.",
+        "The complete body did not arrive within some seconds. Often Content-Length is larger than the body, or the last chunk is missing.",
         "Check that Content-Length counts bytes, not characters, and send the request again without pauses in its body. The request changed nothing.",
     ),
     "unsupported_format": ProblemType(
@@ -120,12 +120,6 @@ CATALOGUE: dict[str, ProblemType] = {
         "The game has a format of an earlier release",
         "An earlier release of the service stored this game in a format that this release cannot play. The data of the game is intact.",
         "This release cannot play the game: do not repeat the request. Create a new game. To continue or read the old game, ask the operator of the service to run the release that stored it.",
-    ),
-    "length_required": ProblemType(
-        411,
-        "The body needs a length",
-        "The body was sent in chunks, without a length.",
-        "Send Content-Length; chunked bodies are not accepted. Most client libraries send it when the body is given as a whole, not as a stream.",
     ),
     "precondition_failed": ProblemType(
         412,
@@ -136,8 +130,8 @@ CATALOGUE: dict[str, ProblemType] = {
     "body_too_large": ProblemType(
         413,
         "The body is too large",
-        "The body is larger than any valid request.",
-        "Send less: at most 4 KiB for a new player, 256 KiB for an analysis, 64 KiB otherwise.",
+        "The body is larger than any valid request, or has too many chunks.",
+        "Send less: at most 4 KiB for a new player, 256 KiB for an analysis, 64 KiB otherwise; in at most 10,000 chunks.",
     ),
     "uri_too_long": ProblemType(
         414,
@@ -245,7 +239,7 @@ CATALOGUE: dict[str, ProblemType] = {
     "too_many_games": ProblemType(
         409,
         "You are in too many games that have not ended",
-        "The number of unfinished games of one player is limited. Open games that nobody has joined count too.",
+        "The number of unfinished games of one player is limited. Open games without other players count too.",
         "End or leave some games first: GET /v1/me/games?status=open and ?status=playing list them. A bot that creates games should first try to join open ones.",
     ),
     # 422: well-formed, but not valid
@@ -297,7 +291,7 @@ CATALOGUE: dict[str, ProblemType] = {
         501,
         "The transfer coding is not supported",
         "The header Transfer-Encoding names a coding that the server cannot decode.",
-        "Send Content-Length and no transfer coding.",
+        "Send Content-Length, or Transfer-Encoding: chunked and no other coding.",
     ),
     "newer_format": ProblemType(
         503,

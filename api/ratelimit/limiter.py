@@ -16,7 +16,7 @@ from redis import RedisError
 
 from api.config.rate_policies import Policy
 from api.observability import metrics
-from api.observability.context import note_standing
+from api.observability.context import current
 from api.problems.problem import Problem
 from api.storage.client import StoreClient
 from api.storage.counters import SharedCounters, Window, WorkerCounters
@@ -41,7 +41,7 @@ class Standing(NamedTuple):
 def refuse_if_over(standing: Standing | None) -> None:
     """Raise `Problem` (``too_many_requests``) and tell the standing if the limit is used up."""
     if standing is not None and standing.is_over:
-        note_standing(standing)
+        current().tell(standing)
         raise too_many(standing)
 
 

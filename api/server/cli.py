@@ -8,6 +8,7 @@ the application does not load, 130 for an interrupt while starting.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import io
 import sys
 from collections.abc import Sequence
@@ -42,6 +43,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if chosen.command == "openapi":
             return _openapi(chosen.output)
         return _check() if chosen.command == "check" else _serve()
+    except SettingsError as error:
+        return _fail(str(error), WRONG_USAGE)
     except KeyboardInterrupt:
         return INTERRUPTED
 
@@ -77,30 +80,25 @@ def _parser() -> argparse.ArgumentParser:
 def _serve() -> int:
     # Imported here, as the other commands need neither gunicorn nor gevent.
     from api.server.run import ServeError, serve  # noqa: PLC0415
+    from api.server.valkey import EmbeddedError  # noqa: PLC0415
 
     try:
         serve(Settings.from_environment())
-    except SettingsError as error:
-        return _fail(str(error), WRONG_USAGE)
-    except ServeError as error:
+    except (ServeError, EmbeddedError) as error:
         return _fail(str(error), CANNOT_START)
     return 0
 
 
 def _check() -> int:
-    try:
-        settings = Settings.from_environment()
-    except SettingsError as error:
-        return _fail(str(error), WRONG_USAGE)
+    settings = Settings.from_environment()
     host = OWN_ADDRESSES.get(settings.host, settings.host)
     connection = HTTPConnection(host, settings.port, timeout=CHECK_SECONDS)
     try:
-        connection.request("GET", "/readyz")
-        status = connection.getresponse().status
+        with contextlib.closing(connection):
+            connection.request("GET", "/readyz")
+            status = connection.getresponse().status
     except (OSError, HTTPException) as error:
         return _fail(f"no answer at {host} port {settings.port}: {error}", CANNOT_START)
-    finally:
-        connection.close()
     return 0 if status == HTTPStatus.OK else _fail(f"not ready: {status}", CANNOT_START)
 
 

@@ -49,8 +49,9 @@ def stop_reading(reader: RequestReader) -> None:
 def close_if_silent(reader: RequestReader) -> bool:
     """Close a connection unless bytes have arrived that are not read yet. Return whether it did."""
     with contextlib.suppress(OSError), _system_view(reader) as client:
-        if _has_unread_bytes(client):
-            return False
+        with contextlib.suppress(BlockingIOError):
+            if client.recv(1, socket.MSG_PEEK | socket.MSG_DONTWAIT):
+                return False
         # In both directions: a request that arrives from now on must not be served.
         client.shutdown(socket.SHUT_RDWR)
     return True
@@ -65,10 +66,3 @@ def _system_view(reader: RequestReader) -> Iterator[socket.socket]:
     """
     with _system_socket(fileno=os.dup(reader.fileno())) as client:
         yield client
-
-
-def _has_unread_bytes(client: socket.socket) -> bool:
-    try:
-        return bool(client.recv(1, socket.MSG_PEEK | socket.MSG_DONTWAIT))
-    except BlockingIOError:
-        return False

@@ -35,8 +35,7 @@ logger_class = LOGS[_settings.log_format]
 # `api.web.middleware` logs requests instead, without their queries, which hold tickets.
 accesslog = None
 
-# Seconds that a connection may be idle, and that a TLS handshake or the head of a request may take.
-keepalive = 5
+keepalive = _settings.keep_alive_seconds
 # Believe X-Forwarded-Proto of the same proxies as X-Forwarded-For.
 forwarded_allow_ips = ",".join(map(str, _settings.trusted_proxies or ()))
 # Ignore the headers SCRIPT_NAME and PATH_INFO: a client could send them through a proxy to replace
@@ -79,7 +78,9 @@ def post_fork(server: Any, worker: Any) -> None:
     worker.stop_delay = _settings.stop_delay_seconds
     worker.grace = _settings.grace_seconds
     worker.limits = ConnectionLimits(
-        _capacity.connections_per_address, Proxies(_settings.trusted_proxies or ())
+        _capacity.connections_per_address,
+        _capacity.connections_before_idle_close,
+        Proxies(_settings.trusted_proxies or ()),
     )
     multiprocess.join(worker.number)
 

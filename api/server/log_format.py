@@ -37,16 +37,17 @@ def _message(record: logging.LogRecord) -> str:
 def _facts(record: logging.LogRecord) -> dict[str, Any]:
     """Return the fields of a record beside its message: of the request, and those it was given."""
     facts: dict[str, Any] = {}
-    if (trace := context.current()) is not None:
-        facts["request_id"] = trace.id
-        facts["method"] = trace.known_method
-        facts["route"] = trace.route
-        if trace.game is not None:
-            facts["game"] = trace.game
-        if trace.player is not None:
-            facts["player"] = trace.player
-    facts.update(getattr(record, "facts", {}))
-    return facts
+    request = context.current()
+    if request.id:
+        known = {
+            "request_id": request.id,
+            "method": request.known_method,
+            "route": request.route,
+            "game": request.game,
+            "player": request.player,
+        }
+        facts = {name: value for name, value in known.items() if value is not None}
+    return facts | getattr(record, "facts", {})
 
 
 def _error(record: logging.LogRecord) -> BaseException | None:

@@ -1,4 +1,4 @@
-"""Reads requests with bounds: on the size of a head, and on the cost of small pieces.
+"""Reads requests with bounds: on the size and time of a head, and on the cost of small pieces.
 
 gunicorn's parser scans a whole head again for each piece that arrives, and does not limit the
 head's size as a whole. So the worker reads from a `RequestReader` in place of the socket. It passes
@@ -9,6 +9,7 @@ sends small pieces, of heads or of bodies, it reads less and less often.
 from __future__ import annotations
 
 import socket
+import time
 from typing import Any
 
 import gevent
@@ -16,6 +17,9 @@ from gunicorn.http.errors import LimitRequestHeaders
 
 MAX_HEAD_BYTES = 32 * 1024
 """The largest head: the request line and all header fields."""
+
+HEAD_SECONDS = 5.0
+"""How long a head may take to arrive after its first bytes. Until then the connection is idle."""
 
 END = b"\r\n\r\n"
 
@@ -34,6 +38,8 @@ class RequestReader:
     def __init__(self, client: socket.socket) -> None:
         self._client = client
         self._is_in_head = False
+        self._ends_at: float | None = None
+        self._idle_seconds = 0.0
         self._size = 0
         self._given = 0
         self._last = b""
@@ -42,9 +48,11 @@ class RequestReader:
     def __getattr__(self, name: str) -> Any:
         return getattr(self._client, name)
 
-    def begin_head(self) -> None:
-        """Begin to count the bytes of a head."""
+    def begin_head(self, idle_seconds: float) -> None:
+        """Begin to count the bytes of a head, which may begin within so many seconds."""
         self._is_in_head = True
+        self._ends_at = None
+        self._idle_seconds = idle_seconds
         self._size = self._given = 0
         self._last = b""
         self._pause = 0.0
@@ -58,7 +66,7 @@ class RequestReader:
         """Read from the socket. Each portion of a head is as large as all portions before it.
 
         So the parser scans each byte about twice, however small the pieces are. The end of the
-        head is returned at once.
+        head is returned at once; nothing if the time is up, as if the client had disconnected.
 
         Raises:
             LimitRequestHeaders: the head is larger than `MAX_HEAD_BYTES`.
@@ -68,7 +76,7 @@ class RequestReader:
         portion = bytearray()
         is_complete = False
         while not is_complete:
-            piece = self._next_piece(size)
+            piece = self._next_piece_of_head(size)
             portion += piece
             is_complete = not piece or self._ends_with(piece) or self._is_enough(portion)
         self._given += len(portion)
@@ -79,11 +87,26 @@ class RequestReader:
         # with the request before.
         return self._size < len(END) or len(portion) >= self._given
 
+    def _next_piece_of_head(self, size: int) -> bytes:
+        piece = b""
+        now = time.monotonic()
+        seconds = self._idle_seconds if self._ends_at is None else max(self._ends_at - now, 0)
+        with gevent.Timeout(seconds, False):
+            piece = self._next_piece(size)
+        if self._ends_at is None:
+            self._ends_at = time.monotonic() + HEAD_SECONDS
+        return piece
+
     def _next_piece(self, size: int) -> bytes:
         if self._pause:
             gevent.sleep(self._pause)
-        self._pause = min(2 * self._pause or FIRST_PAUSE_SECONDS, MAX_PAUSE_SECONDS)
-        return self._client.recv(size)
+        piece = self._client.recv(size)
+        if len(piece) == size:
+            # The client does not send small pieces: more has arrived than was asked for.
+            self._pause = FIRST_PAUSE_SECONDS
+        else:
+            self._pause = min(2 * self._pause or FIRST_PAUSE_SECONDS, MAX_PAUSE_SECONDS)
+        return piece
 
     def _ends_with(self, piece: bytes) -> bool:
         """Count a piece of a head. Return whether the head ends in it."""

@@ -1,6 +1,6 @@
 """`ludotheque serve`: gunicorn in this process, and the embedded Valkey if there is no REDIS_URL.
 
-`serve` takes the address, starts the embedded Valkey before the workers and stops it after them.
+`serve` starts the embedded Valkey before the workers and stops it after them.
 All choices are made in `api.server.gunicorn_config` and `api.config.settings`.
 """
 
@@ -14,7 +14,7 @@ import socket
 import time
 from typing import Any
 
-from gunicorn.app.base import BaseApplication
+from gunicorn.app import base
 from gunicorn.arbiter import Arbiter
 
 from api.config.settings import Settings
@@ -34,21 +34,17 @@ def serve(settings: Settings) -> None:
     """Serve until told to stop by Ctrl-C or SIGTERM. A second Ctrl-C cuts requests off.
 
     Raises:
-        ServeError: the address or the data directory cannot be used.
+        ServeError: the address cannot be used.
+        EmbeddedError: the embedded Valkey cannot run.
         SystemExit: gunicorn ends with it, in the workers too; 0 after an orderly stop.
     """
     with contextlib.ExitStack() as stack:
         valkey = None
-        try:
-            if settings.redis_url is None:
-                valkey = EmbeddedValkey(settings.data_dir, settings.append_fsync)
-                stack.enter_context(valkey)
-            listener = listen(settings.host, settings.port)
-            if valkey is not None:
-                valkey.start()
-                settings = dataclasses.replace(settings, redis_url=valkey.url)
-        except EmbeddedError as error:
-            raise ServeError(str(error)) from None
+        if settings.redis_url is None:
+            valkey = EmbeddedValkey(settings.data_dir, settings.append_fsync)
+            stack.enter_context(valkey)
+            settings = dataclasses.replace(settings, redis_url=valkey.url)
+        listener = listen(settings.host, settings.port)
         Master(Application(settings, listener), valkey).run()
 
 
@@ -90,7 +86,7 @@ def url_of(listener: socket.socket) -> str:
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
 
-class Application(BaseApplication):  # type: ignore[misc]
+class Application(base.Application):  # type: ignore[misc]
     """The application in gunicorn's form. Each worker creates its own."""
 
     def __init__(self, settings: Settings, listener: socket.socket) -> None:
@@ -102,25 +98,21 @@ class Application(BaseApplication):  # type: ignore[misc]
 
     def load_config(self) -> None:
         """Load `api.server.gunicorn_config`, with the address that is already taken."""
-        from api.server import gunicorn_config  # noqa: PLC0415 (it reads the environment)
-
-        for name, value in vars(gunicorn_config).items():
-            if name in self.cfg.settings:
-                self.cfg.set(name, value)
+        self.load_config_from_module_name_or_filename("python:api.server.gunicorn_config")
         self.cfg.set("bind", self._bind)
-        self.cfg.set("post_worker_init", self._worker_is_ready)
+        post_worker_init = self.cfg.post_worker_init
+
+        def announce(worker: Any) -> None:
+            post_worker_init(worker)
+            self._announce(worker)
+
+        self.cfg.set("post_worker_init", announce)
 
     def load(self) -> Any:
         """Return the WSGI application. gunicorn calls this in each worker."""
         from api import create_app  # noqa: PLC0415 (after gevent has patched)
 
         return create_app(self._settings)
-
-    def _worker_is_ready(self, worker: Any) -> None:
-        from api.server import gunicorn_config  # noqa: PLC0415 (as above)
-
-        gunicorn_config.post_worker_init(worker)
-        self._announce(worker)
 
     def _announce(self, worker: Any) -> None:
         # Once, as soon as the first worker answers requests.

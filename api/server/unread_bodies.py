@@ -11,30 +11,34 @@ from typing import Any
 import gevent
 from gunicorn.http.body import LengthReader
 
+from api.problems.problem import Problem
+from api.server.chunked_body import ChunkedBody
+
 DISCARDED_BYTES = 64 * 1024
 DISCARD_SECONDS = 2.0
 
 
 def is_discardable(request: Any) -> bool:
-    """Return whether a body is small enough to be discarded; one in chunks never is."""
+    """Return whether a body may be small enough to be discarded; that of chunks is not known."""
     reader = request.body.reader
-    return isinstance(reader, LengthReader) and reader.length <= DISCARDED_BYTES
+    return isinstance(reader, ChunkedBody) or reader.length <= DISCARDED_BYTES
 
 
 def is_read(request: Any) -> bool:
     """Return whether a body was read to its end."""
     reader = request.body.reader
+    if isinstance(reader, ChunkedBody):
+        return reader.is_complete
     return isinstance(reader, LengthReader) and not reader.length
 
 
 def discard(request: Any) -> bool:
-    """Read the rest of a body. Return whether it arrived in time."""
-    if is_read(request):
-        return True
+    """Read the rest of a body. Return whether it arrived in time and is small."""
+    left = DISCARDED_BYTES
     try:
         with gevent.Timeout(DISCARD_SECONDS):
-            while request.body.read(8192):
-                pass
-    except gevent.Timeout:
+            while not is_read(request) and left > 0:
+                left -= len(request.body.read(8192))
+    except (gevent.Timeout, Problem):
         return False
     return is_read(request)

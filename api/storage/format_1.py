@@ -15,7 +15,14 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from api.concurrency.time_slices import long_work, pause
-from api.model.events import BY_CLOCK, GameFinished, GameStarted, TimeRanOut
+from api.model.events import (
+    BY_CLOCK,
+    GameFinished,
+    GameStarted,
+    HandoverCause,
+    SeatHandedOver,
+    TimeRanOut,
+)
 from api.model.game import (
     FINISHED,
     NOT_A_MOVE,
@@ -30,7 +37,7 @@ from api.model.game import (
 from api.storage.errors import UnsupportedFormat
 from engine.earlier import position_of_0_1
 from engine.registry import RULESETS
-from engine.ruleset import TimedEvent, Told
+from engine.ruleset import Seat, TimedEvent, Told
 
 
 class Converted(NamedTuple):
@@ -43,10 +50,13 @@ class Converted(NamedTuple):
 
 
 class _Event(Struct):
-    """What is read of a stored event."""
+    """What is read of a stored event: its type, and members that the rules do not decide."""
 
     type: str
     deadline: str | None = None
+    seat: Seat | None = None
+    house: str | None = None
+    cause: str | None = None
 
 
 _events_decoder = msgspec.json.Decoder(list[_Event])
@@ -85,7 +95,7 @@ class _Replay:
         for item in items:
             pause()
             earlier = _events_decoder.decode(item.told)
-            told = self._told(item, {each.type for each in earlier})
+            told = self._told(item, {each.type: each for each in earlier})
             if told is None:
                 yield item
                 continue
@@ -93,8 +103,8 @@ class _Replay:
             everybody, privately = encoded_events(_with_deadlines(told, deadlines))
             yield replace(item, told=everybody, told_to=privately)
 
-    def _told(self, item: HistoryItem, earlier: set[str]) -> tuple[Told, ...] | None:
-        """Go on by an item, and return its events; None if the rules have no part in them."""
+    def _told(self, item: HistoryItem, earlier: dict[str, _Event]) -> tuple[Told, ...] | None:
+        """Go on by an item, and return its events; None if they stay as they are."""
         ruleset, seats = self._ruleset, self._game.seat_count
         told: tuple[Told, ...]
         if "game_started" in earlier:
@@ -113,7 +123,16 @@ class _Replay:
             result = ruleset.result(self.position)
             assert result is not None
             return (Told(GameFinished(result)),)
+        if "seat_handed_over" in earlier:
+            return (Told(self._handed_over(earlier["seat_handed_over"])),)
         return None
+
+    def _handed_over(self, event: _Event) -> SeatHandedOver:
+        """Return the event with its cause: in 0.1 house players got a seat in two cases only."""
+        assert event.seat is not None
+        assert event.house is not None
+        cause = HandoverCause.START if self.position is None else HandoverCause.LEFT
+        return SeatHandedOver(event.seat, event.house, event.cause or cause)
 
     def game(self) -> Game:
         """Return the document after all items. Raises `ValueError` if it does not fit them."""

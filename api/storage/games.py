@@ -18,20 +18,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 import msgspec
 from msgspec import Raw, Struct
 from msgspec.structs import replace
+from redis import RedisError
 
 from api.concurrency.time_slices import long_work, pause
 from api.model.game import FORMAT, Audience, Game, HistoryItem, StoredDeal
 from api.storage.client import Command, Script, StoreClient
 from api.storage.codec import decode, decode_game, decode_state, encode
-from api.storage.errors import Unreadable, log_unreadable, readable, unless_full
+from api.storage.errors import Unreadable, count_failure, log_unreadable, readable
 from api.storage.format_1 import convert, encode_state
-
-Outcome = TypeVar("Outcome")
 
 COMMIT = Script.load("commit")
 CONFIRM_COMMIT = Script.load("confirm_commit")
@@ -152,7 +151,7 @@ class GameStore:
         if not ids:
             return {}
         commands = [_fields_command(each, fields) for each in ids]
-        replies = self.client.execute(commands, keep_unreadable=True)
+        replies = self.client.execute(commands, keep_errors=True)
         found = {}
         with long_work():
             for game_id, reply in zip(ids, replies, strict=True):
@@ -163,11 +162,11 @@ class GameStore:
                     log_unreadable(game_id, error)
         earlier = [each for each, game in found.items() if game is not None and game.is_earlier]
         for game_id, converted in self._convert(earlier).items():
-            if isinstance(converted, Unreadable):
-                log_unreadable(game_id, converted)
+            try:
+                found[game_id] = readable(converted)
+            except Unreadable as error:
+                log_unreadable(game_id, error)
                 del found[game_id]
-            else:
-                found[game_id] = converted
         return found
 
     def commit(self, before: Game | None, change: Change, ttl_ms: int) -> bool:
@@ -178,7 +177,7 @@ class GameStore:
         game = change.game
         if before is not None and before.format < game.format:
             # The store was full when the game was read.
-            self._store_converted(self._whole_games([game.id]))
+            self._store_converted(game.id)
         fields: list[Any] = ["version", game.version, "game", encode(game)]
         if change.state is not None:
             is_present = game.format == FORMAT
@@ -236,17 +235,18 @@ class GameStore:
         (reply,) = self.client.execute([Command(key, ("HGET", key, "deal"))])
         return _read_deal(reply)
 
-    def snapshots(self, ids: Sequence[str]) -> list[Snapshot | Unreadable]:
-        """Return some games with the time, or why one cannot be read."""
+    def snapshots(self, ids: Sequence[str]) -> list[Snapshot | RedisError | Unreadable]:
+        """Return some games with the time, or the error that keeps one from being read."""
         commands = [each for id_ in ids for each in (time_command(id_), game_command(id_))]
-        replies = self.client.execute(commands, keep_unreadable=True)
-        snapshots: list[Snapshot | Unreadable] = []
+        replies = self.client.execute(commands, keep_errors=True)
+        snapshots: list[Snapshot | RedisError | Unreadable] = []
         with long_work():
             for game_id, time, reply in zip(ids, replies[::2], replies[1::2], strict=True):
                 pause()
                 try:
-                    snapshots.append(Snapshot(read_time(time), read_game(game_id, reply)))
-                except Unreadable as error:
+                    stored = read_game(game_id, reply)
+                    snapshots.append(Snapshot(read_time(readable(time)), stored))
+                except (RedisError, Unreadable) as error:
                     snapshots.append(error)
         earlier = {
             at: each
@@ -255,39 +255,65 @@ class GameStore:
         }
         converted = self._convert([ids[at] for at in earlier])
         for at, snapshot in earlier.items():
-            stored = converted[ids[at]]
-            snapshots[at] = (
-                stored if isinstance(stored, Unreadable) else snapshot._replace(stored=stored)
-            )
+            try:
+                snapshots[at] = snapshot._replace(stored=readable(converted[ids[at]]))
+            except (RedisError, Unreadable) as error:
+                snapshots[at] = error
         return snapshots
 
-    def fingerprints(self, ids: Sequence[str]) -> list[Fingerprint | None]:
-        """Return the fingerprints of some games, None for each that cannot be read."""
+    def fingerprints(self, ids: Sequence[str]) -> list[Fingerprint | RedisError | None]:
+        """Return the fingerprints of some games, None for each that is damaged.
+
+        An error of the server that has a game stands in the place of its fingerprint.
+        """
         commands = [_fields_command(each, ("version", "commit")) for each in ids]
-        replies = self.client.execute(commands, keep_unreadable=True)
+        replies = self.client.execute(commands, keep_errors=True)
         return [_fingerprint(reply) for reply in replies]
 
     # --- Games of an earlier format ----------------------------------------------------
 
     def converted(self, game_id: str) -> StoredGame | None:
         """Return a game of an earlier format, read again and converted."""
-        return _raised(self._convert([game_id])[game_id])
+        converted: StoredGame | None = readable(self._convert([game_id])[game_id])
+        return converted
 
-    def _convert(self, ids: Sequence[str]) -> dict[str, StoredGame | Unreadable | None]:
-        """Return some games converted, and store them so unless the store is full."""
+    def _convert(
+        self, ids: Sequence[str]
+    ) -> dict[str, StoredGame | RedisError | Unreadable | None]:
+        """Return some games converted, and store them so if the store takes them."""
         wholes = self._whole_games(ids)
-        if self.stored_format == FORMAT:
-            with unless_full():
-                self._store_converted(wholes)
+        earlier = {
+            game_id: whole
+            for game_id, whole in wholes.items()
+            if isinstance(whole, WholeGame) and whole.stored.is_earlier
+        }
+        if earlier and self.stored_format == FORMAT:
+            commands = [_convert_command(each) for each in earlier.values()]
+            outcomes = self.client.execute(commands, keep_errors=True)
+            for (game_id, whole), outcome in zip(earlier.items(), outcomes, strict=True):
+                if outcome == 1:
+                    wholes[game_id] = _in_present_format(whole)
+                elif isinstance(outcome, RedisError):
+                    count_failure(outcome)
         return {
             game_id: whole.stored if isinstance(whole, WholeGame) else whole
             for game_id, whole in wholes.items()
         }
 
-    def _whole_game(self, game_id: str) -> WholeGame | None:
-        return _raised(self._whole_games([game_id])[game_id])
+    def _store_converted(self, game_id: str) -> None:
+        """Store a game in the present format that could not be stored when it was read."""
+        whole = self._whole_game(game_id)
+        if whole is not None and whole.stored.is_earlier:
+            self.client.execute([_convert_command(whole)])
 
-    def _whole_games(self, ids: Sequence[str]) -> dict[str, WholeGame | Unreadable | None]:
+    def _whole_game(self, game_id: str) -> WholeGame | None:
+        whole: WholeGame | None = readable(self._whole_games([game_id])[game_id])
+        return whole
+
+    def _whole_games(
+        self, ids: Sequence[str]
+    ) -> dict[str, WholeGame | RedisError | Unreadable | None]:
+        """Read some games with all that belongs to them, and convert those of earlier formats."""
         if not ids:
             return {}
         fields = (*GAME_FIELDS, "deal")
@@ -296,29 +322,14 @@ class GameStore:
             for each in ids
             for command in (_fields_command(each, fields), items_command(each, 1, 0))
         ]
-        replies = self.client.execute(commands, keep_unreadable=True)
-        wholes: dict[str, WholeGame | Unreadable | None] = {}
+        replies = self.client.execute(commands, keep_errors=True)
+        wholes: dict[str, WholeGame | RedisError | Unreadable | None] = {}
         for game_id, reply, items in zip(ids, replies[::2], replies[1::2], strict=True):
             try:
                 wholes[game_id] = _read_whole_game(game_id, reply, items)
-            except Unreadable as error:
+            except (RedisError, Unreadable) as error:
                 wholes[game_id] = error
         return wholes
-
-    def _store_converted(self, wholes: dict[str, WholeGame | Unreadable | None]) -> None:
-        """Store games of an earlier format in the present one, and replace them by what is stored.
-
-        A game that has changed meanwhile is left as it is.
-        """
-        earlier = {
-            game_id: _in_present_format(whole)
-            for game_id, whole in wholes.items()
-            if isinstance(whole, WholeGame) and whole.stored.is_earlier
-        }
-        outcomes = self.client.execute([_convert_command(each) for each in earlier.values()])
-        for (game_id, whole), outcome in zip(earlier.items(), outcomes, strict=True):
-            if outcome:
-                wholes[game_id] = whole
 
 
 def game_channel(game_id: str) -> str:
@@ -363,7 +374,7 @@ def read_items(reply: Any) -> list[HistoryItem]:
     return items
 
 
-def read_game(game_id: str, reply: list[bytes | None] | Unreadable) -> StoredGame | None:
+def read_game(game_id: str, reply: Any) -> StoredGame | None:
     """Return the game in a reply with its document, or with all of `GAME_FIELDS`."""
     document, *fields = readable(reply)
     if document is None:
@@ -410,8 +421,8 @@ def _in_present_format(whole: WholeGame) -> WholeGame:
 
 
 def _convert_command(whole: WholeGame) -> Command:
-    """Return the command that stores a whole game, unless it has changed."""
-    game, state = whole.stored.game, whole.stored.state
+    """Return the command that stores a whole game in the present format, unless it has changed."""
+    game, state = replace(whole.stored.game, format=FORMAT), whole.stored.state
     fields: list[Any] = ["game", encode(game)]
     if state is not None:
         fields += ["state", state]
@@ -423,14 +434,11 @@ def _convert_command(whole: WholeGame) -> Command:
     return CONVERT.call(_game_key(game.id), _items_key(game.id), args=args)
 
 
-def _raised(outcome: Outcome | Unreadable) -> Outcome:
-    """Return an outcome, or raise it if it is `Unreadable`."""
-    if isinstance(outcome, Unreadable):
-        raise outcome
-    return outcome
-
-
-def _fingerprint(reply: list[bytes | None] | Unreadable) -> Fingerprint | None:
+def _fingerprint(
+    reply: list[bytes | None] | RedisError | Unreadable,
+) -> Fingerprint | RedisError | None:
+    if isinstance(reply, RedisError):
+        return reply
     if isinstance(reply, Unreadable):
         return None
     version, commit = reply

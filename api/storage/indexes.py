@@ -14,19 +14,21 @@ index has few of them even if it is never read. An index expires with its last e
 | `index:{OWNER}:STATUS:until` | sorted set: the same ids by the time when their entries expire |
 | `index:{PLAYER}:ended` | sorted set: a player's own games that ended, by the time of their end |
 
-An owner is the lobby, the lobby of one ruleset, a player (all games that concern it), or
-`places:PLAYER` (the games that the player hosts or sits in, until they end). The index of ended
-games tells a bot what ended since it last asked, of the games that it hosted or had a seat in: not
-of those in which strangers have only reserved a seat for it.
+An owner is the lobby, the lobby of one ruleset, a player (the games that it hosts or has a seat
+in), `places:PLAYER` (those that it hosts or plays, until they end), or `invited:PLAYER` (the open
+games in which a seat is only reserved for it). Strangers can reserve seats for any player, so this
+last index has the newest entries only, and the others have none of these games. The index of ended
+games tells a bot what ended since it last asked.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from itertools import chain
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
-from api.model.game import CANCELLED, ENDED, FINISHED, OPEN, PLAYING, PUBLIC, UNFINISHED, Game
+from redis import RedisError
+
+from api.model.game import OPEN, PLAYING, PUBLIC, UNFINISHED, Game
 from api.model.retention import COMMIT_MS, Retention
 from api.observability.logger import log
 from api.storage.client import Command, Script, StoreClient
@@ -36,13 +38,26 @@ from api.storage.players import renew_command
 
 ALL = "all"
 LOBBY = "lobby"
+INVITED = "invited:"
 
 MAX_READS = 20
 """How often an index is read for one page. If all entries were false until then, the page is short.
 """
 
+SPARSE_BATCH = 101
+"""Entries that are read at once for a page of only some of the games."""
+
+MAX_SPARSE_READS = 5
+"""How often an index is read for such a page."""
+
 MAX_REMOVED = 10
 """How many expired entries are removed when one is added."""
+
+MAX_INVITATIONS = 100
+"""How many of the open games in which a seat is reserved for a player its index has."""
+
+MAX_ENTRIES = 1_000_000_000
+"""More than any index has."""
 
 MAX_SCRIPT_IDS = 1000
 """How many ids are passed to one call of a script, which can take some thousands of arguments."""
@@ -55,8 +70,6 @@ KEEP_LATER = "GT"
 """An entry that expires later is left so: the commit may fail, and the game go on as it was."""
 
 REPLACE = "CH"
-
-_STAGE: dict[str, int] = {OPEN: 0, PLAYING: 1, FINISHED: 2, CANCELLED: 2}
 
 
 class Entry(NamedTuple):
@@ -83,6 +96,11 @@ def occupied(player_id: str) -> str:
     return f"places:{player_id}"
 
 
+def invited(player_id: str) -> str:
+    """Return the owner of the index of open games in which a seat is reserved for a player."""
+    return f"{INVITED}{player_id}"
+
+
 def entries(game: Game | None) -> set[Entry]:
     """Return the entries that a game should have."""
     if game is None:
@@ -90,30 +108,35 @@ def entries(game: Game | None) -> set[Entry]:
     listed = {Entry(owner, status) for owner in owners(game) for status in (game.status, ALL)}
     if game.status not in UNFINISHED:
         return listed
-    return listed | {Entry(occupied(each), game.status) for each in game.occupants()}
+    listed |= {Entry(occupied(each), game.status) for each in game.occupants()}
+    if game.status == OPEN:
+        listed |= {Entry(invited(each), OPEN) for each in game.members() - game.participants()}
+    return listed
 
 
 def owners(game: Game) -> set[str]:
     """Return the owners of the indexes that a game belongs in, whatever its status."""
     in_lobby = {lobby(), lobby(game.ruleset)} if game.visibility == PUBLIC else set()
-    return in_lobby | game.members()
+    return in_lobby | game.participants()
 
 
 def is_true(entry: Entry, game: Game | None) -> bool:
     """Return whether a game belongs in the index of an entry."""
-    return game is not None and entry in entries(game)
+    return entry in entries(game)
 
 
 def can_become_true(entry: Entry, cursor: Cursor, game: Game | None, now: int) -> bool:
     """Return whether a commit in flight may still make a false entry true.
 
-    A game's status only goes forward, and nobody joins after the start.
+    A game's status only goes forward, and no player joins after the start.
     """
     if game is None:
         return now - cursor.created_at < COMMIT_MS
-    if entry.status != ALL and _STAGE[game.status] > _STAGE[entry.status]:
+    if entry.owner.startswith(INVITED):
+        return False  # seats are reserved only by the commit that creates the game
+    if game.status == PLAYING and entry.status == OPEN:
         return False
-    if game.status in ENDED and entry.status not in (ALL, game.status):
+    if game.has_ended and entry.status not in (ALL, game.status):
         return False
     if game.status == OPEN or entry.owner in owners(game):
         return True
@@ -121,12 +144,28 @@ def can_become_true(entry: Entry, cursor: Cursor, game: Game | None, now: int) -
     return entry.owner in {occupied(player_id) for player_id in game.players()}
 
 
+def any_game(game: Game) -> bool:
+    """Accept every game."""
+    return True
+
+
 class Page(NamedTuple):
-    """A request for a page of an index, newest first."""
+    """A request for a page of an index, newest first, of the games that `accepts` is true for."""
 
     entry: Entry
     after: Cursor | None
     limit: int
+    accepts: Callable[[Game], bool] = any_game
+
+    @property
+    def batch(self) -> int:
+        """The number of entries that are read at once: more than the limit, to find a next page."""
+        return self.limit + 1 if self.accepts is any_game else max(self.limit + 1, SPARSE_BATCH)
+
+    @property
+    def max_entries(self) -> int:
+        """How many entries are read for this page; if they are used up, it is short."""
+        return self.batch * (MAX_READS if self.accepts is any_game else MAX_SPARSE_READS)
 
     @property
     def first_command(self) -> Command:
@@ -134,10 +173,14 @@ class Page(NamedTuple):
         return self.command(self.after, 0)
 
     def command(self, after: Cursor | None, offset: int) -> Command:
-        """Return the command that reads entries after a cursor: the limit, and one more."""
+        """Return the command that reads entries after a cursor."""
         newest = "+inf" if after is None else after.created_at
-        limits = ("BYSCORE", "REV", "LIMIT", offset, self.limit + 1)
+        limits = ("BYSCORE", "REV", "LIMIT", offset, self.batch)
         return _range(_key(self.entry), newest, "-inf", *limits)
+
+    def includes(self, game: Game) -> bool:
+        """Return whether a game belongs in the list that this is a page of."""
+        return is_true(self.entry, game) and self.accepts(game)
 
 
 class Indexes:
@@ -238,33 +281,37 @@ class Indexes:
         There may be fewer games than the limit, even none, and still a next page. `first_reply` is
         the reply to `page.first_command`, if that was sent with other commands.
         """
-        entry, limit = page.entry, page.limit
+        entry = page.entry
         games: list[Game] = []
         false: list[str] = []
         following = None
-        max_entries = MAX_READS * (limit + 1)
         for number, (cursor, game) in enumerate(self._read(page, first_reply), 1):
             if game is None or not is_true(entry, game):
                 if not can_become_true(entry, cursor, game, now):
                     false.append(cursor.game_id)
-            elif len(games) < limit:
+            elif not page.accepts(game):
+                pass
+            elif len(games) < page.limit:
                 games.append(game)
             else:
                 following = Cursor(games[-1].created_at, games[-1].id)
                 break
-            if number == max_entries:
+            if number == page.max_entries:
                 following = cursor
                 break
         # Not earlier: a removal moves the entries that `_read` has still to read.
         self._remove(entry, false)
         return games, following
 
-    def unfinished(self, player_ids: Sequence[str], limit: int) -> list[frozenset[str]]:
+    def unfinished(
+        self, player_ids: Sequence[str], limit: int
+    ) -> list[frozenset[str] | RedisError]:
         """Return the newest games of each player that may not have ended, by id.
 
         First come the games that it plays or hosts, of which it can have few: however many seats
         strangers reserve for it, they do not displace those. A damaged index counts as empty: a
-        request that reads it reports the error.
+        request that reads it reports the error. An error of a server that has an index of a player
+        stands in the place of its games.
         """
         replies = self.client.execute(
             [
@@ -273,16 +320,13 @@ class Indexes:
                 for entry in (
                     Entry(occupied(player_id), PLAYING),
                     Entry(occupied(player_id), OPEN),
-                    Entry(player_id, OPEN),
+                    Entry(invited(player_id), OPEN),
                 )
             ],
-            keep_unreadable=True,
+            keep_errors=True,
         )
         by_player = zip(replies[::3], replies[1::3], replies[2::3], strict=True)
-        return [
-            frozenset([*dict.fromkeys(chain.from_iterable(map(_game_ids, parts)))][:limit])
-            for parts in by_player
-        ]
+        return [_unfinished(parts, limit) for parts in by_player]
 
     def _read(self, page: Page, reply: Any) -> Iterator[tuple[Cursor, Game | None]]:
         """Yield the entries of an index from where a page begins, with their games."""
@@ -295,7 +339,7 @@ class Indexes:
             batch = [each for each in cursors if after is None or each < after]
             games = self.store.games([each.game_id for each in batch])
             yield from ((each, games[each.game_id]) for each in batch if each.game_id in games)
-            if len(found) <= page.limit:
+            if len(found) < page.batch:
                 return
             # Continue after the last entry rather than by offset, so that entries which are added
             # or removed meanwhile do not matter. An offset is needed only within a millisecond.
@@ -304,7 +348,8 @@ class Indexes:
 
     def _add_command(self, entry: Entry, game: Game, now: int, mode: str) -> Command:
         ttl_ms = self.retention.of_entries(game)
-        args = (game.id, game.created_at, now, ttl_ms, mode, MAX_REMOVED)
+        most = MAX_INVITATIONS if entry.owner.startswith(INVITED) else MAX_ENTRIES
+        args = (game.id, game.created_at, now, ttl_ms, mode, MAX_REMOVED, most)
         return ADD_ENTRY.call(*_keys(entry), args=args)
 
     def _remove(self, entry: Entry, game_ids: list[str]) -> None:
@@ -317,10 +362,12 @@ class Indexes:
 
     def _write(self, commands: list[Command]) -> None:
         """Change some indexes. A damaged one does not fail the commit: it is only a hint."""
-        replies = self.client.execute(commands, keep_unreadable=True) if commands else []
+        replies = self.client.execute(commands, keep_errors=True) if commands else []
         for command, reply in zip(commands, replies, strict=True):
-            if isinstance(reply, Unreadable):
-                _note_unreadable(command.key, reply)
+            try:
+                readable(reply)
+            except Unreadable as error:
+                _note_unreadable(command.key, error)
 
 
 def ended_command(player_id: str, since: int, limit: int) -> Command:
@@ -359,17 +406,21 @@ def _have_same_entries(before: Game | None, after: Game) -> bool:
 
 
 def _ends(before: Game | None, after: Game) -> bool:
-    return before is not None and before.status not in ENDED and after.status in ENDED
+    return before is not None and not before.has_ended and after.has_ended
 
 
 def _range(key: str, *words: Any) -> Command:
     return _command("ZRANGE", key, *words, "WITHSCORES")
 
 
-def _game_ids(reply: list[bytes] | Unreadable) -> list[str]:
-    if isinstance(reply, Unreadable):
-        return []
-    return [game_id.decode(errors="replace") for game_id in reply]
+def _unfinished(replies: Sequence[Any], limit: int) -> frozenset[str] | RedisError:
+    ids: dict[str, None] = {}
+    for reply in replies:
+        if isinstance(reply, RedisError):
+            return reply
+        if not isinstance(reply, Unreadable):
+            ids |= dict.fromkeys(game_id.decode(errors="replace") for game_id in reply)
+    return frozenset([*ids][:limit])
 
 
 def _note_unreadable(key: str, error: Unreadable) -> None:

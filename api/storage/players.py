@@ -23,6 +23,7 @@ from api.model.game import Account, Participation, Player
 from api.storage.client import Command, Script, StoreClient
 from api.storage.codec import decode, encode
 from api.storage.errors import Unreadable, count_failure
+from api.storage.games import read_time
 
 ADD_PLAYER = Script.load("add_player")
 OFFER_TOKEN = Script.load("offer_token")
@@ -71,10 +72,12 @@ class PlayerStore:
 
     client: StoreClient
 
-    def add_player(self, player: Player, token: str, ttl_ms: int) -> None:
-        """Store a new player with the hash of its token."""
+    def add_player(self, player: Player, token: str, ttl_ms: int) -> int:
+        """Store a new player with the hash of its token; return the store's time (ms)."""
         args = (player.name, player.kind, token, ttl_ms)
-        self._execute_durably(ADD_PLAYER.call(_player_key(player.id), args=args))
+        add = ADD_PLAYER.call(_player_key(player.id), args=args)
+        time, _ = self.client.execute([time_command(player.id), add], durable=True)
+        return read_time(time)
 
     def players(self, ids: Sequence[str]) -> list[Player | None]:
         """Return the players with these ids, None for each that does not exist."""
@@ -84,13 +87,9 @@ class PlayerStore:
         accounts = [read_account(each, reply) for each, reply in zip(ids, replies, strict=True)]
         return [None if account is None else account.player for account in accounts]
 
-    def renew_player(self, player_id: str, now: int, ttl_ms: int) -> None:
-        """Keep a player for at least this long from now on."""
-        self.client.execute([renew_command(player_id, now, ttl_ms)])
-
-    def see_player(self, player_id: str, now: int) -> None:
-        """Note when a player was last seen."""
-        self.client.execute([SEE_PLAYER.call(_player_key(player_id), args=(now,))])
+    def see_player(self, player_id: str, now: int, ttl_ms: int) -> None:
+        """Note when a player was last seen, and keep it for at least this long from now on."""
+        self.client.execute([SEE_PLAYER.call(_player_key(player_id), args=(now, ttl_ms))])
 
     def last_seen(self, ids: Sequence[str]) -> list[int | None]:
         """Return when (ms) each of these players was last seen.
@@ -101,7 +100,7 @@ class PlayerStore:
             return []
         keys = [_player_key(each) for each in ids]
         commands = [Command(key, ("HGET", key, "seen_at")) for key in keys]
-        return [_seen_at(reply) for reply in self.client.execute(commands, keep_unreadable=True)]
+        return [_seen_at(reply) for reply in self.client.execute(commands, keep_errors=True)]
 
     def offer_token(self, player_id: str, token: str, offer: TokenOffer) -> str | None:
         """Store a player's next token, unless it has one; return the nonce of the one it has.
@@ -172,7 +171,7 @@ def player_channel(player_id: str) -> str:
 
 
 def renew_command(player_id: str, now: int, ttl_ms: int) -> Command:
-    """Return the command of `PlayerStore.renew_player`, to be sent with others."""
+    """Return the command that keeps a player of a game for at least this long from now on."""
     return RENEW_PLAYER.call(_player_key(player_id), args=(now, ttl_ms))
 
 
@@ -205,7 +204,9 @@ def read_account(player_id: str, values: list[bytes | None]) -> Account | None:
         raise Unreadable from error
 
 
-def _seen_at(reply: bytes | Unreadable | None) -> int | None:
+def _seen_at(reply: Any) -> int | None:
+    if isinstance(reply, RedisError):
+        raise reply
     if isinstance(reply, bytes) and reply.isdigit():
         return int(reply)
     return None

@@ -16,6 +16,7 @@ from typing import Any, Protocol
 import gevent
 from gevent.event import Event
 from redis import RedisError, ResponseError
+from redis.connection import ConnectionInterface
 
 from api.observability.logger import log
 
@@ -28,22 +29,6 @@ MOVED_AWAY = b"sunsubscribe"
 """Sent by a node when the slot of a channel moves to another node (or after our SUNSUBSCRIBE)."""
 
 
-class Connection(Protocol):
-    """The part of redis-py's connections that is used here."""
-
-    def disconnect(self, *args: Any) -> None:
-        """Close the connection."""
-
-    def send_packed_command(self, command: Any) -> None:
-        """Send packed commands."""
-
-    def pack_commands(self, commands: Iterable[Any]) -> Any:
-        """Pack commands."""
-
-    def read_response(self) -> Any:
-        """Wait for the next message or reply."""
-
-
 class ChannelNodes(Protocol):
     """The nodes where channels are heard (see `api.storage.connect`)."""
 
@@ -53,17 +38,14 @@ class ChannelNodes(Protocol):
     def refresh(self) -> None:
         """Look up the nodes again, after one was wrong. Raises `RedisError`."""
 
-    def connect(self, node: str) -> Connection:
+    def connect(self, node: str) -> ConnectionInterface:
         """Open a new connection to a node, on which reading has no timeout.
 
         Raises `RedisError` after a bounded time.
         """
 
-    def subscribe_commands(self, channels: Sequence[str]) -> list[tuple[str, ...]]:
-        """Return the commands that subscribe to channels of one node."""
-
-    def unsubscribe_commands(self, channels: Sequence[str]) -> list[tuple[str, ...]]:
-        """Return the commands that unsubscribe from channels of one node."""
+    def commands(self, name: str, channels: Sequence[str]) -> list[tuple[str, ...]]:
+        """Return the commands that SUBSCRIBE to channels of one node, or UNSUBSCRIBE from them."""
 
     def fall_back(self, error: ResponseError) -> bool:
         """Return whether other commands are to be used from now on, as these were refused."""
@@ -126,13 +108,21 @@ class Subscriptions:
                     self._refresh()
 
     def _assign(self) -> None:
+        """Assign all channels whose nodes are known; raise the error of the last other one."""
+        failure: Exception | None = None
         for channel in list(self._unassigned):
-            node = self._nodes.node_of(channel)
+            try:
+                node = self._nodes.node_of(channel)
+            except Exception as error:
+                failure = error
+                continue
             # The lookup may have taken a while, and the channel may not be wanted any more.
             if channel in self._unassigned:
                 self._unassigned.discard(channel)
                 self._node_of[channel] = node
                 self._listener(node).subscribe(channel)
+        if failure is not None:
+            raise failure
 
     def _listener(self, node: str) -> Listener:
         listener = self._listeners.get(node)
@@ -216,7 +206,7 @@ class Listener:
         self._to_subscribe: set[str] = set()
         self._to_unsubscribe: set[str] = set()
         self._changed = Event()
-        self._connection: Connection | None = None
+        self._connection: ConnectionInterface | None = None
         self._is_alive = True
         self._is_ping_due = False
 
@@ -261,7 +251,7 @@ class Listener:
             sender.kill()
             connection.disconnect()
 
-    def _send(self, connection: Connection) -> None:
+    def _send(self, connection: ConnectionInterface) -> None:
         """Send changes of the subscriptions, many in one write."""
         try:
             while True:
@@ -280,8 +270,8 @@ class Listener:
         old, self._to_unsubscribe = self._to_unsubscribe, set()
         new, self._to_subscribe = self._to_subscribe, set()
         self._is_ping_due = False
-        commands += self._nodes.unsubscribe_commands(sorted(old)) if old else []
-        commands += self._nodes.subscribe_commands(sorted(new)) if new else []
+        commands += self._nodes.commands("UNSUBSCRIBE", sorted(old))
+        commands += self._nodes.commands("SUBSCRIBE", sorted(new))
         return commands
 
     def _handle(self, reply: Any) -> None:
@@ -300,7 +290,7 @@ class Listener:
                 self._on_moved(channel)
 
 
-def _read(connection: Connection) -> Any:
+def _read(connection: ConnectionInterface) -> Any:
     try:
         return connection.read_response()
     except ResponseError as error:

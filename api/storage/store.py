@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from api.model.game import FORMAT, Account
-from api.observability.context import note_time
+from api.observability.context import current
 from api.storage import games, players
 from api.storage.client import Command, StoreClient
 from api.storage.errors import readable
@@ -48,8 +48,8 @@ class Store(GameStore, PlayerStore):
     ) -> Reading:
         """Read the time, an account, a game and a move played before, in one round trip.
 
-        The time is that of the server that has the game, or else the player. `Unreadable` is not
-        raised about the extra commands: it is among their replies.
+        The time is that of the server that has the game, or else the player. An error of
+        an extra command is not raised: it is among their replies.
         """
         if game_id is not None:
             commands = [games.time_command(game_id), games.game_command(game_id)]
@@ -61,10 +61,10 @@ class Store(GameStore, PlayerStore):
             commands.append(players.account_command(player_id))
         if game_id is not None and move_key is not None:
             commands.append(games.played_command(game_id, move_key))
-        replies = self.client.execute([*commands, *extra], keep_unreadable=True)
+        replies = self.client.execute([*commands, *extra], keep_errors=True)
         own = iter(map(readable, replies[: len(commands)]))
         now = games.read_time(next(own))
-        note_time(now)
+        current().store_time = now
         stored = games.read_game(game_id, next(own)) if game_id is not None else None
         account = players.read_account(player_id, next(own)) if player_id is not None else None
         played_versions = next(own, None)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+from codecs import BOM_UTF8
 from typing import Any
 
 import gevent
@@ -12,7 +13,7 @@ from marshmallow import Schema
 from webargs.flaskparser import FlaskParser
 
 from api.problems.problem import Problem, invalid
-from api.web.schemas.fields import BodySchema
+from api.web.schemas.fields import MAX_INTEGER, BodySchema
 
 BODY_SECONDS = 10.0
 """How long a client may take to send a body; gunicorn has no limit."""
@@ -31,17 +32,21 @@ class Parser(FlaskParser):
     def load_json(self, req: Request, schema: Schema) -> Any:
         """Return the body's JSON value. Raises `Problem` for invalid or too much JSON."""
         body = read_body(req, getattr(schema, "max_bytes", BodySchema.max_bytes))
-        if not body and not any(field.required for field in schema.fields.values()):
+        if not body.strip():
+            if any(field.required for field in schema.fields.values()):
+                raise Problem("invalid_json", "The body is empty. Send a JSON object.")
             return {}
         if not req.is_json:
             raise Problem("unsupported_media_type")
+        if req.headers.get("Transfer-Encoding", "chunked").lower() != "chunked":
+            raise Problem("unsupported_media_type", "Send the body in chunks without compression.")
         if req.headers.get("Content-Encoding", "identity").lower() != "identity":
             raise Problem("unsupported_media_type", "Send the body without a Content-Encoding.")
         return read_json(body)
 
     def load_querystring(self, req: Request, schema: Schema) -> Any:
-        """Return the query's parameters; of a repeated one, the first."""
-        return {name: req.args[name] for name in req.args if name in schema.fields}
+        """Return the query's parameters; of a repeated one, the first. None is unknown any more."""
+        return req.args.to_dict()
 
 
 class _TooSlow(Problem):
@@ -52,21 +57,33 @@ class _TooSlow(Problem):
 
 
 def read_body(req: Request, max_bytes: int) -> bytes:
-    """Return the body's bytes. Raises `Problem` if it has no length, is too large or too slow."""
+    """Return the body without a byte order mark.
+
+    Raises `Problem` if the body is too large, too slow or incomplete.
+    """
     length = req.content_length
-    if length is None and "Transfer-Encoding" in req.headers:
-        raise Problem("length_required")
-    if not length:
+    is_chunked = "Transfer-Encoding" in req.headers
+    if length is not None and length > max_bytes:
+        raise _too_large(max_bytes)
+    if not length and not is_chunked:
         return b""
-    if length > max_bytes:
-        raise Problem("body_too_large", f"A body may have {max_bytes // 1024} KiB here.")
     body = b""
     # The client may disconnect before the body is complete.
     with contextlib.suppress(OSError), gevent.Timeout(BODY_SECONDS, _TooSlow):
-        body = req.environ["wsgi.input"].read(length)
-    if len(body) < length:
+        # One byte more than allowed, to notice that chunks have too many.
+        body = req.environ["wsgi.input"].read(length or max_bytes + 1)
+    if len(body) > max_bytes:
+        raise _too_large(max_bytes)
+    if length is not None and len(body) < length:
         raise Problem("invalid_json", "The body is shorter than its Content-Length.")
-    return body
+    return body.removeprefix(BOM_UTF8)
+
+
+def _too_large(max_bytes: int) -> Problem:
+    allowed = f"{max_bytes // 1024} KiB"
+    return Problem(
+        "body_too_large", f"The body has more than {allowed}. Send at most {allowed} here."
+    )
 
 
 def read_json(body: bytes) -> Any:
@@ -83,7 +100,10 @@ def read_json(body: bytes) -> Any:
         )
     try:
         return json.loads(
-            body.decode(), parse_constant=_refuse_constant, object_pairs_hook=_read_object
+            body.decode(),
+            parse_float=_read_number,
+            parse_constant=_refuse_constant,
+            object_pairs_hook=_read_object,
         )
     except UnicodeDecodeError:
         raise Problem("invalid_json", "The body is not UTF-8.") from None
@@ -100,6 +120,18 @@ def _read_object(members: list[tuple[str, Any]]) -> dict[str, Any]:
             "allowed. Remove those that the document does not name."
         )
     return dict(members)
+
+
+def _read_number(text: str) -> int | float:
+    """Return a number with a point or an exponent; without a fraction, as an integer.
+
+    Clients whose only numbers are doubles write 5 as 5.0.
+
+    >>> _read_number("5.0"), _read_number("5e0"), _read_number("5.5")
+    (5, 5, 5.5)
+    """
+    number = float(text)
+    return int(number) if number.is_integer() and abs(number) <= MAX_INTEGER else number
 
 
 def _refuse_constant(name: str) -> None:

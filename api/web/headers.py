@@ -1,6 +1,6 @@
-"""Headers of every response: security headers for browsers, and CORS.
+"""Headers: the bounds of request headers; security and CORS headers of every response.
 
-This module imports nothing of the service, so that the worker can load it early. There is no
+This module imports nothing that gevent patches, so that the worker can load it early. There is no
 Strict-Transport-Security: only the proxy that terminates TLS knows whether it applies.
 
 Any web page may call the service and read its responses: only a token gives rights, and browsers
@@ -8,6 +8,31 @@ never add one by themselves. So the CORS headers are the same for every page.
 """
 
 from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from api.problems.problem import FieldError, Problem
+
+MAX_HEADER_LENGTH = 1024
+"""The most characters of a header that the service reads: parsing a long one may be slow."""
+
+READ_HEADERS = {
+    "HTTP_ACCEPT": "Accept",
+    "HTTP_ACCEPT_ENCODING": "Accept-Encoding",
+    "HTTP_ACCEPT_LANGUAGE": "Accept-Language",
+    "HTTP_AUTHORIZATION": "Authorization",
+    "HTTP_CONTENT_ENCODING": "Content-Encoding",
+    "CONTENT_TYPE": "Content-Type",
+    "HTTP_IDEMPOTENCY_KEY": "Idempotency-Key",
+    "HTTP_IF_MATCH": "If-Match",
+    "HTTP_IF_NONE_MATCH": "If-None-Match",
+    "HTTP_LAST_EVENT_ID": "Last-Event-ID",
+    "HTTP_PREFER": "Prefer",
+    "HTTP_X_FORWARDED_FOR": "X-Forwarded-For",
+    "HTTP_X_REQUEST_ID": "X-Request-ID",
+}
+"""The headers that the service reads, by their WSGI variables."""
 
 POLICY = "Content-Security-Policy"
 
@@ -78,3 +103,15 @@ CACHING = "Cache-Control"
 
 UNCACHED = (CACHING, "no-store")
 """For responses without a Cache-Control of their own."""
+
+
+def check_lengths(environ: Mapping[str, Any]) -> None:
+    """Raise `Problem` if a header that the service reads is longer than `MAX_HEADER_LENGTH`."""
+    for variable in environ.keys() & READ_HEADERS.keys():
+        if len(environ[variable]) > MAX_HEADER_LENGTH:
+            name = READ_HEADERS[variable]
+            detail = (
+                f"The header {name} has {len(environ[variable])} characters; at most "
+                f"{MAX_HEADER_LENGTH} are allowed. Send a shorter one."
+            )
+            raise Problem("headers_too_large", detail, errors=(FieldError(detail, parameter=name),))

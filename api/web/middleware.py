@@ -123,17 +123,17 @@ class _Response:
 
 def _common_headers(
     request_context: RequestContext, status: int, headers: list[tuple[str, str]]
-) -> Iterator[tuple[str, str]]:
-    """Yield the headers that a response with these headers still lacks."""
+) -> list[tuple[str, str]]:
+    """Return the headers that a response with these headers still lacks."""
     present = {name for name, _ in headers}
+    common = [*_ALWAYS, (REQUEST_ID, request_context.id)]
     if CACHING not in present:
-        yield UNCACHED
+        common.append(UNCACHED)
     if POLICY not in present:
-        yield POLICY, DATA_POLICY
-    yield from _ALWAYS
+        common.append((POLICY, DATA_POLICY))
     if request_context.method == "OPTIONS":
-        yield from PREFLIGHT
+        common += PREFLIGHT
     is_told = request_context.tells_time or status >= HTTPStatus.BAD_REQUEST
     if is_told and request_context.store_time is not None:
-        yield "Server-Time", timestamp(request_context.store_time)
-    yield REQUEST_ID, request_context.id
+        common.append(("Server-Time", timestamp(request_context.store_time)))
+    return common

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from http import HTTPStatus
 from itertools import islice
 from typing import Any
 
 import msgspec
 from flask import Flask, Response, request
-from msgspec import UNSET
 from redis import RedisError
 from werkzeug.exceptions import HTTPException
 
@@ -17,6 +16,7 @@ from api.observability import context
 from api.observability.logger import OnceAMinute, log
 from api.observability.redaction import reason
 from api.problems.problem import FieldError, Problem, pointer
+from api.problems.quoting import shortened
 from api.storage.errors import (
     NewerFormat,
     NotReplicated,
@@ -33,11 +33,13 @@ RETRY_AFTER_SECONDS = 1
 MAX_ERRORS = 100
 """The most members and parameters that one problem lists."""
 
+MAX_TOLD = 3
+"""The most of them that its text names."""
+
 CODE_OF_STATUS = {
     400: "bad_request",
     404: "not_found",
     405: "method_not_allowed",
-    411: "length_required",
     413: "body_too_large",
     415: "unsupported_media_type",
     500: "internal_error",
@@ -56,15 +58,14 @@ def register_error_handlers(app: Flask) -> None:
     """Answer every exception with a problem."""
     app.register_error_handler(Problem, problem_response)
     app.register_error_handler(RedisError, store_failed)
-    app.register_error_handler(NewerFormat, newer_format)
-    app.register_error_handler(UnsupportedFormat, unsupported_format)
+    app.register_error_handler(NewerFormat, unreadable_format)
+    app.register_error_handler(UnsupportedFormat, unreadable_format)
     app.register_error_handler(Exception, internal_error)
 
 
 def problem_response(problem: Problem) -> Response:
     """Return the response that tells of a problem."""
-    if (request_context := context.current()) is not None:
-        request_context.problem = problem.code
+    context.current().problem = problem.code
     headers = dict(problem.headers)
     if problem.status in (HTTPStatus.SERVICE_UNAVAILABLE, HTTPStatus.TOO_MANY_REQUESTS):
         headers.setdefault("Retry-After", str(RETRY_AFTER_SECONDS))
@@ -96,16 +97,11 @@ def store_failed(error: RedisError) -> Response:
     return problem_response(Problem("store_unavailable"))
 
 
-def newer_format(error: NewerFormat) -> Response:
-    """Answer that a newer release wrote this game: a worker of that release can read it."""
+def unreadable_format(error: NewerFormat | UnsupportedFormat) -> Response:
+    """Answer that this release cannot play a game that a later or earlier release stored."""
     log_unreadable(str(error), error)
-    return problem_response(Problem("newer_format"))
-
-
-def unsupported_format(error: UnsupportedFormat) -> Response:
-    """Answer that this release cannot play a game that an earlier release stored."""
-    log_unreadable(str(error), error)
-    return problem_response(Problem("unsupported_format"))
+    is_newer = isinstance(error, NewerFormat)
+    return problem_response(Problem("newer_format" if is_newer else "unsupported_format"))
 
 
 def internal_error(error: Exception) -> Response:
@@ -118,8 +114,7 @@ def problem_of(error: HTTPException) -> Problem:
     """Return the problem for an error that Flask, Werkzeug or the body parser raised."""
     messages = (getattr(error, "data", None) or {}).get("messages")
     if messages:
-        errors = tuple(islice(field_errors(messages), MAX_ERRORS))
-        return Problem("invalid_request", " ".join(map(_sentence, errors[:3])), errors=errors)
+        return invalid_request(tuple(islice(field_errors(messages), MAX_ERRORS)))
     headers = {name: value for name, value in error.get_headers() if name == "Allow"}
     status = error.code or HTTPStatus.INTERNAL_SERVER_ERROR
     other = "bad_request" if status < HTTPStatus.INTERNAL_SERVER_ERROR else "internal_error"
@@ -129,19 +124,37 @@ def problem_of(error: HTTPException) -> Problem:
     return Problem(code, headers=headers)
 
 
+def invalid_request(errors: Sequence[FieldError]) -> Problem:
+    """Return the problem of a request with these errors, whose text tells the first of them."""
+    told = [each.detail for each in errors[:MAX_TOLD]]
+    if len(errors) > MAX_TOLD:
+        told.append(f"`errors` has {len(errors) - MAX_TOLD} more.")
+    return Problem("invalid_request", " ".join(told), errors=errors)
+
+
 def field_errors(messages: Mapping[str, Any]) -> Iterator[FieldError]:
     """Yield marshmallow's nested messages as a flat list of errors with pointers."""
     for location, nested in messages.items():
-        for path, detail in _flatten(nested, ()):
+        for path, message in _flatten(nested, ()):
+            detail = f"{_subject(path)} {message}"
             if location == "json":
                 yield FieldError(detail, pointer=pointer(path))
             else:
                 yield FieldError(detail, parameter=str(path[0]) if path else "")
 
 
-def _sentence(error: FieldError) -> str:
-    place = error.parameter if error.pointer is UNSET else error.pointer
-    return f"{place}: {error.detail}"
+def _subject(path: tuple[str | int, ...]) -> str:
+    """Return the name of the value at a path, with which the sentence of its error begins.
+
+    >>> _subject(()), _subject(("move", "card")), _subject(("moves", 3))
+    ('The body', '`card`', 'Item 3 of `moves`')
+    """
+    if not path:
+        return "The body"
+    *above, last = path
+    if isinstance(last, int):
+        return f"Item {last} of {_subject(tuple(above))}"
+    return f"`{shortened(last)}`"
 
 
 def _flatten(

@@ -1,4 +1,4 @@
-"""Rate limits of requests: counting them, refusing them, and telling the caller what is left.
+"""Rate limits of requests: counting them, refusing them, and telling the caller the rest.
 
 A request is counted before its parameters and body are read, so malformed requests count too. A
 move is never refused beforehand: only its outcome counts, if it was refused or a repetition, and
@@ -19,9 +19,9 @@ from api.games.players import Players
 from api.model.game import digest
 from api.observability import context
 from api.observability.context import RequestContext
-from api.problems.problem import FieldError, Problem
+from api.problems.problem import Problem
 from api.ratelimit.limiter import Limiter, Standing, refuse_if_over, too_many
-from api.web.headers import CACHING
+from api.web.headers import CACHING, check_lengths
 from api.web.problem_responses import problem_response
 from api.web.request import Request, current_request
 
@@ -33,7 +33,6 @@ MALFORMED_MOVES = frozenset(
         "bad_request",
         "invalid_json",
         "body_too_slow",
-        "length_required",
         "body_too_large",
         "headers_too_large",
         "unsupported_media_type",
@@ -62,31 +61,11 @@ REFUSED_MOVES = frozenset(
 )
 """Problems of moves that changed nothing: they count for the limit of moves."""
 
-MAX_HEADER_LENGTH = 1024
-"""The most characters of a header that the service reads: parsing a long one may be slow."""
-
-READ_HEADERS = (
-    ("Accept", "HTTP_ACCEPT"),
-    ("Accept-Encoding", "HTTP_ACCEPT_ENCODING"),
-    ("Accept-Language", "HTTP_ACCEPT_LANGUAGE"),
-    ("Authorization", "HTTP_AUTHORIZATION"),
-    ("Content-Encoding", "HTTP_CONTENT_ENCODING"),
-    ("Content-Type", "CONTENT_TYPE"),
-    ("Idempotency-Key", "HTTP_IDEMPOTENCY_KEY"),
-    ("If-Match", "HTTP_IF_MATCH"),
-    ("If-None-Match", "HTTP_IF_NONE_MATCH"),
-    ("Last-Event-ID", "HTTP_LAST_EVENT_ID"),
-    ("Prefer", "HTTP_PREFER"),
-    ("X-Forwarded-For", "HTTP_X_FORWARDED_FOR"),
-    ("X-Request-ID", "HTTP_X_REQUEST_ID"),
-)
-"""The headers that the service reads, each with its WSGI variable."""
-
 _GAME_ID = re.compile(r"[0-9a-f]{32}")
 
 
 class RateLimits:
-    """Counts each request before its view runs, a move after it, and tells what is left."""
+    """Counts requests before their view runs and moves after it; tells the rest of the limits."""
 
     def __init__(self, limiter: Limiter, players: Players) -> None:
         self._limiter = limiter
@@ -99,12 +78,11 @@ class RateLimits:
             Problem: ``too_many_requests``; ``invalid_token`` from an address with too many
                 failures; ``headers_too_large``.
         """
-        request, request_context = current_request(), _current_context()
+        request, request_context = current_request(), context.current()
         note_route(request, request_context)
-        request_context.limits = _limits(request)
         if request_context.limits:
             self._count(request, request_context)
-        _check_headers(request)
+        check_lengths(request.environ)
 
     def _count(self, request: Request, request_context: RequestContext) -> None:
         names = request_context.limits
@@ -121,7 +99,7 @@ class RateLimits:
 
     def add_headers(self, response: Response) -> Response:
         """Count the outcome, and add the rate limit headers. Runs after the view."""
-        request_context = _current_context()
+        request_context = context.current()
         if not request_context.limits:
             return response
         over = self._count_outcome(request_context)
@@ -130,8 +108,9 @@ class RateLimits:
         standings = request_context.standings.values()
         # A response that shared caches may store tells nothing about one caller.
         if standings and "public" not in response.headers.get(CACHING, ""):
-            response.headers["RateLimit-Policy"] = ", ".join(map(_policy, standings))
-            response.headers["RateLimit"] = ", ".join(map(_rate, standings))
+            quotas = ", ".join([_quota(each.policy) for each in standings])
+            response.headers.add("RateLimit-Policy", quotas)
+            response.headers.add("RateLimit", ", ".join([_rate(each) for each in standings]))
         return response
 
     def _take(self, name: str, request_context: RequestContext) -> None:
@@ -145,7 +124,7 @@ class RateLimits:
             and _is_over(self._limiter.look(FAILURES, request_context.address))
         ):
             # Authenticate first: otherwise each invented token would create a counter in the store.
-            self._players.caller(current_request().credentials)
+            self._players.caller(current_request().required_credentials)
         key = request_context.address if policy.by_address else request_context.counted_for
         standing = self._limiter.count(name, key)
         if standing is not None:
@@ -173,12 +152,15 @@ class RateLimits:
 
 
 def note_route(request: Request, request_context: RequestContext) -> None:
-    """Note the route of a request, what its view declares, and the game in its path."""
-    if request.url_rule is None:
+    """Note the route of a request, its view's declarations, and the game in its path."""
+    rule = request.url_rule
+    if rule is None:
         return
-    request_context.route = _documented_route(request.url_rule.rule)
-    view = current_app.view_functions[request.url_rule.endpoint]
+    request_context.route = _documented_route(rule.rule)
+    view = current_app.view_functions[rule.endpoint]
     request_context.tells_time = getattr(view, "tells_time", False)
+    if request.method != "OPTIONS":  # CORS preflight requests count for no limit
+        request_context.limits = getattr(view, "limits", ())
     game_id = (request.view_args or {}).get("game_id")
     if game_id is not None and _GAME_ID.fullmatch(game_id):
         request_context.game = game_id
@@ -204,28 +186,8 @@ def _limits(request: Request) -> Sequence[str]:
     return getattr(current_app.view_functions[request.endpoint], "limits", ())
 
 
-def _current_context() -> RequestContext:
-    """Return the request context, which the middleware has begun."""
-    request_context = context.current()
-    assert request_context is not None
-    return request_context
-
-
 def _is_over(standing: Standing | None) -> bool:
     return standing is not None and standing.is_over
-
-
-def _check_headers(request: Request) -> None:
-    """Raise `Problem` if a header that the service reads is longer than `MAX_HEADER_LENGTH`."""
-    environ = request.environ
-    for name, variable in READ_HEADERS:
-        if len(environ.get(variable, "")) > MAX_HEADER_LENGTH:
-            detail = (
-                f"The header {name} has {len(environ[variable])} characters; at most "
-                f"{MAX_HEADER_LENGTH} are allowed. Send a shorter one."
-            )
-            at = FieldError(detail, parameter=name)
-            raise Problem("headers_too_large", detail, errors=(at,))
 
 
 def _credential(request: Request, names: Sequence[str]) -> str | None:
@@ -240,13 +202,9 @@ def _credential(request: Request, names: Sequence[str]) -> str | None:
     return None if ticket is None else digest(ticket)
 
 
-def _policy(standing: Standing) -> str:
-    """Return an item of the header RateLimit-Policy."""
-    return _policy_item(standing.policy)
-
-
 @cache
-def _policy_item(policy: Policy) -> str:
+def _quota(policy: Policy) -> str:
+    """Return an item of the header RateLimit-Policy."""
     return f'"{policy.name}";q={policy.amount};w={policy.seconds}'
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 from flask import Response, current_app
@@ -15,6 +15,7 @@ from api.games.representations import game_answer
 from api.games.transactions import LoadedGame
 from api.live import MAX_WAIT_SECONDS
 from api.storage.client import Command
+from api.web.compression import Content, accepts_gzip
 from api.web.problem_responses import RETRY_AFTER_SECONDS
 from api.web.request import current_request
 from api.web.wiring import Services
@@ -46,12 +47,18 @@ GAME = "game"
 
 def services() -> Services:
     """Return the services of this application."""
-    return cast("Services", current_app.extensions["ludotheque"])
+    found: Services = current_app.extensions["ludotheque"]
+    return found
 
 
 def credentials() -> Credentials | None:
     """Return the caller's token, None without one. Raises `Problem` (``invalid_token``)."""
     return current_request().credentials
+
+
+def required_credentials() -> Credentials:
+    """Return the caller's token. Raises `Problem` (``missing_token``, ``invalid_token``)."""
+    return current_request().required_credentials
 
 
 def if_match(tag: str) -> bool:
@@ -60,16 +67,12 @@ def if_match(tag: str) -> bool:
     return not required or _names(required, f'"{GAME}-{tag}"')
 
 
-def load_game(
-    game_id: str, *, anonymous: bool = True, extra_commands: Sequence[Command] = ()
-) -> LoadedGame:
+def load_game(game_id: str, extra_commands: Sequence[Command] = ()) -> LoadedGame:
     """Load a game for the caller, and run the extra commands in the same round trip.
 
-    Raises `Problem` (``missing_token``, ``invalid_token``, ``game_not_found``).
+    Raises `Problem` (``invalid_token``, ``game_not_found``).
     """
-    return services().transactions.load(
-        credentials(), game_id, anonymous=anonymous, extra_commands=extra_commands
-    )
+    return services().transactions.load(credentials(), game_id, extra_commands=extra_commands)
 
 
 def answer(body: Any, status: int = 200, headers: dict[str, str] | None = None) -> Response:
@@ -78,55 +81,73 @@ def answer(body: Any, status: int = 200, headers: dict[str, str] | None = None) 
     return CompleteResponse(_encode(body), status=status, headers=headers)
 
 
+def prepared(
+    content: Content, content_type: str = "application/json", headers: dict[str, str] | None = None
+) -> Response:
+    """Return a response with content that was compressed ahead of time.
+
+    `headers` must name Accept-Encoding in Vary.
+    """
+    if not accepts_gzip():
+        return CompleteResponse(content.plain, headers=headers, content_type=content_type)
+    headers = {**(headers or {}), "Content-Encoding": "gzip"}
+    return CompleteResponse(content.gzipped, headers=headers, content_type=content_type)
+
+
 def game(found: LoadedGame, status: int = 200, headers: dict[str, str] | None = None) -> Response:
     """Return a response with the game as the caller sees it."""
     return answer(shown(found), status, headers)
 
 
-def unless_known(found: LoadedGame, what: str, body: Callable[[], Struct | Raw]) -> Response:
+def unless_known(found: LoadedGame, kind: str, body: Callable[[], Struct | Raw]) -> Response:
     """Return the answer that `body` makes, or 304 if the caller has it already.
 
-    `what` distinguishes the answers about one game in their entity tags.
+    `kind` distinguishes the answers about one game in their entity tags.
     """
-    tag = f'"{what}-{found.tag}"'
-    headers = {"ETag": tag, "Cache-Control": "private, no-cache", "Vary": "Authorization"}
+    tag = f'"{kind}-{found.tag}"'
+    headers = {
+        "ETag": f"W/{tag}",
+        "Cache-Control": "private, no-cache",
+        "Vary": "Authorization, Accept-Encoding",
+    }
     if _has(tag):
         return EmptyResponse(status=304, headers=headers)
     return answer(body(), headers=headers)
 
 
-def unless_had(response: Response) -> Response:
-    """Return a response with an entity tag, or 304 if the caller has it already.
+def unless_had(content: Content, content_type: str, cache_control: str) -> Response:
+    """Return content with its entity tag, or 304 if the caller has it already.
 
     Response.make_conditional would also apply If-Match, and answer 412 without a problem.
     """
-    tag, _ = response.get_etag()
-    if tag is None or not _has(f'"{tag}"'):
-        return response
-    kept = ("ETag", "Cache-Control", "Vary")
-    headers = {name: response.headers[name] for name in kept if name in response.headers}
-    return EmptyResponse(status=304, headers=headers)
+    headers = {
+        "ETag": f'W/"{content.tag}"',
+        "Cache-Control": cache_control,
+        "Vary": "Accept-Encoding",
+    }
+    if _has(f'"{content.tag}"'):
+        return EmptyResponse(status=304, headers=headers)
+    return prepared(content, content_type, headers)
 
 
-def is_known(found: LoadedGame, what: str) -> bool:
+def is_known(found: LoadedGame, kind: str) -> bool:
     """Tell whether the caller has this answer already."""
-    return _has(f'"{what}-{found.tag}"')
+    return _has(f'"{kind}-{found.tag}"')
 
 
 def _has(tag: str) -> bool:
     """Tell whether the caller's If-None-Match matches this tag."""
     said = current_request().environ.get("HTTP_IF_NONE_MATCH")
-    return said is not None and _names(said, tag, is_weak=True)
+    return said is not None and _names(said, tag)
 
 
-def _names(tags: str, tag: str, *, is_weak: bool = False) -> bool:
+def _names(tags: str, tag: str) -> bool:
     """Tell whether a list of tags, or a star, matches a tag. Our tags contain no comma.
 
-    With `is_weak`, a weak tag matches the strong one too.
+    All comparisons are weak, also those of If-Match: our tags are, and proxies that compress an
+    answer weaken its tag.
     """
-    listed = (each.strip() for each in tags.split(","))
-    if is_weak:
-        listed = (each.removeprefix("W/") for each in listed)
+    listed = (each.strip().removeprefix("W/") for each in tags.split(","))
     return tags.strip() == "*" or tag in listed
 
 

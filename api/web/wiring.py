@@ -20,7 +20,7 @@ from api.live.event_streams import EventStreams
 from api.live.hub import Hub
 from api.live.long_polls import LongPolls
 from api.live.quota import Quota
-from api.model.retention import Retention
+from api.model.retention import DAY_MS, HOUR_MS, MINUTE_MS, Retention
 from api.observability import metrics
 from api.observability.lifecycle import on_stop
 from api.ratelimit.limiter import Limiter
@@ -58,7 +58,7 @@ def make_services(settings: Settings) -> Services:
     players = Players(store, retention)
     indexes = Indexes(client, store, retention)
     transactions = Transactions(store, indexes, players, retention)
-    queries = Queries(store, indexes, players)
+    queries = Queries(transactions, store, indexes, players)
     turns = TurnQueries(transactions, store, indexes, players)
     hub = Hub(store, indexes, transactions, news)
     on_stop(hub.stop)
@@ -86,12 +86,12 @@ def make_services(settings: Settings) -> Services:
 
 def make_retention(settings: Settings) -> Retention:
     """Return how long records are kept with these settings."""
-    return Retention.of_periods(
-        player_days=settings.player_days,
-        unused_player_minutes=settings.unused_player_minutes,
-        open_game_days=settings.open_game_days,
-        finished_game_days=settings.finished_game_days,
-        cancelled_game_hours=settings.cancelled_game_hours,
-        idempotency_hours=settings.idempotency_hours,
-        ticket_hours=settings.ticket_hours,
+    return Retention(
+        player=int(settings.player_days * DAY_MS),
+        unused_player=int(settings.unused_player_minutes * MINUTE_MS),
+        unfinished=int(settings.open_game_days * DAY_MS),
+        finished=int(settings.finished_game_days * DAY_MS),
+        cancelled=int(settings.cancelled_game_hours * HOUR_MS),
+        request=int(settings.idempotency_hours * HOUR_MS),
+        ticket=int(settings.ticket_hours * HOUR_MS),
     )

@@ -162,6 +162,10 @@ def test_a_store_that_is_full_can_be_read_where_a_read_would_change_something(
     players = [new_player(service.url), new_player(service.url)]
     game = seated(players, turn_seconds=5)
     path = f"/v1/games/{game['id']}"
+    mover = players[game["to_move"][0]]
+    own = mover.game(game["id"])
+    played = {"turn": own["turn"], "move": own["legal_moves"][0]}
+    game = mover.play(game["id"], **played)["game"]
     renewed = Client(service.url, players[0].post("/v1/me/token")["token"], players[0].id)
     late = (renewed, players[1])[game["to_move"][0]]
     make_late(service, game["id"], 5000)
@@ -176,6 +180,8 @@ def test_a_store_that_is_full_can_be_read_where_a_read_would_change_something(
         assert late.get(f"{path}/events?since={game['version']}&wait=1")["items"] == []
         move = {"turn": waiting["turn"], "move": waiting["legal_moves"][0]}
         late.refused("store_full", "POST", f"{path}/moves", move)
+        # A move that was played before has the same outcome again.
+        assert mover.play(game["id"], **played)["game"]["version"] == game["version"]
         store.config_set("maxmemory", 0)
     # The time was up: the house has moved.
     late.refused("stale_turn", "POST", f"{path}/moves", move)

@@ -184,6 +184,79 @@ def test_the_house_makes_one_move_for_a_seat_whose_time_is_up(
     assert late.game(game["id"])["seats"][own["you"]]["house"] is None
 
 
+def test_the_house_takes_the_seat_of_a_player_who_misses_two_turns_in_a_row(
+    service: Service, new_players: NewPlayers
+) -> None:
+    players = new_players(4)
+    game = seated(players, turn_seconds=3600)
+    path = f"/v1/games/{game['id']}"
+    gone = players[game["to_move"][0]]
+    seat = players.index(gone)
+    make_late(service, game["id"], 3_600_000)
+    game = players[seat - 1].game(game["id"])
+    assert game["seats"][seat]["house"] is None
+    for _ in range(3):
+        game = players[game["to_move"][0]].play_first(game["id"])["game"]
+    assert game["to_move"] == [seat]
+    make_late(service, game["id"], 3_600_000)
+
+    after = gone.game(game["id"])
+    assert (after["you"], after["seats"][seat]["house"]) == (None, "careful")
+    assert after["seats"][seat]["player"]["id"] == gone.id
+    items = gone.get(f"{path}/events?since={game['version']}")["items"]
+    assert [(item["by"], item["seat"]) for item in items] == [("clock", seat), ("table", seat)]
+    (event,) = items[1]["events"]
+    assert event == {"type": "seat_handed_over", "seat": seat, "house": "careful", "cause": "time"}
+    body = {
+        "turn": after["turn"],
+        "move": players[after["to_move"][0]].game(game["id"])["legal_moves"][0],
+    }
+    gone.refused("not_seated", "POST", f"{path}/moves", body)
+    for _ in range(3):
+        played = players[after["to_move"][0]].play_first(game["id"])
+        after = played["game"]
+    # From now on the house plays at once.
+    assert [item["by"] for item in played["items"]] == ["player", "house"]
+
+    back = gone.join(game["id"])
+    assert (back["you"], back["seats"][seat]["house"]) == (seat, None)
+
+
+def test_a_table_of_four_whose_player_vanishes_waits_for_two_turns_in_all(
+    service: Service, new_players: NewPlayers
+) -> None:
+    players = new_players(4)
+    gone = players[1]
+    game_id = seated(players, turn_seconds=5)["id"]
+    waited = 0
+    game = players[0].game(game_id)
+    for player in players:
+        player.checked = False
+    while game["status"] == "playing":
+        mover = players[game["to_move"][0]]
+        if mover is gone:
+            waited += 1
+            make_late(service, game_id, 5000)
+        else:
+            mover.play_first(game_id)
+        game = players[0].game(game_id)
+    assert (game["status"], waited) == ("finished", 2)
+
+
+def test_the_event_of_a_seat_that_the_house_gets_tells_its_cause(ada: Client, bob: Client) -> None:
+    game_id = ada.create(3)["id"]
+    bob.join(game_id)
+    ada.post(f"/v1/games/{game_id}/start")
+    bob.delete(f"/v1/games/{game_id}/seats/me")
+    events = [
+        event
+        for item in ada.get(f"/v1/games/{game_id}/events")["items"]
+        for event in item["events"]
+        if event["type"] == "seat_handed_over"
+    ]
+    assert [(each["seat"], each["cause"]) for each in events] == [(2, "start"), (1, "left")]
+
+
 def test_who_asks_for_turns_is_told_of_the_end_that_the_clock_then_brings(
     service: Service, new_players: NewPlayers, rng: random.Random
 ) -> None:

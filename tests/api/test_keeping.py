@@ -19,11 +19,11 @@ def test_games_that_one_is_not_in_take_no_place(new_players: NewPlayers) -> None
         client.checked = False
     for host in (attacker, second_attacker):
         for _ in range(60):
-            host.create(3, players=[None, victim.id], take_seat=False)
+            host.create(3, reserved_seats=[{"seat": 1, "player_id": victim.id}], take_seat=False)
     for item in attacker.get("/v1/me/games?limit=100")["items"][:30]:
         victim.join(item["id"])
         victim.delete(f"/v1/games/{item['id']}/seats/me")
-    last = attacker.create(2, players=[None, victim.id])
+    last = attacker.create(2, reserved_seats=[{"seat": 1, "player_id": victim.id}])
     assert victim.create()["status"] == "open"
     assert victim.join(last["id"])["status"] == "playing"
 
@@ -43,7 +43,7 @@ def test_a_hundred_places_are_counted_truly_when_most_entries_are_false(
 
 
 def test_a_reservation_can_be_given_up(ada: Client, bob: Client, eve: Client) -> None:
-    game = ada.create(2, players=[None, bob.id], visibility="private")
+    game = ada.create(2, reserved_seats=[{"seat": 1, "player_id": bob.id}], visibility="private")
     path = f"/v1/games/{game['id']}"
     given_up = bob.delete(f"{path}/seats/me")
     assert given_up["seats"][1]["reserved_for"] is None
@@ -56,9 +56,8 @@ def test_a_reservation_can_be_given_up(ada: Client, bob: Client, eve: Client) ->
 def test_who_left_a_private_game_sees_nothing_of_it_once_it_is_played(
     ada: Client, bob: Client, eve: Client
 ) -> None:
-    game = ada.create(2, visibility="private")
+    game = ada.create(2, visibility="private", take_seat=False)
     path = f"/v1/games/{game['id']}/seats"
-    ada.delete(f"{path}/me")
     bob.join(game["id"], invite=game["invite"])
     bob.delete(f"{path}/me")
     ada.join(game["id"])
@@ -149,13 +148,26 @@ def test_a_change_can_be_made_to_depend_on_what_the_game_is(ada: Client, bob: Cl
     tag = mover.request("GET", path).headers["ETag"]
     own = mover.game(game["id"])
     body = {"turn": own["turn"], "move": own["legal_moves"][0]}
-    headers = {"If-Match": '"another"'}
+    headers = {"If-Match": '"another", W/"third"'}
     mover.refused("precondition_failed", "POST", f"{path}/moves", body, headers=headers)
     assert mover.game(game["id"]) == own
     played = mover.post(f"{path}/moves", body, headers={"If-Match": tag})
     # The same move again is a retry, though the game is another one by now.
     assert mover.post(f"{path}/moves", body, headers={"If-Match": tag}) == played
     mover.refused("precondition_failed", "DELETE", f"{path}/seats/me", headers={"If-Match": tag})
+
+
+def test_if_match_takes_a_tag_that_a_proxy_has_weakened(ada: Client, bob: Client) -> None:
+    path = f"/v1/games/{ada.create(3)['id']}"
+
+    def weak(player: Client) -> dict[str, str]:
+        tag = player.request("GET", path).headers["ETag"]
+        return {"If-Match": f'"another", W/{tag.removeprefix("W/")}'}
+
+    before = weak(ada)
+    bob.post(f"{path}/seats", {}, headers=weak(bob))
+    ada.refused("precondition_failed", "POST", f"{path}/start", headers=before)
+    ada.post(f"{path}/start", headers=weak(ada))
 
 
 @pytest.mark.parametrize("tag", ["*", None])
@@ -181,7 +193,7 @@ def test_the_tag_of_one_answer_is_not_that_of_another(ada: Client, bob: Client) 
 def test_a_request_with_mistakes_does_not_use_up_its_key(ada: Client) -> None:
     body = {"ruleset": "parade", "seat_count": 2}
     headers = {"Idempotency-Key": "key"}
-    wrong = {**body, "players": ["0" * 32]}
+    wrong = {**body, "reserved_seats": [{"seat": 1, "player_id": "0" * 32}]}
     ada.refused("invalid_request", "POST", "/v1/games", wrong, headers=headers)
     ada.post("/v1/games", body, 201, headers=headers)
 

@@ -183,6 +183,24 @@ def test_a_setting_says_how_long_a_player_is_kept_who_is_in_no_game(
     assert 0 < database.pttl(f"player:{{{ada.id}}}") <= 5 * 60 * 1000
 
 
+@pytest.mark.parametrize("path", ["/v1/me", "/v1/me/turns", "/v1/me/games", "/v1/games"])
+def test_a_player_who_is_in_no_game_is_kept_from_its_last_request(
+    address: str, database: redis.Redis, path: str
+) -> None:
+    (ada,) = callers(address, 1, unused_player_minutes=43_200)
+    key = f"player:{{{ada.id}}}"
+    for seen_at in (0, int(time.time() * 1000) - 21_000):
+        database.hset(key, "seen_at", seen_at)
+        database.pexpire(key, 60_000)
+        ada.ask("GET", path)
+        assert database.pttl(key) >= 30 * DAY_MS
+    # A request soon after the last one need not write anything for that.
+    before = database.hget(key, "seen_at")
+    ada.ask("GET", path)
+    assert database.hget(key, "seen_at") == before
+    assert database.pttl(key) >= 30 * DAY_MS
+
+
 def test_a_cancelled_game_is_kept_for_a_short_time_whether_it_had_started_or_not(
     address: str, database: redis.Redis
 ) -> None:
@@ -228,6 +246,18 @@ def test_a_slow_game_outlives_the_short_lives_of_open_games_and_of_players(
     for player in (ada, bob):
         player.ask("GET", "/v1/me")
         assert database.pttl(f"player:{{{player.id}}}") > life
+
+
+def test_a_player_of_games_is_kept_from_its_last_request(
+    address: str, database: redis.Redis
+) -> None:
+    (ada,) = callers(address, 1, player_days=99)
+    ada.cancel(ada.create())
+    key = f"player:{{{ada.id}}}"
+    database.hset(key, "seen_at", 1)
+    database.pexpire(key, HOUR_MS)
+    ada.ask("GET", "/v1/me")
+    assert database.pttl(key) >= 99 * DAY_MS
 
 
 def test_a_game_that_goes_on_is_never_lost_nor_are_its_players(

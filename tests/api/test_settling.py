@@ -1,7 +1,11 @@
 """What the clock and the house do to games that are due is bounded, and done once."""
 
-from api.games.turns import MAX_SETTLED
-from tests.support.api_client import Client, seated
+import random
+
+import pytest
+
+from api.games.settling import MAX_SETTLED
+from tests.support.api_client import Client, play_out, seated
 from tests.support.service import Service
 from tests.support.stored_games import make_late
 from tests.support.waiting import wait_until
@@ -53,3 +57,50 @@ def test_due_games_that_cannot_be_settled_keep_no_others_from_it(
             return all(new != old for new, old in zip(now, before, strict=True))
 
         wait_until(all_are_settled, "the clock has moved in the games that are sound")
+
+
+@pytest.mark.parametrize("path", ["/v1/games?limit=1", "/v1/me/games?limit=1"])
+def test_a_list_shows_a_game_as_it_is_after_a_deadline_that_has_passed(
+    service: Service, ada: Client, bob: Client, path: str
+) -> None:
+    game = seated([ada, bob], turn_seconds=3600)
+    make_late(service, game["id"], MORE_THAN_A_TURN_MS)
+    (listed,) = ada.get(path)["items"]
+    assert (listed["id"], listed["turn"]) == (game["id"], game["turn"] + 1)
+    assert listed["to_move"] == [1 - game["to_move"][0]]
+    assert listed["deadline"] > game["deadline"]
+    assert listed["version"] == ada.game(game["id"])["version"]
+
+
+def test_a_game_that_the_clock_ends_is_no_longer_listed_as_played(
+    service: Service, ada: Client, bob: Client, rng: random.Random
+) -> None:
+    game_id = seated([ada, bob], turn_seconds=3600)["id"]
+    while ada.game(game_id)["table"]["phase"] != "discard":
+        play_out([ada, bob], game_id, rng, moves=1)
+    make_late(service, game_id, MORE_THAN_A_TURN_MS)
+    assert ada.get("/v1/me/games?status=playing")["items"] == []
+    (finished,) = ada.get("/v1/me/games?status=finished")["items"]
+    assert (finished["id"], finished["status"]) == (game_id, "finished")
+
+
+def test_one_request_for_a_list_settles_a_few_due_games_and_shows_the_others_as_they_are(
+    service: Service, ada: Client, bob: Client
+) -> None:
+    ids = [seated([ada, bob], turn_seconds=3600)["id"] for _ in range(MAX_SETTLED + 2)]
+    for each in ids:
+        make_late(service, each, MORE_THAN_A_TURN_MS)
+    for settled in (MAX_SETTLED, MAX_SETTLED + 2):
+        turns = [each["turn"] for each in ada.get("/v1/me/games")["items"]]
+        assert sorted(turns) == [1] * (len(ids) - settled) + [2] * settled
+
+
+def test_a_due_game_that_cannot_be_settled_is_listed_as_it_is(
+    service: Service, ada: Client, bob: Client
+) -> None:
+    game_id = seated([ada, bob], turn_seconds=3600)["id"]
+    make_late(service, game_id, MORE_THAN_A_TURN_MS)
+    with service.store.client() as store:
+        store.hset(f"game:{{{game_id}}}", "state", '{"nonsense": 1}')
+    (listed,) = ada.get("/v1/me/games")["items"]
+    assert (listed["id"], listed["turn"]) == (game_id, 1)

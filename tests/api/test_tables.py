@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from tests.support.api_client import Client, NewPlayers, play_out, seated
+from tests.support.api_client import Client, NewPlayers, new_player, play_out, seated
+from tests.support.event_stream import Stream
 from tests.support.service import Service
 
 
@@ -103,6 +104,68 @@ def test_leaving_before_the_start_frees_the_seat(ada: Client, bob: Client, eve: 
     assert types == [taken, taken, left, taken, taken, started]
 
 
+def test_when_the_host_leaves_an_open_table_the_player_who_sat_down_next_is_host(
+    ada: Client, bob: Client, eve: Client
+) -> None:
+    game = ada.create(4, visibility="private")
+    path = f"/v1/games/{game['id']}"
+    bob.join(game["id"], seat=3, invite=game["invite"])
+    eve.join(game["id"], seat=1, invite=game["invite"])
+    left = ada.delete(f"{path}/seats/me")
+    assert (left["host"]["id"], left["you"], left["invite"]) == (bob.id, None, None)
+    assert ada.delete(f"{path}/seats/me") == left
+    ada.refused("game_not_found", "GET", path)
+    assert bob.game(game["id"])["invite"] == game["invite"]
+    assert eve.game(game["id"])["invite"] is None
+    eve.refused("not_host", "POST", f"{path}/start")
+    started = bob.post(f"{path}/start")
+    assert started["status"] == "playing"
+    assert seat_players(started) == [None, eve.id, None, bob.id]
+
+
+def test_an_open_table_that_its_last_player_leaves_is_cancelled(
+    ada: Client, bob: Client, stranger: Client
+) -> None:
+    game = ada.create(3)
+    path = f"/v1/games/{game['id']}"
+    bob.join(game["id"])
+    ada.delete(f"{path}/seats/me")
+    over = bob.delete(f"{path}/seats/me")
+    assert (over["status"], over["result"]) == ("cancelled", None)
+    assert bob.delete(f"{path}/seats/me") == over
+    types = [
+        event["type"]
+        for item in stranger.get(f"{path}/events")["items"]
+        for event in item["events"]
+    ]
+    assert types == [*["seat_taken"] * 2, *["seat_left"] * 2, "game_cancelled"]
+    ada.refused("game_over", "POST", f"{path}/seats", {})
+
+
+def test_a_host_without_a_seat_stays_host_when_players_leave(ada: Client, bob: Client) -> None:
+    game = ada.create(2, take_seat=False)
+    path = f"/v1/games/{game['id']}"
+    assert ada.delete(f"{path}/seats/me") == game
+    bob.join(game["id"])
+    left = bob.delete(f"{path}/seats/me")
+    assert (left["status"], left["host"]["id"]) == ("open", ada.id)
+
+
+def test_the_ticket_of_a_host_ends_when_it_leaves_and_that_of_the_next_host_goes_on(
+    ada: Client, bob: Client
+) -> None:
+    game = ada.create(3, visibility="private")
+    path = f"/v1/games/{game['id']}"
+    bob.join(game["id"], invite=game["invite"])
+    tickets = [each.post(f"{path}/stream-tickets", status=201)["ticket"] for each in (ada, bob)]
+    ada.delete(f"{path}/seats/me")
+    bob.refused("game_not_found", "GET", f"{path}/stream?ticket={tickets[0]}")
+    stream = Stream(bob, game["id"], ticket=tickets[1])
+    stream.until(lambda each: each.events)
+    snapshot = stream.close()[0].data
+    assert (snapshot["you"], snapshot["invite"]) == (1, game["invite"])
+
+
 def test_only_the_host_cancels_and_only_before_the_start(
     ada: Client, bob: Client, eve: Client
 ) -> None:
@@ -125,11 +188,11 @@ def test_only_the_host_cancels_and_only_before_the_start(
 
 def test_an_organiser_reserves_seats_for_others(new_players: NewPlayers) -> None:
     ada, bob, eve = new_players(3)
-    game = ada.create(3, players=[None, bob.id], visibility="private")
+    game = ada.create(3, reserved_seats=[{"seat": 1, "player_id": bob.id}], visibility="private")
     assert seat_players(game) == [ada.id, None, None]
     assert game["seats"][1]["reserved_for"]["id"] == bob.id
-    # Those it is for find it without an invite, among their own.
-    assert [each["id"] for each in bob.get("/v1/me/games")["items"]] == [game["id"]]
+    # The player finds it without an invite.
+    assert [each["id"] for each in bob.get("/v1/me/games?status=invited")["items"]] == [game["id"]]
     assert bob.game(game["id"])["you"] is None
     path = f"/v1/games/{game['id']}/seats"
     eve.refused("seat_reserved", "POST", path, {"seat": 1, "invite": game["invite"]})
@@ -137,9 +200,57 @@ def test_an_organiser_reserves_seats_for_others(new_players: NewPlayers) -> None
     assert bob.join(game["id"])["you"] == 1
 
 
+def test_games_in_which_a_seat_is_only_reserved_are_a_list_of_their_own(
+    ada: Client, bob: Client
+) -> None:
+    def listed(query: str = "") -> list[str]:
+        return [each["id"] for each in bob.get(f"/v1/me/games{query}")["items"]]
+
+    reserved = [{"seat": 1, "player_id": bob.id}]
+    first, second, third = (ada.create(3, reserved_seats=reserved)["id"] for _ in range(3))
+    assert listed("?status=invited") == [third, second, first]
+    page = bob.get("/v1/me/games?status=invited&limit=2")
+    assert listed(f"?status=invited&limit=2&cursor={page['next']}") == [first]
+    assert listed() == listed("?status=open") == []
+
+    bob.join(first)
+    bob.delete(f"/v1/games/{second}/seats/me")
+    assert listed("?status=invited") == [third]
+    assert listed() == listed("?status=open") == [first]
+    ada.delete(f"/v1/games/{third}")
+    for query in ("?status=invited", "?status=cancelled"):
+        assert listed(query) == []
+    # A place that is given up is no invitation any more.
+    bob.delete(f"/v1/games/{first}/seats/me")
+    assert listed("?status=invited") == listed() == []
+
+
+def test_of_many_invitations_the_newest_are_listed(
+    service: Service, new_players: NewPlayers
+) -> None:
+    ada, eve, bob = new_players(3)
+    reserved = [{"seat": 1, "player_id": bob.id}]
+    games = []
+    for host in (ada, eve):
+        with host.unchecked():
+            games += [host.create(3, reserved_seats=reserved)["id"] for _ in range(60)]
+    page = bob.get("/v1/me/games?status=invited&limit=100")
+    assert [each["id"] for each in page["items"]] == games[:-101:-1]
+    assert page["next"] is None
+    with service.store.client() as redis:
+        for end in ("", ":until"):
+            assert redis.zcard(f"index:{{invited:{bob.id}}}:open{end}") == 100
+    # The others are still open to the player.
+    assert bob.join(games[0])["you"] == 1
+
+
 def test_a_table_may_be_set_for_others_alone(new_players: NewPlayers) -> None:
     ada, bob, eve = new_players(3)
-    game = ada.create(2, players=[bob.id, eve.id], take_seat=False)
+    game = ada.create(
+        2,
+        reserved_seats=[{"seat": 0, "player_id": bob.id}, {"seat": 1, "player_id": eve.id}],
+        take_seat=False,
+    )
     ada.refused("game_full", "POST", f"/v1/games/{game['id']}/seats", {})
     eve.join(game["id"])
     assert bob.join(game["id"])["you"] == 0
@@ -154,7 +265,7 @@ def test_a_table_may_be_set_for_others_alone(new_players: NewPlayers) -> None:
         ({"seat_count": 1}, "#/seat_count"),
         ({"seat_count": 7}, "#/seat_count"),
         ({"seat_count": "2"}, "#/seat_count"),
-        ({"seat_count": 2.0}, "#/seat_count"),
+        ({"seat_count": 2.5}, "#/seat_count"),
         ({"seat_count": True}, "#/seat_count"),
         ({"options": {"grid": 1}}, "#/options/grid"),
         ({"options": []}, "#/options"),
@@ -162,9 +273,14 @@ def test_a_table_may_be_set_for_others_alone(new_players: NewPlayers) -> None:
         ({"visibility": ["public"]}, "#/visibility"),
         ({"take_seat": 1}, "#/take_seat"),
         ({"take_seat": "yes"}, "#/take_seat"),
-        ({"players": ["0" * 32]}, "#/players/0"),
-        ({"players": [7]}, "#/players/0"),
-        ({"players": [None, None, None]}, "#/players"),
+        ({"reserved_seats": [{"seat": 1, "player_id": "0" * 32}]}, "#/reserved_seats/0/player_id"),
+        ({"reserved_seats": [{"seat": 1, "player_id": 7}]}, "#/reserved_seats/0/player_id"),
+        ({"reserved_seats": [{"seat": 2, "player_id": "0" * 32}]}, "#/reserved_seats/0/seat"),
+        ({"reserved_seats": [{"seat": -1, "player_id": "0" * 32}]}, "#/reserved_seats/0/seat"),
+        ({"reserved_seats": [{"seat": 1}]}, "#/reserved_seats/0/player_id"),
+        ({"reserved_seats": [None]}, "#/reserved_seats/0"),
+        ({"reserved_seats": ["0" * 32]}, "#/reserved_seats/0"),
+        ({"reserved_seats": [{}] * 7}, "#/reserved_seats"),
         ({"house": [7]}, "#/house/0"),
         ({"house": ["brilliant"]}, "#/house/0"),
         ({"house": ["random", "random"]}, "#/house"),
@@ -181,17 +297,29 @@ def test_a_game_that_cannot_be_is_refused_with_a_pointer(
     assert ada.get("/v1/me/games")["items"] == []
 
 
-def test_players_named_twice_or_in_all_seats_are_refused(ada: Client, bob: Client) -> None:
-    body = {"ruleset": "parade", "seat_count": 2}
-    for players in ([bob.id, bob.id], [bob.id, ada.id, None]):
-        ada.refused("invalid_request", "POST", "/v1/games", {**body, "players": players})
+def test_a_reservation_that_cannot_be_is_refused_with_a_pointer_to_its_member(
+    ada: Client, bob: Client
+) -> None:
     nobody = "1" * 32
-    problem = ada.refused(
-        "invalid_request", "POST", "/v1/games", {**body, "players": [bob.id, nobody]}
-    )
-    (error,) = problem["errors"]
-    assert error["pointer"] == "#/players/1"
-    assert f"There is no player '{nobody}'" in error["detail"]
+
+    def reserved(*seats: tuple[int, str], **members: Any) -> Any:
+        entries = [{"seat": seat, "player_id": player_id} for seat, player_id in seats]
+        body = {"ruleset": "parade", "seat_count": 3, "reserved_seats": entries, **members}
+        (error,) = ada.refused("invalid_request", "POST", "/v1/games", body)["errors"]
+        return error["pointer"], error["detail"]
+
+    at = "#/reserved_seats"
+    assert reserved((0, bob.id), (1, bob.id))[0] == f"{at}/1/player_id"
+    assert reserved((1, bob.id), (1, ada.id))[0] == f"{at}/1/seat"
+    assert reserved((1, ada.id), (2, bob.id), house=["random"])[0] == f"{at}/1/seat"
+    pointer, detail = reserved((0, bob.id), (1, nobody))
+    assert pointer == f"{at}/1/player_id"
+    assert f"There is no player '{nobody}'" in detail
+    pointer, detail = reserved((3, bob.id))
+    assert pointer == f"{at}/0/seat"
+    assert detail == "There is no seat 3. The seats of this game are 0 to 2."
+    all_seats = [(0, bob.id), (1, new_player(ada.url).id), (2, new_player(ada.url).id)]
+    assert reserved(*all_seats)[0] == at
 
 
 def test_the_lobby_lists_games_by_status_and_ruleset(
@@ -221,6 +349,59 @@ def test_the_lobby_lists_games_by_status_and_ruleset(
     assert [each["id"] for each in bob.get("/v1/me/games?status=playing")["items"]] == [
         started["id"]
     ]
+
+
+def test_the_lobby_lists_games_by_their_number_of_seats_and_by_free_seats(
+    new_players: NewPlayers, stranger: Client
+) -> None:
+    ada, bob, eve = new_players(3)
+    free = ada.create(3, "contrast")["id"]
+    reserved = ada.create(
+        3,
+        "contrast",
+        reserved_seats=[
+            {"seat": 1, "player_id": bob.id},
+            {"seat": 2, "player_id": eve.id},
+        ],
+    )["id"]
+    for_two = ada.create(2, "contrast")["id"]
+    full = seated([ada, bob], ruleset="contrast")["id"]
+
+    def listed(reader: Client, query: str) -> set[str]:
+        return {
+            each["id"]
+            for each in reader.get(f"/v1/games?limit=100&ruleset=contrast{query}")["items"]
+        }
+
+    ours = {free, reserved, for_two, full}
+    assert listed(stranger, "&seat_count=3") & ours == {free, reserved}
+    assert listed(stranger, "&seat_count=2&status=playing") & ours == {full}
+    assert listed(stranger, "&free_seats=true") & ours == {free, for_two}
+    assert listed(bob, "&free_seats=true") & ours == {free, for_two, reserved}
+    assert listed(bob, "&free_seats=true&seat_count=3&status=open") & ours == {free, reserved}
+    assert listed(bob, "&free_seats=true&status=playing") & ours == set()
+    assert listed(bob, "&free_seats=false") & ours == ours
+    for parameter, value in (("seat_count", "7"), ("seat_count", "two"), ("free_seats", "yes")):
+        problem = stranger.refused("invalid_request", "GET", f"/v1/games?{parameter}={value}")
+        assert problem["errors"][0]["parameter"] == parameter
+
+
+def test_a_filtered_list_is_paged_without_gaps_or_repetitions(ada: Client) -> None:
+    games = []
+    with ada.unchecked():
+        for _ in range(5):
+            games.append(ada.create(5, "contrast")["id"])
+            for seat_count in (2, 3, 4):
+                ada.create(seat_count, "contrast")
+    path = "/v1/games?ruleset=contrast&seat_count=5&free_seats=true&limit=2"
+    seen: list[str] = []
+    cursor = ""
+    while cursor is not None:
+        page = ada.get(f"{path}{cursor and '&cursor=' + cursor}")
+        seen += [each["id"] for each in page["items"]]
+        cursor = page["next"]
+    assert [each for each in seen if each in games] == games[::-1]
+    assert len(seen) == len(set(seen))
 
 
 def test_a_list_is_paged_without_gaps_or_repetitions_while_games_come_and_go(
@@ -312,7 +493,8 @@ def test_a_rematch_has_the_same_seats_for_the_same_players(
     reserved = [seat["reserved_for"]["id"] for seat in new["seats"]]
     assert reserved == [player.id for player in players]
     assert players[0].game(old["id"])["rematch"] == new["id"]
-    assert new["id"] in [each["id"] for each in players[0].get("/v1/me/games")["items"]]
+    invitations = players[0].get("/v1/me/games?status=invited")["items"]
+    assert [each["id"] for each in invitations] == [new["id"]]
     assert players[1].post(path) == new
     assert players[2].post(path)["you"] == 2
     started = players[0].post(path)

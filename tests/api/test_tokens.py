@@ -1,6 +1,11 @@
 """Tokens: shown once, kept as hashes, changed without locking anybody out."""
 
+import time
 from concurrent.futures import ThreadPoolExecutor
+from datetime import datetime
+from typing import Any
+
+import pytest
 
 from tests.support.api_client import Client, NewPlayers
 from tests.support.service import Service
@@ -76,3 +81,18 @@ def test_the_store_knows_no_token_and_no_other_answer_tells_one(
             kept = b"" if redis.type(key) != b"hash" else repr(redis.hgetall(key)).encode()
             assert secret.encode() not in key + kept
     assert secret not in service.output
+
+
+def test_a_player_is_told_until_when_it_is_kept(ada: Client) -> None:
+    def seconds_left(answer: Any, asked: float) -> float:
+        return datetime.fromisoformat(answer["expires_at"]).timestamp() - asked
+
+    asked = time.time()
+    created = ada.post("/v1/players", {"name": "Eve", "kind": "bot"}, 201)
+    assert seconds_left(created, asked) == pytest.approx(3600, abs=60)
+    eve = Client(ada.url, created["token"], created["id"])
+    own = eve.get("/v1/me")
+    assert own["expires_at"] > created["expires_at"]
+    assert own.keys() == created.keys() - {"token"}
+    eve.create()
+    assert seconds_left(eve.get("/v1/me"), asked) == pytest.approx(90 * 86_400, abs=60)

@@ -114,7 +114,7 @@ def test_in_a_game_that_has_ended_nobody_waits(ada: Client, send: Send) -> None:
     assert answer.body["status"] == "cancelled"
 
 
-@pytest.mark.parametrize("wait", ["26", "-1", "soon", "1.5", ""])
+@pytest.mark.parametrize("wait", ["-1", "soon", "1.5", "", "9999999999999999999"])
 def test_a_wait_has_bounds(ada: Client, wait: str) -> None:
     game = ada.create()
     for path in (f"/v1/games/{game['id']}/events", "/v1/me/turns"):

@@ -24,6 +24,7 @@ def the_service_itself(stranger: Caller) -> None:
     stranger.send("GET", "/", show=("home", "What a program is told."))
     stranger.send("GET", "/livez", show=("alive", "The process answers."))
     stranger.send("GET", "/readyz", show=("ready", "The store answers too."))
+    stranger.refused("invalid_request", "GET", "/readyz?verbose=true", summary="No parameters.")
     stranger.send("GET", "/problems", show=("problems", "All problems that there are."))
     stranger.send("GET", "/problems/stale_turn", show=("stale_turn", "What `stale_turn` means."))
     stranger.refused("problem_not_found", "GET", "/problems/bad_weather")
@@ -55,7 +56,6 @@ def players_and_tokens(stranger: Caller) -> None:
     much = {"ruleset": "A" * 64 * KIB, "seat_count": 2}
     ada.refused("body_too_large", "POST", "/v1/games", much)
     head = "POST /v1/players HTTP/1.1\r\nContent-Type: application/json\r\n"
-    stranger.refused_raw("length_required", head + "Transfer-Encoding: chunked", b"2\r\n{}\r\n")
     stranger.refused_raw("body_too_slow", head + "Content-Length: 40", b'{"name": ')
     ada.send("GET", "/v1/me", show=("me", "The player whose token this is."))
     stranger.refused("missing_token", "GET", "/v1/me")
@@ -77,7 +77,7 @@ def tables(stranger: Caller) -> None:
         ),
         options={"expert": True, "countdown_seconds": 10},
         visibility="private",
-        players=[None, bob.id, eve.id],
+        reserved_seats=[{"seat": 1, "player_id": bob.id}, {"seat": 2, "player_id": eve.id}],
         house=["careful"],
         turn_seconds=3600,
     )
@@ -99,8 +99,17 @@ def tables(stranger: Caller) -> None:
     stranger.send(
         "GET", "/v1/games?status=open&limit=2", show=("lobby", "Two of the games that are open.")
     )
+    stranger.send(
+        "GET",
+        "/v1/games?ruleset=tea-time&seat_count=3&free_seats=true&limit=2",
+        show=("free_seats", "Games of Tea Time for three that a player can still join."),
+    )
     stranger.refused("invalid_request", "GET", "/v1/games?limit=1000", summary="Too many.")
-    bob.send("GET", "/v1/me/games", show=("reserved", "A game with a seat reserved for me."))
+    bob.send(
+        "GET",
+        "/v1/me/games?status=invited",
+        show=("invited", "A game with a seat reserved for me."),
+    )
     bob.refused("invalid_request", "GET", "/v1/me/games?cursor=x", summary="No such cursor.")
     bob.refused("game_not_found", "GET", "/v1/games/0123456789abcdef0123456789abcdef")
     eve.game(plain["id"], show=("open", "A game before its start."))
@@ -188,7 +197,7 @@ def a_game_of_parade(stranger: Caller) -> None:
     mover.refused("illegal_move", "POST", f"{path}/moves", _body(1, not_mine))
     other.refused("not_your_turn", "POST", f"{path}/moves", _body(1, not_mine))
     mover.send("GET", "/v1/me/turns", show=("one", "One game waits for me."))
-    bob.refused("invalid_request", "GET", "/v1/me/turns?wait=60", summary="25 seconds at most.")
+    bob.refused("invalid_request", "GET", "/v1/me/turns?wiat=20", summary="A misspelt parameter.")
     cursor = other.send("GET", "/v1/me/turns")["cursor"]
     best = max(
         own["legal_moves"],
@@ -259,7 +268,14 @@ def a_game_of_contrast(stranger: Caller) -> None:
         player.join(game_id)
     symbol = ada.game(game_id)["legal_moves"][0]
     ada.play(game_id, symbol, show=("contrast_choose", "A symbol of Contrast, in secret."))
-    bob.play(game_id, bob.game(game_id)["legal_moves"][0])
+    own = bob.game(game_id)
+    bob.send(
+        "POST",
+        f"{path}/moves/check",
+        {"turn": own["turn"], "move": own["legal_moves"][0]},
+        show=("nothing", "A legal move of which nothing can be known beforehand."),
+    )
+    bob.play(game_id, own["legal_moves"][0])
     turn = ada.game(game_id)["turn"]
     counted = ada.play(
         game_id, {"type": "count"}, show=("contrast_count", "Counting on the one who is missing.")
@@ -312,6 +328,13 @@ def a_game_of_mit_list_und_tuecke(stranger: Caller) -> None:
     while shown or not game["table"]["round_scores"]:
         move = rng.choice(game["legal_moves"])
         summary = shown.pop(move["type"], None)
+        if summary and move["type"] == "take":
+            ada.send(
+                "POST",
+                f"/v1/games/{game_id}/moves/check",
+                {"turn": game["turn"], "move": move},
+                show=("take", "A take, and which seat gets the rest of the trick."),
+            )
         ada.play(game_id, move, show=summary and (f"mit_list_{move['type']}", summary))
         game = _wait_for_turn(ada, game_id)
         assert game["status"] == "playing", "a whole game without all types of moves"
@@ -326,6 +349,14 @@ def a_game_of_mit_list_und_tuecke(stranger: Caller) -> None:
 
 def who_comes_and_goes(stranger: Caller) -> None:
     ada, bob, eve = (stranger.new_player(name) for name in ("Ada", "Bob", "Eve"))
+    passed_on = ada.create("parade", 3)
+    bob.join(passed_on["id"])
+    ada.send(
+        "DELETE",
+        f"/v1/games/{passed_on['id']}/seats/me",
+        show=("host_leaves", "The host leaves, and the player who sat down next is host."),
+    )
+
     game_id = ada.create("parade", 3, turn_seconds=5)["id"]
     path = f"/v1/games/{game_id}"
     bob.join(game_id)

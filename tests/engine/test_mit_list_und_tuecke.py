@@ -783,7 +783,7 @@ def test_the_breakdown_tells_of_each_round_the_numbers_that_the_points_come_from
         MitListRoundScore(*line)
         for line in [(6, 5, 3, 10), (5, 4, 3, 6), (8, 7, 4, 14), (7, 1, 1, 7)]
     )
-    others = (of_round(0, 0, 0, 0),) * 2
+    others = (MitListRoundScore(5, 3, 0, 15), *of_round(0, 0, 0)), of_round(0, 0, 0, 0)
     state = position(
         *("red 1", "blue 1", "green 1", "yellow 1"),
         won={0: "green 3 4, blue 2 3 4 5", 2: "red 3 4 5, blue 7, green 5 6"},
@@ -798,7 +798,7 @@ def test_the_breakdown_tells_of_each_round_the_numbers_that_the_points_come_from
     )
     assert result is not None
     assert result.breakdown == MitListBreakdown((first, *others, last))
-    assert result.scores == (18, 6, 20, 7)
+    assert result.scores == (33, 6, 20, 7)
     assert plain(result)["breakdown"]["rounds"][0][1] == {
         "largest": 5,
         "second": 4,

@@ -52,8 +52,8 @@ WHERE_MORE_IS_ASKED: dict[str, tuple[str, ...]] = {
         r"#/seat_count",
         r"#/options.*",
         r"#/house.*",
-        # Players must exist, and be no more than the seats.
-        r"#/players.*",
+        # Each seat and each player once, and both must exist.
+        r"#/reserved_seats.*",
     ),
     # As many seats as this game has.
     "joinGame": (r"#/seat",),
@@ -134,8 +134,6 @@ def is_a_fault(
 
 def is_for_a_reason(error: dict[str, str], asked: tuple[str, ...]) -> bool:
     """Whether a member or parameter may be refused although it is valid by its schema."""
-    if error["detail"] == "Not a valid integer.":
-        return True  # 1.0, which is an integer by JSON Schema, and none by what we ask
     place = error["pointer"] if "pointer" in error else error["parameter"]
     return any(re.fullmatch(pattern, place, re.DOTALL) for pattern in asked)
 

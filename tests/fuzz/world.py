@@ -107,7 +107,7 @@ class World:
                     "visibility": "private",
                     "take_seat": True,
                     "house": ["random"],
-                    "players": [attacker.id, None],
+                    "reserved_seats": [{"seat": 0, "player_id": attacker.id}],
                     "turn_seconds": 60,
                 }
                 made.headers.append(("Idempotency-Key", str(rng.random())))

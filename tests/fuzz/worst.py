@@ -26,8 +26,9 @@ from urllib.parse import quote
 
 import msgspec
 
+from api.server.chunked_body import MAX_CHUNKS
 from api.web.bodies import MAX_COMMAS, MAX_MEMBERS, MAX_OBJECTS
-from api.web.rate_limits import MAX_HEADER_LENGTH
+from api.web.headers import MAX_HEADER_LENGTH
 from api.web.schemas.fields import Name
 from engine.registry import RULESETS
 from tests.fuzz.cost import HEAD_RATIO, RATIO_PER_KIB, RATIO_PER_PIECE, Cost, Meter
@@ -186,6 +187,9 @@ def samples(schema: dict[str, Any]) -> list[Any]:
         return [schema["const"]]
     if "enum" in schema:
         return schema["enum"][:1]
+    if "anyOf" in schema:
+        # What may be null.
+        return samples(schema["anyOf"][0])
     if "oneOf" in schema:
         return [each for variant in schema["oneOf"] for each in samples(variant)]
     if schema.get("examples"):
@@ -408,6 +412,11 @@ def tiny_chunks() -> Iterator[Case]:
     for chunk in (b"1\r\n \r\n", b"1;a=b\r\n \r\n"):
         number = BODY // len(chunk)
         yield Case("a body", f"{chunk!r} * {number}", start + chunk * number, bound_of(BODY))
+    start = start.replace(b"/v1/players", b"/v1/analysis")
+    for chunk in (b"1\r\n \r\n", b"1;%b\r\n \r\n" % (b"a" * 40)):
+        message = start + chunk * (MAX_CHUNKS - 1) + b"0\r\n\r\n"
+        recipe = f"{chunk!r} * {MAX_CHUNKS - 1}"
+        yield Case("a body", recipe, message, bound_of(len(message)), is_admitted=True)
 
 
 @dataclass

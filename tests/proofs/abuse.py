@@ -238,7 +238,7 @@ def _documents(service: Service) -> Begin:
 
 
 def _house(service: Service) -> Begin:
-    """Four hundred games with five house players and short turns, and sixteen polls."""
+    """Four hundred games with five house players and short turns, and sixteen polls that play."""
     hosts = [_player(service) for _ in range(4)]
     body = {"ruleset": "parade", "seat_count": 6, "house": ["careful"] * 5, "turn_seconds": 5}
     for host in hosts:
@@ -252,6 +252,10 @@ def _house(service: Service) -> Begin:
     def poll(caller: Caller) -> bool:
         answer = caller.ask("GET", "/v1/me/turns?wait=5")
         assert answer is not None
+        for game in answer.json()["items"][:4]:
+            # A game whose player misses two turns in a row is cancelled.
+            move = {"turn": game["turn"], "move": game["legal_moves"][0]}
+            caller.ask("POST", f"/v1/games/{game['id']}/moves", move)
         caller.ask("GET", f"/v1/me/turns?wait=20&since={answer.json()['cursor']}", wait=20)
         return answer.status_code == OK
 

@@ -316,7 +316,6 @@ def test_a_valkey_that_ends_at_a_failed_write_is_started_again_to_be_read(
     program = PROGRAMS / "blind_supervisor.py"
     monkeypatch.setattr(valkey_supervisor, "__file__", str(program))
     with EmbeddedValkey(disk.path / "data", "always") as valkey:
-        valkey.start()
         store = redis.Redis.from_url(valkey.url, retry=None)
         first = store.info("server")["process_id"]
         disk.fill()

@@ -17,7 +17,6 @@ from tests.support.raw_http import connect, parse
 from tests.support.service import Service, service_environment
 from tests.support.waiting import PATIENCE, wait_until
 
-HANDSHAKE_SECONDS = 2
 LIVEZ = b"GET /livez HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"
 
 
@@ -37,7 +36,6 @@ def service(
         str(Path(sys.executable).with_name("gunicorn")),
         *("--config", "python:api.server.gunicorn_config"),
         *("--certfile", str(certificate), "--keyfile", str(key)),
-        *("--keep-alive", str(HANDSHAKE_SECONDS)),
         "api:create_app()",
     ]
     # No request of these tests needs a store.

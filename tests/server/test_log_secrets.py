@@ -116,7 +116,11 @@ def in_bodies(known: Known, secret: str) -> Iterator[bytes]:
         ("/v1/players", f'{{"name": "{secret}", "kind": "bot"}}'),
         ("/v1/players", f'{{"name": "{secret}", "kind": "{secret}", "{secret}": "{secret}"}}'),
         ("/v1/games", f'{{"ruleset": "{secret}", "seat_count": 2, "options": {{"{secret}": 1}}}}'),
-        ("/v1/games", f'{{"ruleset": "parade", "seat_count": 2, "players": ["{secret}"]}}'),
+        ("/v1/games", f'{{"ruleset": "parade", "seat_count": 2, "house": ["{secret}"]}}'),
+        (
+            "/v1/games",
+            f'{{"ruleset": "parade", "seat_count": 2, "reserved_seats": [{{"{secret}": 1}}]}}',
+        ),
         (f"{game}/seats", f'{{"invite": "{secret}"}}'),
         (f"{game}/moves", f'{{"turn": "{secret}", "move": {{"type": "{secret}"}}}}'),
         (f"{game}/moves/check", f'{{"turn": 1, "move": {{"type": "play", "card": "{secret}"}}}}'),
@@ -180,7 +184,7 @@ def fail_inside(service: Service, url: str, known: Known) -> None:
         store.hset(f"game:{{{known.game}}}", "state", f'["{WORD}"')
     caller = Client(url, known.token, checked=False)
     path = f"/v1/games/{known.game}"
-    for method, target in (("GET", f"{path}?{WORD}"), ("POST", f"{path}/moves?{WORD}")):
+    for method, target in (("GET", path), ("POST", f"{path}/moves")):
         answer = caller.request(method, target, json=known.body, headers={"Cookie": WORD})
         assert answer.status_code == 500
 

@@ -12,28 +12,30 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from api.concurrency.single_flight import SingleFlight
-from api.storage.coalescing import MAX_BATCH, Batcher, CallerLimits
+from api.storage.coalescing import MAX_BATCH, Batcher
+from api.storage.fair_client import CallerLimits
 
 
 class Store:
     """Executes batches while it is `open`, and records them."""
 
     def __init__(self) -> None:
-        self.batches: list[list[str]] = []
+        self.batches: list[list[bytes]] = []
         self.open = Event()
         self.failing: set[int] = set()
+        self.error: Exception = ConnectionError("away")
 
-    def execute(self, items: Sequence[str]) -> list[str]:
-        self.batches.append(list(items))
+    def execute(self, commands: Sequence[bytes]) -> list[bytes]:
+        self.batches.append(list(commands))
         number = len(self.batches)
         self.open.wait()
         if number in self.failing:
-            raise ConnectionError("away")
-        return [each.upper() for each in items]
+            raise self.error
+        return [each.upper() for each in commands]
 
 
-def submit(batcher: Batcher[str, str], *items: str) -> gevent.Greenlet:
-    greenlet = gevent.spawn(batcher.submit, items)
+def submit(batcher: Batcher, *commands: bytes) -> gevent.Greenlet:
+    greenlet = gevent.spawn(batcher.submit, commands)
     gevent.sleep(0)
     return greenlet
 
@@ -42,35 +44,35 @@ def test_a_request_without_others_in_flight_is_executed_at_once() -> None:
     store = Store()
     store.open.set()
     batcher = Batcher(store.execute)
-    assert batcher.submit(["a", "b"]) == ["A", "B"]
-    assert batcher.submit(["c"]) == ["C"]
-    assert store.batches == [["a", "b"], ["c"]]
+    assert batcher.submit([b"a", b"b"]) == [b"A", b"B"]
+    assert batcher.submit([b"c"]) == [b"C"]
+    assert store.batches == [[b"a", b"b"], [b"c"]]
 
 
-@given(st.lists(st.lists(st.text("abc", max_size=2), min_size=1, max_size=4), max_size=8))
+@given(st.lists(st.lists(st.binary(max_size=2), min_size=1, max_size=4), max_size=8))
 def test_requests_that_arrive_during_a_batch_share_the_next_one_and_get_their_own_replies(
-    requests: list[list[str]],
+    requests: list[list[bytes]],
 ) -> None:
     store = Store()
     batcher = Batcher(store.execute)
-    first = submit(batcher, "first")
+    first = submit(batcher, b"first")
     others = [submit(batcher, *each) for each in requests]
     store.open.set()
-    assert first.get() == ["FIRST"]
+    assert first.get() == [b"FIRST"]
     assert [each.get() for each in others] == [[one.upper() for one in each] for each in requests]
     together = [one for each in requests for one in each]
-    assert store.batches == [["first"], *([together] if together else [])]
+    assert store.batches == [[b"first"], *([together] if together else [])]
 
 
 def test_a_batch_has_a_maximum_size() -> None:
     store = Store()
     batcher = Batcher(store.execute)
-    submit(batcher, "first")
-    many = ["x"] * (MAX_BATCH - 1)
+    submit(batcher, b"first")
+    many = [b"x"] * (MAX_BATCH - 1)
     waiting = [
         submit(batcher, *many),
-        submit(batcher, "y"),
-        submit(batcher, "z", "z"),
+        submit(batcher, b"y"),
+        submit(batcher, b"z", b"z"),
         submit(batcher, *many),
     ]
     store.open.set()
@@ -82,34 +84,34 @@ def test_a_batch_that_fails_fails_the_requests_that_wait_for_it() -> None:
     store = Store()
     store.failing = {1}
     batcher = Batcher(store.execute)
-    requests = [submit(batcher, name) for name in "abc"]
+    requests = [submit(batcher, name) for name in (b"a", b"b", b"c")]
     store.open.set()
     for each in requests:
         with pytest.raises(ConnectionError, match="away"):
             each.get()
-    assert store.batches == [["a"]]
-    assert batcher.submit(["d"]) == ["D"]
+    assert store.batches == [[b"a"]]
+    assert batcher.submit([b"d"]) == [b"D"]
 
 
 def test_after_a_shared_batch_that_fails_the_next_one_is_executed() -> None:
     store = Store()
     store.failing = {2}
     batcher = Batcher(store.execute)
-    first = submit(batcher, "a")
-    second = submit(batcher, "b")
+    first = submit(batcher, b"a")
+    second = submit(batcher, b"b")
     store.open.set()
-    assert first.get() == ["A"]
+    assert first.get() == [b"A"]
     with pytest.raises(ConnectionError):
         second.get()
-    assert batcher.submit(["c"]) == ["C"]
+    assert batcher.submit([b"c"]) == [b"C"]
 
 
 def test_a_shared_batch_that_fails_fails_the_requests_that_wait_for_it() -> None:
     store = Store()
     store.failing = {2}
     batcher = Batcher(store.execute)
-    submit(batcher, "first")
-    second, third = submit(batcher, *"x" * MAX_BATCH), submit(batcher, "third")
+    submit(batcher, b"first")
+    second, third = submit(batcher, *[b"x"] * MAX_BATCH), submit(batcher, b"third")
     store.open.set()
     for each in (second, third):
         with pytest.raises(ConnectionError, match="away"):
@@ -117,16 +119,32 @@ def test_a_shared_batch_that_fails_fails_the_requests_that_wait_for_it() -> None
     assert len(store.batches) == 2
 
 
+@pytest.mark.parametrize("number", [1, 2])
+def test_an_error_that_is_not_of_the_connection_fails_its_own_batch_only(number: int) -> None:
+    store = Store()
+    store.failing, store.error = {number}, ValueError("wrong")
+    batcher = Batcher(store.execute)
+    requests = [
+        submit(batcher, b"first"),
+        *(submit(batcher, *[b"x"] * MAX_BATCH) for _ in range(2)),
+    ]
+    store.open.set()
+    gevent.joinall(requests)
+    failed = [each.exception is not None for each in requests]
+    assert failed == [number == 1, number == 2, False]
+    assert len(store.batches) == 3
+
+
 def test_a_request_that_is_killed_does_not_stop_others() -> None:
     store = Store()
     batcher = Batcher(store.execute)
-    first = submit(batcher, "a")
-    second, third = submit(batcher, "b"), submit(batcher, "c")
+    first = submit(batcher, b"a")
+    second, third = submit(batcher, b"b"), submit(batcher, b"c")
     first.kill()
     second.kill()
     store.open.set()
-    assert third.get() == ["C"]
-    assert batcher.submit(["d"]) == ["D"]
+    assert third.get() == [b"C"]
+    assert batcher.submit([b"d"]) == [b"D"]
 
 
 def test_the_concurrent_requests_of_a_caller_are_limited_and_do_not_delay_other_callers() -> None:

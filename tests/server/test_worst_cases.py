@@ -52,7 +52,8 @@ def test_a_value_that_costs_too_much_is_reported_with_its_recipe(target: Target)
 def members(schema: dict[str, Any]) -> set[str]:
     """The names of all members in a schema of the document."""
     schema = resolved(schema)
-    below = [*schema.get("properties", {}).values(), *schema.get("oneOf", ())]
+    below = [*schema.get("properties", {}).values()]
+    below += [*schema.get("oneOf", ()), *schema.get("anyOf", ())]
     below += [schema["items"]] if "items" in schema else []
     return set(schema.get("properties", {})).union(*map(members, below))
 

@@ -15,8 +15,9 @@ from redis.exceptions import NoScriptError
 from redis.exceptions import TimeoutError as RedisTimeoutError
 
 from api.storage import client as module
-from api.storage.client import Command, FairClient, Replicas, Script, ServerClient
+from api.storage.client import Command, Replicas, Script, ServerClient
 from api.storage.errors import NotReplicated, PoolExhausted, Unreadable
+from api.storage.fair_client import FairClient
 
 WRONG_TYPE = ResponseError("WRONGTYPE Operation against a key holding the wrong kind of value")
 LOST = RedisConnectionError("lost")
@@ -121,6 +122,25 @@ def test_a_retry_that_fails_raises_and_leaves_no_reply_for_the_next_command() ->
     assert server.client.execute([GET]) == ["1"]
 
 
+@pytest.mark.parametrize("value", [None, "\ud800"])
+def test_a_value_that_cannot_be_sent_fails_its_own_request_only(value: Any) -> None:
+    go_on = Event()
+
+    def reply(sent: str) -> Any:
+        go_on.wait()
+        return sent
+
+    server = Server(reply)
+    wrong = Command("b", ("SET", "b", value))
+    requests = [gevent.spawn(server.client.execute, [each]) for each in (GET, SET, wrong, GET)]
+    gevent.sleep(0)
+    go_on.set()
+    gevent.joinall(requests)
+    assert [each.value for each in requests] == [["GET a"], ["SET a 1"], None, ["GET a"]]
+    assert isinstance(requests[2].exception, (TypeError, ValueError))
+    assert server.batches.opened == 1
+
+
 def test_there_is_no_retry_when_the_first_attempt_took_all_the_time() -> None:
     server = Server(in_turn(RedisTimeoutError("late")), timeout=0.0)
     with pytest.raises(RedisTimeoutError):
@@ -152,17 +172,17 @@ def test_data_of_a_wrong_type_is_unreadable_for_its_own_command_only() -> None:
     server = Server(lambda sent: WRONG_TYPE if "GET" in sent else "OK")
     with pytest.raises(Unreadable):
         server.client.execute([SET, GET])
-    done, unreadable = server.client.execute([SET, GET], keep_unreadable=True)
+    done, unreadable = server.client.execute([SET, GET], keep_errors=True)
     assert done == "OK"
     assert isinstance(unreadable, Unreadable)
 
 
-def test_an_error_of_the_server_is_raised_or_kept_among_raw_replies() -> None:
+def test_an_error_of_the_server_is_raised_or_kept_as_the_reply_to_its_command() -> None:
     refused = ResponseError("OOM command not allowed")
     server = Server(lambda sent: refused if "SET" in sent else "1")
     with pytest.raises(ResponseError, match="OOM"):
-        server.client.execute([GET, SET], keep_unreadable=True)
-    assert server.client.execute_raw([GET, SET]) == ["1", refused]
+        server.client.execute([GET, SET])
+    assert server.client.execute([GET, SET], keep_errors=True) == ["1", refused]
 
 
 def test_a_durable_change_waits_for_replicas_on_a_connection_of_its_own() -> None:
@@ -180,7 +200,7 @@ def test_a_change_that_too_few_replicas_confirm_is_not_replicated() -> None:
         server.client.execute([SET], durable=True)
     refused = ResponseError("refused")
     server = Server(lambda sent: 1 if "WAIT" in sent else refused, replicas=2)
-    assert server.client.execute_raw([SET], durable=True) == [refused]
+    assert server.client.execute([SET], durable=True, keep_errors=True) == [refused]
 
 
 def test_without_replicas_a_durable_change_is_coalesced_like_others() -> None:

@@ -206,6 +206,16 @@ def test_the_channels_of_a_lost_connection_are_subscribed_to_where_they_are_now(
     assert subscribed(world.connection("two")) == [("SSUBSCRIBE", "c"), ("SSUBSCRIBE", "b")]
 
 
+def test_a_channel_without_a_node_keeps_no_other_from_being_heard(world: World) -> None:
+    channels = "abcdefgh"
+    world.place(**dict.fromkeys(channels, "one"))
+    world.subscribe("lost", *channels)
+    assert sorted(channel for channel, _ in world.heard) == list(channels)
+    world.place(lost="one")
+    settle()
+    assert ("lost", True) in world.heard
+
+
 def test_a_connection_on_which_nothing_arrives_between_two_checks_is_replaced(
     world: World,
 ) -> None:

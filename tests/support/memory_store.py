@@ -15,12 +15,12 @@ from typing import Any
 
 import gevent
 from gevent.queue import Queue
-from redis import ResponseError
+from redis import RedisError, ResponseError
 from redis.exceptions import ConnectionError as RedisConnectionError
 
 from api.storage import games, indexes, players
 from api.storage.client import Command
-from api.storage.errors import raise_errors
+from api.storage.errors import error_reply, raise_errors
 
 WRONG_TYPE = ResponseError("WRONGTYPE Operation against a key holding the wrong kind of value")
 
@@ -55,6 +55,8 @@ class MemoryClient:
         self.offset_ms = 0
         self.latency = 0.0
         self.failure: Exception | None = None
+        # Errors of the servers that have these keys.
+        self.failures: dict[str, RedisError] = {}
         self.values: dict[bytes, Any] = {}
         self.ends: dict[bytes, float] = {}
         self.listeners: defaultdict[bytes, list[MemoryConnection]] = defaultdict(list)
@@ -69,18 +71,20 @@ class MemoryClient:
         commands: Sequence[Command],
         *,
         durable: bool = False,
-        keep_unreadable: bool = False,
+        keep_errors: bool = False,
     ) -> list[Any]:
         gevent.sleep(self.latency)
         if self.failure is not None:
             raise self.failure
         replies = [self._reply(each) for each in commands]
-        return raise_errors(replies, keep_unreadable=keep_unreadable)
+        return replies if keep_errors else raise_errors(replies)
 
     def execute_on_all(self, *words: Any) -> list[Any]:
         return [b""]
 
     def _reply(self, command: Command) -> Any:
+        if command.key in self.failures:
+            return self.failures[command.key]
         try:
             if command.script is not None:
                 _, _, number, *rest = map(to_bytes, command.words)
@@ -91,7 +95,7 @@ class MemoryClient:
                 return self.tell(*words)
             return getattr(self, name.decode().lower())(*words)
         except ResponseError as error:
-            return error
+            return error_reply(error)
 
     # --- Values ------------------------------------------------------------------------
 
@@ -279,10 +283,11 @@ def renew_player(store: MemoryClient, keys: list[bytes], args: list[bytes]) -> N
 def see_player(store: MemoryClient, keys: list[bytes], args: list[bytes]) -> None:
     if store.exists(keys[0]):
         store.hset(keys[0], b"seen_at", args[0])
+        store.pexpire(keys[0], max(store.pttl(keys[0]), float(args[1])))
 
 
 def add_entry(store: MemoryClient, keys: list[bytes], args: list[bytes]) -> None:
-    game_id, created_at, now, ttl, how, most = args
+    game_id, created_at, now, ttl, how, most, largest = args
     entries, ends = keys
     store.zadd(entries, float(created_at), game_id)
     store.zadd(ends, float(now) + float(ttl), game_id, greater=how == b"GT")
@@ -290,6 +295,9 @@ def add_entry(store: MemoryClient, keys: list[bytes], args: list[bytes]) -> None
     over = [member for member, end in by_end if end < float(now)][: int(most)]
     for key in keys:
         store.zrem(key, over)
+    surplus = store.zrange(entries, b"0", b"%d" % (-1 - int(largest)))
+    for key in keys:
+        store.zrem(key, surplus)
     last = max(store.value(ends, SortedSet).values())
     for key in keys:
         store.pexpire(key, last - float(now))
@@ -329,7 +337,7 @@ SCRIPTS: dict[Any, Callable[[MemoryClient, list[bytes], list[bytes]], Any]] = {
 
 
 class MemoryConnection:
-    """A connection that receives published messages (see `api.storage.pubsub.Connection`)."""
+    """A connection that receives published messages like one of redis-py."""
 
     def __init__(self, client: MemoryClient) -> None:
         self._client = client
@@ -394,11 +402,8 @@ class MemoryNodes:
     def refresh(self) -> None:
         pass
 
-    def subscribe_commands(self, channels: Sequence[str]) -> list[tuple[str, ...]]:
-        return [("SUBSCRIBE", *channels)]
-
-    def unsubscribe_commands(self, channels: Sequence[str]) -> list[tuple[str, ...]]:
-        return [("UNSUBSCRIBE", *channels)]
+    def commands(self, name: str, channels: Sequence[str]) -> list[tuple[str, ...]]:
+        return [(name, *channels)] if channels else []
 
     def fall_back(self, error: ResponseError) -> bool:
         return False

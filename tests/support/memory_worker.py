@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from api.config.settings import Settings
 from api.games.creation import GameCreation
-from api.games.moves import Moves
+from api.games.moves import Moves, require_seat
 from api.games.players import Credentials, Players, read_credentials
 from api.games.queries import Queries
 from api.games.tables import Tables
@@ -75,7 +75,7 @@ class MemoryWorker:
         self.tables = Tables(self.transactions, NO_SEAT_LIMITS)
         self.creation = GameCreation(self.transactions, self.tables)
         self.moves = Moves(self.transactions)
-        self.queries = Queries(self.store, self.indexes, self.players)
+        self.queries = Queries(self.transactions, self.store, self.indexes, self.players)
         self.turns = TurnQueries(self.transactions, self.store, self.indexes, self.players)
         self.hub = Hub(self.store, self.indexes, self.transactions, self.nodes)
         self.quota = quota or Quota(1000, 1000, 1000)
@@ -132,7 +132,7 @@ class MemoryWorker:
         return self.tables.cancel(host, game_id, matches_anything)
 
     def load(self, player: Credentials | None, game_id: str) -> LoadedGame:
-        return self.transactions.load(player, game_id, anonymous=True)
+        return self.transactions.load(player, game_id)
 
     def game(self, game_id: str) -> Game:
         """A game as it is stored."""
@@ -156,5 +156,5 @@ class MemoryWorker:
         mover = self.mover(players, game_id)
         loaded = self.load(mover, game_id)
         assert loaded.game.turn is not None
-        move = move or self.moves.list_legal(loaded, previews=False).moves[0]
+        move = move or self.moves.list_legal(loaded, require_seat(loaded), previews=False).moves[0]
         self.moves.play(mover, game_id, loaded.game.turn, move, matches_anything)

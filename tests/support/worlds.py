@@ -119,6 +119,9 @@ def history(case: Case, seed: int, now: int) -> History:
         course = Progress(changes[-1].game, step.before, now, rng)
         played = None
         if step.seat is None or step.move is None:
+            for seat in range(case.seats):
+                # However many turns a seat misses, its player keeps it.
+                course.change_seat(seat, missed_turns=0)
             course.apply_timeout()
         else:
             course.apply_move(step.seat, step.move, (step.after, step.told))
@@ -239,7 +242,7 @@ class World:
         for each in (*past.persons, past.spectator):
             self.store.add_player(each.player, digest(each.secret), DAY_MS)
             # Later than any request, so that none of them changes it.
-            self.store.see_player(each.player.id, now + HOUR_MS)
+            self.store.see_player(each.player.id, now + HOUR_MS, HOUR_MS)
         self.indexes.before_commit(None, past.game, now)
         before = None
         for change in past.changes:

@@ -228,6 +228,102 @@ def test_a_store_that_fails_is_asked_again_after_a_pause(
     assert worker.clock.result(poll, PAUSE_SECONDS) > 0
 
 
+def test_a_game_whose_node_fails_delays_no_other_game(
+    worker: MemoryWorker, ada: Credentials, bob: Credentials
+) -> None:
+    away, here = (worker.seated(ada, bob) for _ in range(2))
+    versions = {each: worker.game(each).version for each in (away, here)}
+
+    def poll(game_id: str) -> gevent.Greenlet:
+        before = versions[game_id]
+        return wait_for(worker, game_id, lambda game: game is not None and game.version > before)
+
+    polls = {each: poll(each) for each in (away, here)}
+    for each in (away, here):
+        worker.move((ada, bob), each)
+        worker.client.failures[channel(away).decode()] = RedisConnectionError("away")
+    assert worker.clock.result(polls[here], 0) == 0
+    assert not polls[away].ready()
+    assert worker.hub.game_topic(away).fault is None
+    # Its node does not reply for a while at each attempt.
+    worker.client.latency = 5
+    worker.clock.advance(PAUSE_SECONDS)
+    worker.client.latency = 0
+    versions[here] += 1
+    next_poll = poll(here)
+    worker.move((ada, bob), here)
+    worker.clock.settle()
+    assert next_poll.ready()
+    worker.client.failures.clear()
+    assert worker.clock.result(polls[away], 5 + 2 * PAUSE_SECONDS) > 0
+
+
+def test_a_game_or_player_whose_node_fails_keeps_no_other_from_its_recheck(
+    worker: MemoryWorker, ada: Credentials, bob: Credentials
+) -> None:
+    away, here = (worker.seated(ada, bob) for _ in range(2))
+    before = worker.game(here).version
+    poll = wait_for(worker, here, lambda game: game is not None and game.version > before)
+    waiters = [keep_waiting(worker, away), *(worker.hub.waiter() for _ in range(2))]
+    topics = [worker.hub.player_topic(each.player_id) for each in (ada, bob)]
+    for waiter, topic in zip(waiters[1:], topics, strict=True):
+        waiter.watch(topic, wants_all)
+    worker.client.is_mute = True
+    worker.move((ada, bob), here)
+    for key in (channel(away).decode(), f"index:{{places:{ada.player_id}}}:playing"):
+        worker.client.failures[key] = RedisConnectionError("away")
+    assert worker.clock.result(poll, RECHECK_SECONDS + PAUSE_SECONDS) > 0
+    assert [each.games for each in topics] == [None, {away, here}]
+    with pytest.raises(RedisConnectionError):
+        worker.hub.read_games_of(topics[0])
+    for waiter in waiters:
+        waiter.close()
+
+
+def test_a_fault_of_one_waiter_does_not_end_the_reading_of_other_games(
+    worker: MemoryWorker, ada: Credentials, bob: Credentials
+) -> None:
+    faulty, other = (worker.seated(ada, bob) for _ in range(2))
+
+    def fail(game: Game | None) -> bool:
+        raise ZeroDivisionError
+
+    waiter = worker.hub.waiter()
+    waiter.watch(worker.hub.game_topic(faulty, was_just_read=True), fail)
+    worker.clock.settle()
+    before = worker.game(other).version
+    poll = wait_for(worker, other, lambda game: game is not None and game.version > before)
+    worker.move((ada, bob), other)
+    worker.clock.settle()
+    assert poll.ready()
+    waiter.close()
+
+
+def test_a_topic_that_was_dropped_does_not_keep_its_successor_from_being_read(
+    worker: MemoryWorker, ada: Credentials, bob: Credentials
+) -> None:
+    game_id, other = (worker.seated(ada, bob) for _ in range(2))
+    keep_waiting(worker, game_id).close()
+    old = worker.hub.game_topic(game_id)
+    worker.clock.advance(LINGER_SECONDS + RECHECK_SECONDS)
+    waiters = [keep_waiting(worker, each) for each in (game_id, other)]
+    new = worker.hub.game_topic(game_id)
+    assert new is not old
+    worker.hub.read_again_later(old)
+    worker.clock.advance(IN_FLIGHT_MS / 1000 - 0.5)
+    # While another read is in flight, first the new topic is marked as stale and then the old one.
+    worker.client.latency = 1
+    worker.client.tell(channel(other), b"")
+    worker.clock.settle()
+    worker.client.latency = 0
+    worker.move((ada, bob), game_id)
+    worker.clock.advance(1)
+    assert new.snapshot is not None
+    assert new.snapshot.game == worker.game(game_id)
+    for waiter in waiters:
+        waiter.close()
+
+
 def test_an_unreadable_game_wakes_its_waiters_with_the_fault_and_is_retried_ever_less_often(
     worker: MemoryWorker, ada: Credentials, bob: Credentials, monkeypatch: pytest.MonkeyPatch
 ) -> None:

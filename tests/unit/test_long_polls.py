@@ -9,7 +9,7 @@ import pytest
 from redis.exceptions import ConnectionError as RedisConnectionError
 
 from api.games.players import Credentials
-from api.games.turns import MAX_SETTLED
+from api.games.settling import MAX_SETTLED
 from api.live.hub import PAUSE_SECONDS, RECHECK_SECONDS
 from api.live.quota import Quota
 from api.live.topics import IN_FLIGHT_MS
@@ -423,7 +423,14 @@ def test_a_reserved_seat_brings_no_news_of_an_end(
     worker: MemoryWorker, ada: Credentials, bob: Credentials, eve: Credentials
 ) -> None:
     """A stranger may reserve seats for any player, and cancel the game again."""
-    game_id = worker.create(ada, 3, players=[None, bob.player_id, eve.player_id])
+    game_id = worker.create(
+        ada,
+        3,
+        reserved_seats=[
+            {"seat": 1, "player_id": bob.player_id},
+            {"seat": 2, "player_id": eve.player_id},
+        ],
+    )
     worker.join(eve, game_id)
     seated, reserved = turns(worker, eve), turns(worker, bob)
     worker.cancel(ada, game_id)
@@ -435,12 +442,14 @@ def test_a_reserved_seat_brings_no_news_of_an_end(
 def test_seats_that_strangers_reserve_hide_no_game_of_ones_own(
     worker: MemoryWorker, ada: Credentials, bob: Credentials
 ) -> None:
-    asked_to = worker.create(bob, 2, players=[None, ada.player_id])
+    asked_to = worker.create(bob, 2, reserved_seats=[{"seat": 1, "player_id": ada.player_id}])
     own = worker.create(ada)
     strangers = [worker.player() for _ in range(5)]
     for number in range(310):
         worker.clock.advance(0.001)
-        worker.create(strangers[number % 5], 2, players=[None, ada.player_id])
+        worker.create(
+            strangers[number % 5], 2, reserved_seats=[{"seat": 1, "player_id": ada.player_id}]
+        )
     poll = turns(worker, ada)
     worker.join(bob, own)
     if worker.mover((ada, bob), own) is bob:
@@ -494,11 +503,6 @@ def test_a_poll_of_turns_survives_a_store_that_fails(
     worker.client.failure = None
     worker.move((ada, bob), game_id)
     assert waiting(worker.clock.result(long, 0.5)) == [game_id]
-
-
-def test_a_poll_of_turns_needs_a_token(worker: MemoryWorker) -> None:
-    with refused("missing_token"):
-        worker.long_polls.turns(None, None, WAIT)
 
 
 def test_a_deadline_hands_the_turn_to_a_player_who_waits(

@@ -26,8 +26,17 @@ from api.storage.client import Command, StoreClient
 from api.storage.connect import connect
 from api.storage.errors import Unreadable
 from api.storage.games import CONVERT, Change, Fingerprint, game_channel
-from api.storage.indexes import Entry, Indexes, Page, ended_command, lobby, occupied, read_entries
-from api.storage.players import Creation, Ticket, TokenOffer
+from api.storage.indexes import (
+    Entry,
+    Indexes,
+    Page,
+    ended_command,
+    invited,
+    lobby,
+    occupied,
+    read_entries,
+)
+from api.storage.players import Creation, Ticket, TokenOffer, renew_command
 from api.storage.store import Store
 from api.web.wiring import make_retention
 from tests.support.memory_store import MemoryClient, MemoryNodes
@@ -133,17 +142,18 @@ def test_a_player_is_kept_and_seen(store: Store, client: StoreClient) -> None:
     ada, unknown = player(store), new_id()
     assert store.last_seen([ada.id]) == [None]
     for each in (ada.id, unknown):
-        store.renew_player(each, 5, 2 * LONG_MS)
-        store.see_player(each, 7)
+        client.execute([renew_command(each, 5, 2 * LONG_MS)])
+        store.see_player(each, 7, 3 * LONG_MS)
     account = store.read(ada.id).account
     assert account is not None
     assert (account.kept_at, account.seen_at) == (5, 7)
     assert store.last_seen([ada.id, unknown]) == [7, None]
     assert store.read(unknown).account is None
     life = send(client, "PTTL", f"player:{{{ada.id}}}")
-    assert LONG_MS < life <= 2 * LONG_MS
-    store.renew_player(ada.id, 6, 1000)
-    assert send(client, "PTTL", f"player:{{{ada.id}}}") > LONG_MS
+    assert 2 * LONG_MS < life <= 3 * LONG_MS
+    client.execute([renew_command(ada.id, 6, 1000)])
+    store.see_player(ada.id, 8, 1000)
+    assert send(client, "PTTL", f"player:{{{ada.id}}}") > 2 * LONG_MS
 
 
 def test_a_new_token_is_offered_once_and_replaces_the_old_one_when_used(store: Store) -> None:
@@ -340,6 +350,22 @@ def test_a_game_that_ends_leaves_the_index_of_open_games_for_that_of_ended_ones(
     ):
         (answer,) = client.execute([ended_command(host.id, since, limit)])
         assert read_entries(answer) == expected
+
+
+def test_an_index_of_invitations_keeps_the_newest_games(
+    store: Store, indexes: Indexes, client: StoreClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("api.storage.indexes.MAX_INVITATIONS", 2)
+    host, guest = player(store), player(store)
+    now = store.read(None).now
+    seats = (SeatRecord(player=host), SeatRecord(reserved_for=guest))
+    games = [replace(new_game(host, now - age), seats=seats) for age in (1, 3, 2, 4)]
+    for game in games:
+        indexes.before_commit(None, game, now)
+    key = f"index:{{{invited(guest.id)}}}:{OPEN}"
+    newest = [games[2].id.encode(), games[0].id.encode()]
+    assert send(client, "ZRANGE", key, 0, -1) == newest
+    assert set(send(client, "ZRANGE", f"{key}:until", 0, -1)) == set(newest)
 
 
 def test_entries_whose_life_is_over_are_removed_by_the_next_one(

@@ -1,5 +1,6 @@
 """The format of stored games: games of 0.1 are converted, and a pinned worker goes on with them."""
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -24,7 +25,7 @@ from tests.support.earlier_releases import (
     with_illegal_move,
 )
 from tests.support.fake_clock import FakeClock
-from tests.support.memory_worker import MemoryWorker
+from tests.support.memory_worker import MemoryWorker, matches_anything
 
 GAMES = {f"{each.name}, {each.commit}": each for each in earlier_games()}
 EVERY_GAME = pytest.mark.parametrize("game", GAMES.values(), ids=GAMES)
@@ -121,6 +122,39 @@ def version_id(item: Any) -> str:
     return found
 
 
+@pytest.mark.parametrize(("host_leaves", "cause"), [(False, "start"), (True, "left")])
+def test_a_seat_that_0_1_handed_over_tells_why(
+    pinned: MemoryWorker,
+    worker: MemoryWorker,
+    ada: Credentials,
+    bob: Credentials,
+    host_leaves: bool,
+    cause: str,
+) -> None:
+    game_id = pinned.create(ada, 3)
+    pinned.join(bob, game_id)
+    pinned.tables.start(ada, game_id, matches_anything)
+    if host_leaves:
+        pinned.leave(ada, game_id)
+    history = pinned.client.values[f"game:{{{game_id}}}:items".encode()]
+    of_0_1 = [re.sub(rb',"cause":"[a-z]+"', b"", each) for each in history]
+    assert of_0_1 != history
+    history[:] = of_0_1
+    found = read(worker, game_id).game
+    events = [
+        event
+        for item in worker.store.history(found, 1, found.version)
+        for event in msgspec.json.decode(item.told)
+        if event["type"] == "seat_handed_over"
+    ]
+    assert events[-1] == {
+        "type": "seat_handed_over",
+        "seat": 0 if host_leaves else 2,
+        "house": "careful",
+        "cause": cause,
+    }
+
+
 @EVERY_GAME
 def test_a_converted_deal_names_its_ruleset_and_keeps_its_text(
     worker: MemoryWorker, game: EarlierGame
@@ -164,9 +198,9 @@ def test_every_kind_of_read_converts(worker: MemoryWorker, game: EarlierGame) ->
 def test_replies_of_the_same_round_trip_as_a_conversion_are_not_used(worker: MemoryWorker) -> None:
     fill(worker)
     commands = [items_command(PLAYING.id, 1, 100)]
-    assert worker.transactions.load(None, PLAYING.id, anonymous=True, extra_commands=commands)
+    assert worker.transactions.load(None, PLAYING.id, extra_commands=commands)
     fill(worker)
-    loaded = worker.transactions.load(None, PLAYING.id, anonymous=True, extra_commands=commands)
+    loaded = worker.transactions.load(None, PLAYING.id, extra_commands=commands)
     assert loaded.extra_answers == ()
 
 

@@ -6,6 +6,7 @@ import pytest
 from redis import OutOfMemoryError
 from redis.exceptions import ConnectionError as RedisConnectionError
 
+from api.games.moves import require_seat
 from api.games.players import Credentials
 from api.games.transactions import FULL_SECONDS, MAX_ATTEMPTS, RELEASE, LoadedGame
 from api.model.events import BY_PLAYER, GameCancelled
@@ -43,17 +44,15 @@ def test_a_loaded_game_has_the_caller_and_the_time_of_the_store(
     assert worker.transactions.load(ada, game_id).audience.is_host
 
 
-def test_a_caller_without_a_token_sees_public_games_where_that_is_allowed(
+def test_a_caller_without_a_token_sees_public_games_only(
     worker: MemoryWorker, ada: Credentials
 ) -> None:
     public, private = worker.create(ada), worker.create(ada, visibility="private")
     load = worker.transactions.load
-    with refused("missing_token"):
-        load(None, public)
-    loaded = load(None, public, anonymous=True)
+    loaded = load(None, public)
     assert (loaded.reader, loaded.seat) == (None, None)
     with refused("game_not_found"):
-        load(None, private, anonymous=True)
+        load(None, private)
     with refused("game_not_found"):
         load(ada, "0" * 32)
 
@@ -61,7 +60,9 @@ def test_a_caller_without_a_token_sees_public_games_where_that_is_allowed(
 def test_a_private_game_exists_for_its_members_and_for_callers_that_are_admitted(
     worker: MemoryWorker, ada: Credentials, bob: Credentials, eve: Credentials
 ) -> None:
-    game_id = worker.create(ada, 3, visibility="private", players=[None, bob.player_id])
+    game_id = worker.create(
+        ada, 3, visibility="private", reserved_seats=[{"seat": 1, "player_id": bob.player_id}]
+    )
     load = worker.transactions.load
     assert load(ada, game_id).game.id == load(bob, game_id).game.id == game_id
     with refused("game_not_found"):
@@ -258,7 +259,7 @@ def test_a_move_that_was_played_before_needs_to_match_nothing(
     game_id = worker.seated(ada, bob)
     mover = worker.mover((ada, bob), game_id)
     loaded = worker.load(mover, game_id)
-    move = worker.moves.list_legal(loaded, previews=False).moves[0]
+    move = worker.moves.list_legal(loaded, require_seat(loaded), previews=False).moves[0]
     assert loaded.game.turn is not None
     args = (mover, game_id, loaded.game.turn, move)
     first = worker.moves.play(*args, lambda tag: tag == loaded.tag)
@@ -267,6 +268,25 @@ def test_a_move_that_was_played_before_needs_to_match_nothing(
     assert again.loaded.game == first.loaded.game == worker.game(game_id)
     with refused("precondition_failed"):
         worker.moves.play(mover, game_id, loaded.game.turn + 1, move, lambda tag: False)
+
+
+def test_a_move_that_was_played_before_is_answered_while_a_full_store_leaves_the_game_due(
+    worker: MemoryWorker, ada: Credentials, bob: Credentials, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    game_id = worker.seated(ada, bob, turn_seconds=60)
+    mover = worker.mover((ada, bob), game_id)
+    loaded = worker.load(mover, game_id)
+    move = worker.moves.list_legal(loaded, require_seat(loaded), previews=False).moves[0]
+    assert loaded.game.turn is not None
+    args = (mover, game_id, loaded.game.turn, move, matches_anything)
+    first = worker.moves.play(*args)
+    worker.clock.advance(60)
+    full_store(worker, monkeypatch)
+    again = worker.moves.play(*args)
+    assert again.items == first.items
+    assert again.loaded.game == first.loaded.game
+    with pytest.raises(OutOfMemoryError):
+        worker.moves.play(mover, game_id, loaded.game.turn + 1, move, matches_anything)
 
 
 def test_nothing_is_committed_where_nothing_is_to_change(
@@ -337,7 +357,7 @@ def test_a_new_player_of_a_game_is_notified(
     monkeypatch.setattr(
         worker.store, "announce", lambda ids: told.append(set(ids)) or announce(ids)
     )
-    game_id = worker.create(ada, 3, players=[None, bob.player_id])
+    game_id = worker.create(ada, 3, reserved_seats=[{"seat": 1, "player_id": bob.player_id}])
     worker.join(bob, game_id)
     worker.join(eve, game_id)
     worker.move((ada, bob, eve), game_id)

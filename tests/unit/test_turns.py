@@ -8,7 +8,8 @@ from redis.exceptions import ConnectionError as RedisConnectionError
 
 from api.games import turns as module
 from api.games.players import Credentials
-from api.games.turns import ENDED_SHOWN_MS, MAX_SETTLED, Turns
+from api.games.settling import MAX_SETTLED
+from api.games.turns import ENDED_SHOWN_MS, Turns
 from api.model.retention import COMMIT_MS
 from tests.support.memory_worker import MemoryWorker, refused
 
@@ -106,7 +107,7 @@ def test_a_game_would_be_news_if_the_cursor_does_not_know_its_turn(
 def test_an_end_would_be_news_to_the_company_until_it_was_told(
     worker: MemoryWorker, ada: Credentials, bob: Credentials, eve: Credentials
 ) -> None:
-    game_id = worker.create(ada, 3, players=[None, None, eve.player_id])
+    game_id = worker.create(ada, 3, reserved_seats=[{"seat": 2, "player_id": eve.player_id}])
     worker.join(bob, game_id)
     before = ask(worker, bob)
     worker.cancel(ada, game_id)
@@ -204,7 +205,15 @@ def test_without_a_cursor_the_ends_of_the_last_day_are_told(
 def test_an_end_is_told_to_the_host_and_the_players_and_not_to_a_reserved_seat(
     worker: MemoryWorker, ada: Credentials, bob: Credentials, eve: Credentials
 ) -> None:
-    game_id = worker.create(ada, 3, take_seat=False, players=[None, bob.player_id, eve.player_id])
+    game_id = worker.create(
+        ada,
+        3,
+        take_seat=False,
+        reserved_seats=[
+            {"seat": 1, "player_id": bob.player_id},
+            {"seat": 2, "player_id": eve.player_id},
+        ],
+    )
     worker.join(eve, game_id)
     worker.cancel(ada, game_id)
     assert [ended(ask(worker, each)) for each in (ada, eve, bob)] == [[game_id], [game_id], []]
@@ -306,8 +315,3 @@ def test_a_made_up_cursor_is_refused(worker: MemoryWorker, ada: Credentials, cur
         worker.turns.turns(ada, cursor)
     (error,) = caught.value.errors
     assert error.parameter == "since"
-
-
-def test_turns_need_a_token(worker: MemoryWorker) -> None:
-    with refused("missing_token"):
-        worker.turns.turns(None, None)

@@ -8,6 +8,7 @@
 -- ARGV[4]  time to live of the entry, in milliseconds
 -- ARGV[5]  'GT' to keep a later expiry time, 'CH' to replace it
 -- ARGV[6]  how many expired entries to remove at most
+-- ARGV[7]  how many entries the index has at most; the oldest games are removed
 --
 -- Returns nothing. Both keys expire with their last entry.
 
@@ -18,6 +19,12 @@ local expired = redis.call('ZRANGE', KEYS[2], '-inf', '(' .. now, 'BYSCORE', 'LI
 for _, key in ipairs(KEYS) do
   if #expired > 0 then
     redis.call('ZREM', key, unpack(expired))
+  end
+end
+local surplus = redis.call('ZRANGE', KEYS[1], 0, -1 - ARGV[7])
+for _, key in ipairs(KEYS) do
+  if #surplus > 0 then
+    redis.call('ZREM', key, unpack(surplus))
   end
 end
 local last = redis.call('ZRANGE', KEYS[2], 0, 0, 'REV', 'WITHSCORES')

@@ -1,7 +1,7 @@
--- Keep a player for at least this long from now on, and note when it was renewed.
+-- Keep a player of a game for at least this long from now on, and note when.
 --
 -- KEYS[1]  the player: hash
--- ARGV[1]  time of the renewal, in milliseconds
+-- ARGV[1]  time, in milliseconds
 -- ARGV[2]  time to live, in milliseconds; a longer one is not shortened
 --
 -- Returns nothing. Does nothing if the player has expired.

@@ -1,4 +1,4 @@
-"""What a view declares for the document: operation, security, problems, parameters, answers."""
+"""A view's declarations for the document: operation, security, problems, parameters, answers."""
 
 from __future__ import annotations
 
@@ -25,10 +25,8 @@ STORE = ("store_unavailable", "newer_format", "not_replicated")
 WITH_BODY = (
     "invalid_json",
     "body_too_slow",
-    "length_required",
     "body_too_large",
     "unsupported_media_type",
-    "invalid_request",
 )
 TOKEN = ("missing_token", "invalid_token")
 
@@ -51,10 +49,19 @@ class Blueprint(SmorestBlueprint):  # type: ignore[misc]
 
     ARGUMENTS_PARSER = Parser()
 
-    def arguments(self, schema: type[Schema], **how: Any) -> Callable[[View], View]:
+    def arguments(
+        self, schema: type[Schema], *, location: str = "json", **how: Any
+    ) -> Callable[[View], View]:
         """Declare the body or query of an operation. One schema instance serves all requests."""
-        taken: Callable[[View], View] = super().arguments(schema(), **how)
-        return taken
+        instance = schema()
+        taken: Callable[[View], View] = super().arguments(instance, location=location, **how)
+
+        def declare(view: View) -> View:
+            if location == "query":
+                view.parameters = tuple(instance.fields)  # type: ignore[attr-defined]
+            return taken(view)
+
+        return declare
 
     def response(
         self, status_code: int, schema: Any = None, *, description: str | None = None, **how: Any
@@ -91,7 +98,7 @@ class Blueprint(SmorestBlueprint):  # type: ignore[misc]
         if limits is None:
             limits = (READS,) if store else ()
         parameters = list(doc.pop("parameters", ()))
-        codes = [*problems, "internal_error"]
+        codes = [*problems, "invalid_request", "internal_error"]
         codes += STORE if store else ()
         # A full store refuses changes only.
         codes += ("store_full",) if store and not {READS, POLLS}.issuperset(limits) else ()
@@ -122,6 +129,8 @@ class Blueprint(SmorestBlueprint):  # type: ignore[misc]
 
         def counted(view: View) -> View:
             view.limits = limits  # type: ignore[attr-defined]
+            # Without a query's schema there are none: `api.web.queries` refuses all.
+            vars(view).setdefault("parameters", ())
             return documented(view)
 
         return counted

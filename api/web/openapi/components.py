@@ -60,8 +60,14 @@ HEADERS = {
     "Lifetime": header(
         "`max-age`: how many seconds any cache may store the answer.", "public, max-age=300"
     ),
-    "VaryByToken": header("`Authorization`: the answer depends on the token.", "Authorization"),
-    "VaryByLanguage": header("`Accept-Language`: the answer depends on it.", "Accept-Language"),
+    "VaryByToken": header(
+        "`Authorization`, as the answer depends on the token, and `Accept-Encoding`.",
+        "Authorization, Accept-Encoding",
+    ),
+    "VaryByLanguage": header(
+        "`Accept-Language` and `Accept-Encoding`: the answer depends on them.",
+        "Accept-Language, Accept-Encoding",
+    ),
     "Language": header("The language of the texts: `en` or `fr`.", "fr"),
     "Location": header(
         "The path of the game.",
@@ -182,7 +188,7 @@ def codes_of(response: Part) -> list[str]:
 
 
 def publish_once(document: Part) -> None:
-    """Move what several operations share into `components`, and refer to it there."""
+    """Move the parts that several operations share into `components`, and refer to them there."""
     operations = [
         operation
         for path in document["paths"].values()

@@ -56,7 +56,8 @@ class Converter(OpenAPIConverter):
         published = field.metadata.get(PUBLISHED_AS)
         if published is not None:
             meaning = published_as(published, field.metadata.get("description"))
-            return self._structs.schema(Annotated[Any, meaning])
+            named = Annotated[Any | None, meaning] if field.allow_none else Annotated[Any, meaning]
+            return self._structs.schema(named)
         property_: dict[str, Any] = super().field2property(field)
         if len(property_.get("enum", ())) == 1:
             # A constant: the tag of a variant, or a flag that is always true.
@@ -84,6 +85,8 @@ class Converter(OpenAPIConverter):
         if name not in self.spec.components.schemas:
             self.spec.components.schema(name, schema)
         reference: dict[str, Any] = {"$ref": f"#/components/schemas/{name}"}
+        if field.allow_none:
+            reference = {"anyOf": [reference, {"type": "null"}]}
         description = field.metadata.get("description")
         return {**reference, "description": description} if description else reference
 

@@ -59,7 +59,7 @@ class StructSchemas:
         keywords = dict(keywords or {})
         extra: JsonSchema = {}
         while isinstance(node, types.Metadata):
-            # The member's own keywords replace those of its type.
+            # The member's own keywords replace the type's.
             keywords = {**(node.extra_json_schema or {}), **keywords}
             extra = {**(node.extra or {}), **extra}
             node = node.type

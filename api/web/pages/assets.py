@@ -7,12 +7,12 @@ kept compressed.
 
 from __future__ import annotations
 
-import gzip
-import hashlib
 from functools import cache
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from typing import NamedTuple
+
+from api.web.compression import Content
 
 OWN = ("docs.css", "docs.js", "icon.svg", "page.css")
 SWAGGER_UI = ("swagger-ui-bundle.js", "swagger-ui.css")
@@ -24,12 +24,10 @@ TYPES = {
 
 
 class Asset(NamedTuple):
-    """A file, plain and compressed."""
+    """A file and its type."""
 
     content_type: str
-    tag: str
-    plain: bytes
-    gzipped: bytes
+    content: Content
 
 
 def find(name: str) -> Asset | None:
@@ -40,13 +38,8 @@ def find(name: str) -> Asset | None:
 @cache
 def _load(name: str) -> Asset:
     directory = files("api.web.pages") / "static" if name in OWN else swagger_ui()
-    plain = (directory / name).read_bytes()
-    return Asset(
-        content_type=TYPES[name.rpartition(".")[2]],
-        tag=hashlib.sha256(plain).hexdigest()[:32],
-        plain=plain,
-        gzipped=gzip.compress(plain, 6, mtime=0),
-    )
+    content = Content.of((directory / name).read_bytes())
+    return Asset(TYPES[name.rpartition(".")[2]], content)
 
 
 def swagger_ui() -> Traversable:

@@ -7,9 +7,11 @@ from typing import Any
 from flask import Response, request
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
+from api.web.compression import Content
 from api.web.headers import PAGE_POLICY, POLICY
+from api.web.responses import prepared
 
-BY_ACCEPT = {"Cache-Control": "public, max-age=300", "Vary": "Accept"}
+BY_ACCEPT = {"Cache-Control": "public, max-age=300", "Vary": "Accept, Accept-Encoding"}
 """The headers of a response that is a page for browsers and JSON for other clients."""
 
 _templates = Environment(
@@ -19,7 +21,7 @@ _templates = Environment(
     trim_blocks=True,
     lstrip_blocks=True,
 )
-_rendered: dict[tuple[str, str, str], str] = {}
+_rendered: dict[tuple[str, str, str], Content] = {}
 
 
 def wants_page() -> bool:
@@ -34,12 +36,12 @@ def page(template: str, policy: str = PAGE_POLICY, *, about: str = "", **values:
     The page is cached for each value of `about`, so the other values must depend on it alone.
     """
     root = _to_root(request.path)
-    text = _rendered.get((template, root, about))
-    if text is None:
+    content = _rendered.get((template, root, about))
+    if content is None:
         text = _templates.get_template(template).render(root=root, **values)
-        _rendered[template, root, about] = text
+        content = _rendered[template, root, about] = Content.of(text.encode())
     headers = {POLICY: policy, "Content-Language": "en", **BY_ACCEPT}
-    return Response(text, headers=headers, content_type="text/html; charset=utf-8")
+    return prepared(content, "text/html; charset=utf-8", headers)
 
 
 def _to_root(path: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from marshmallow import EXCLUDE, Schema, ValidationError, fields, validate
+from marshmallow import EXCLUDE, ValidationError
 
 from api.concurrency.time_slices import long_work
 from api.games.answers import DEALS
@@ -15,20 +15,24 @@ from api.web.schemas.fields import (
     Boolean,
     Constant,
     Integer,
+    Length,
+    Nested,
     Object,
+    Range,
+    RequestSchema,
     Text,
     Union,
     described,
     listed,
 )
-from api.web.schemas.unions import OptionsSchema
+from api.web.schemas.unions import ChosenOptionsSchema
 from engine.published import MAX_SEATS, MIN_SEATS, PUBLISHED_AS
 
 MAX_MOVES = 2000
 """More moves than a game can have."""
 
 
-class SeatMoveSchema(Schema):
+class SeatMoveSchema(RequestSchema):
     """A seat's move."""
 
     class Meta:
@@ -39,7 +43,7 @@ class SeatMoveSchema(Schema):
     move = unions.move("The move.", required=True)
 
 
-class CountdownEndSchema(Schema):
+class CountdownEndSchema(RequestSchema):
     """The end of a countdown."""
 
     class Meta:
@@ -68,7 +72,9 @@ class AnalysedMove(Union):
 def _tagged(value: dict[str, Any]) -> dict[str, Any]:
     """Return a move of a record of 0.1 with its type; these had `expire` instead of types."""
     if "move" in value and "expire" in value:
-        raise ValidationError("Either a seat's move, or a countdown that ran out.")
+        raise ValidationError(
+            "has `expire` and a move; it must be a seat's move or the end of a countdown."
+        )
     if "move" in value:
         return {**value, "type": "move"}
     return {"type": "countdown_ran_out"} if value.get("expire") is True else value
@@ -93,11 +99,11 @@ class AnalysisBodySchema(BodySchema):
     )
     seat_count = Integer(
         required=True,
-        validate=validate.Range(min=MIN_SEATS, max=MAX_SEATS),
+        validate=Range(min=MIN_SEATS, max=MAX_SEATS),
         metadata=described("Within the ruleset's `seat_counts`."),
     )
-    options = fields.Nested(
-        OptionsSchema,
+    options = Nested(
+        ChosenOptionsSchema,
         metadata=described(
             "Options of this ruleset; a missing option has the default value of the ruleset."
         ),
@@ -111,7 +117,7 @@ class AnalysisBodySchema(BodySchema):
     moves = listed(
         AnalysedMove(),
         "The moves from the start of the game; all of them or only the first ones.",
-        validate=validate.Length(max=MAX_MOVES),
+        validate=Length(max=MAX_MOVES),
     )
     trace = Boolean(
         metadata=described(

@@ -1,12 +1,21 @@
-"""What the moves of several games share: seats, cards, and the move that plays a card."""
+"""The parts that moves of several games share: seats, cards, and the move that plays a card."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from marshmallow import Schema, fields, validate
+from marshmallow import fields
 
-from api.web.schemas.fields import Constant, Integer, Pattern, listed
+from api.web.schemas.fields import (
+    Constant,
+    Integer,
+    Length,
+    Pattern,
+    Range,
+    RequestSchema,
+    Text,
+    listed,
+)
 from engine.published import MAX_SEATS, PUBLISHED_AS
 from engine.ruleset import CARD, SEAT_NUMBER
 
@@ -14,10 +23,10 @@ MAX_NAMED = 20
 """More cards or cells than any move can name."""
 
 
-def card(description: str | None = None, **kwargs: Any) -> fields.String:
+def card(description: str | None = None, **kwargs: Any) -> Text:
     """Return a field for the name of a card."""
-    return fields.String(
-        validate=Pattern(CARD.schema["pattern"], error="Not a card: cards are named like red-7."),
+    return Text(
+        validate=Pattern(CARD.schema["pattern"], error="cards are named like red-7."),
         metadata={"description": description, PUBLISHED_AS: CARD},
         **kwargs,
     )
@@ -26,18 +35,18 @@ def card(description: str | None = None, **kwargs: Any) -> fields.String:
 def seat(description: str, **kwargs: Any) -> Integer:
     """Return a field for the number of a seat."""
     return Integer(
-        validate=validate.Range(min=0, max=MAX_SEATS - 1),
+        validate=Range(min=0, max=MAX_SEATS - 1),
         metadata={"description": description, PUBLISHED_AS: SEAT_NUMBER},
         **kwargs,
     )
 
 
 def some(inner: fields.Field[Any], description: str) -> fields.List[Any]:
-    """Return a list of what a move names, in any order; the rules decide how many."""
-    return listed(inner, description, validate=validate.Length(max=MAX_NAMED))
+    """Return a field for the cards or cells of a move, in any order; the rules decide how many."""
+    return listed(inner, description, validate=Length(max=MAX_NAMED))
 
 
-class PlaySchema(Schema):
+class PlaySchema(RequestSchema):
     """Play a hand card."""
 
     type = Constant("play")

@@ -2,9 +2,18 @@
 
 from __future__ import annotations
 
-from marshmallow import Schema, validate
-
-from api.web.schemas.fields import Boolean, Choice, Constant, Integer, List, Text, described
+from api.web.schemas.fields import (
+    Boolean,
+    Choice,
+    Constant,
+    Integer,
+    Length,
+    List,
+    Range,
+    RequestSchema,
+    Text,
+    described,
+)
 from engine.contrast import (
     MAX_COUNTDOWN_SECONDS,
     MAX_PICTURE_LENGTH,
@@ -18,7 +27,7 @@ FEWEST_PICTURES = min(TAKEN_OUT.values()) + MIN_PILE_SIZE
 """The least number for six seats; fewer seats need more pictures."""
 
 
-class ChooseSchema(Schema):
+class ChooseSchema(RequestSchema):
     """Lay a symbol card of Contrast face down, this symbol towards the picture."""
 
     type = Constant("choose")
@@ -29,7 +38,7 @@ class ChooseSchema(Schema):
     )
 
 
-class CountSchema(Schema):
+class CountSchema(RequestSchema):
     """Start Contrast's countdown on the one seat that has not laid a card."""
 
     type = Constant("count")
@@ -39,12 +48,12 @@ MOVES = {"choose": ChooseSchema, "count": CountSchema}
 OPTIONS = {
     "expert": Boolean(metadata=described("Of contrast: three symbol cards lie in each row.")),
     "countdown_seconds": Integer(
-        validate=validate.Range(min=1, max=MAX_COUNTDOWN_SECONDS),
+        validate=Range(min=1, max=MAX_COUNTDOWN_SECONDS),
         metadata=described("Of contrast: how many seconds a seat that is counted on has."),
     ),
     "pictures": List(
-        Text(validate=validate.Length(min=1, max=MAX_PICTURE_LENGTH)),
-        validate=validate.Length(max=len(PICTURES)),
+        Text(validate=Length(min=1, max=MAX_PICTURE_LENGTH)),
+        validate=Length(max=len(PICTURES)),
         metadata=described(
             "Of contrast: the pictures to play with, different plain names or https addresses.",
             minItems=FEWEST_PICTURES,

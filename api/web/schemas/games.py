@@ -5,8 +5,9 @@ from __future__ import annotations
 import contextlib
 from typing import Any
 
-from marshmallow import Schema, ValidationError, fields, validate
+from marshmallow import ValidationError
 
+from api.games.queries import OwnGamesStatus
 from api.live import MAX_WAIT_SECONDS
 from api.model.game import MAX_TURN_SECONDS, MIN_TURN_SECONDS, GameStatus, Visibility
 from api.model.members import PLAYER_ID
@@ -18,17 +19,34 @@ from api.web.schemas.fields import (
     Boolean,
     Choice,
     Integer,
+    Length,
     List,
+    Nested,
     QueryBoolean,
     QueryInteger,
+    Range,
+    RequestSchema,
     Text,
     described,
 )
-from api.web.schemas.unions import OptionsSchema
+from api.web.schemas.unions import ChosenOptionsSchema
 from engine.published import MAX_SEATS, MIN_SEATS, PUBLISHED_AS
 
 MAX_TURNS_CURSOR = 3000
 """Longer than a cursor with the marks of the most games that it can remember."""
+
+
+class ReservedSeatSchema(BodySchema):
+    """A seat that only one player may take."""
+
+    seat = seat("The seat's number.", required=True)
+    player_id = Text(
+        required=True,
+        validate=Length(max=64),
+        metadata=described(
+            "The id of the player for whom it is reserved.", **{PUBLISHED_AS: PLAYER_ID}
+        ),
+    )
 
 
 class NewGameBodySchema(BodySchema):
@@ -40,40 +58,40 @@ class NewGameBodySchema(BodySchema):
     )
     seat_count = Integer(
         required=True,
-        validate=validate.Range(min=MIN_SEATS, max=MAX_SEATS),
+        validate=Range(min=MIN_SEATS, max=MAX_SEATS),
         metadata=described("Within the ruleset's `seat_counts`."),
     )
-    options = fields.Nested(
-        OptionsSchema,
+    options = Nested(
+        ChosenOptionsSchema,
         metadata=described(
             "Options of this ruleset; a missing option has the default value of the ruleset."
         ),
     )
     visibility = Choice(
         Visibility,
-        metadata=described("Who can see the game; absent means public."),
+        metadata=described("Which callers can see the game; absent means public."),
     )
     take_seat = Boolean(
         metadata=described("Whether you take a seat immediately; absent means true.")
     )
     house = List(
-        Text(validate=validate.Length(max=40)),
-        validate=validate.Length(max=MAX_SEATS - 1),
+        Text(validate=Length(max=40)),
+        validate=Length(max=MAX_SEATS - 1),
         metadata=described(
             "A level of `house_levels` for each house player; house players get the last seats. "
             "Absent means no house players; at least one seat must be left for a player."
         ),
     )
-    players = List(
-        Text(allow_none=True, validate=validate.Length(max=64), metadata={PUBLISHED_AS: PLAYER_ID}),
-        validate=validate.Length(max=MAX_SEATS),
+    reserved_seats = List(
+        Nested(ReservedSeatSchema),
+        validate=Length(max=MAX_SEATS),
         metadata=described(
-            "By seat: the id of the player for whom the seat is reserved; null if any player may "
-            "take it, as for the seats after the end of the list."
+            "The seats that are reserved for certain players; any player may take the other seats. "
+            "Absent means none."
         ),
     )
     turn_seconds = Integer(
-        validate=validate.Range(min=MIN_TURN_SECONDS, max=MAX_TURN_SECONDS),
+        validate=Range(min=MIN_TURN_SECONDS, max=MAX_TURN_SECONDS),
         metadata=described(
             "How many seconds a turn may take before the house makes the move; absent means 86400 "
             "(one day)."
@@ -86,7 +104,7 @@ class JoinBodySchema(BodySchema):
 
     seat = seat("Absent means any free seat.")
     invite = Text(
-        validate=validate.Length(max=64),
+        validate=Length(max=64),
         metadata=described("The invite of a private game, from its host."),
     )
 
@@ -96,7 +114,7 @@ class MoveBodySchema(BodySchema):
 
     turn = Integer(
         required=True,
-        validate=validate.Range(min=1, max=MAX_INTEGER),
+        validate=Range(min=1, max=MAX_INTEGER),
         metadata=described("The game's `turn` at which you decided on this move."),
     )
     move = unions.move("The move, one of the game's `legal_moves`.", required=True)
@@ -109,12 +127,11 @@ class MoveBodySchema(BodySchema):
         return super().load(data, **how)
 
 
-class PageQuerySchema(Schema):
+class PageQuerySchema(RequestSchema):
     """A page of a list."""
 
-    status = Choice(GameStatus, metadata=described("Only games with this status."))
     cursor = Text(
-        validate=validate.Length(max=100),
+        validate=Length(max=100),
         metadata=described(
             "`next` of the previous page; absent for the first page.",
             examples=["1795858200123-9f86d081884c7d659a2feaa0c55ad015"],
@@ -122,49 +139,84 @@ class PageQuerySchema(Schema):
     )
     limit = QueryInteger(
         load_default=50,
-        validate=validate.Range(min=1, max=100),
+        validate=Range(min=1, max=100),
         metadata=described("The largest number of games.", examples=[20]),
+    )
+
+
+class OwnGamesQuerySchema(PageQuerySchema):
+    """A page of the caller's games."""
+
+    status = Choice(
+        OwnGamesStatus,
+        metadata=described(
+            "Only games with this status; `invited`: the open games in which a seat is only "
+            "reserved for you."
+        ),
     )
 
 
 class LobbyQuerySchema(PageQuerySchema):
     """A page of the public games."""
 
+    status = Choice(GameStatus, metadata=described("Only games with this status."))
     ruleset = Text(metadata=described("Only games of this ruleset.", examples=["parade"]))
-
-
-def wait() -> QueryInteger:
-    """Return a field for the seconds that a request may wait for news."""
-    return QueryInteger(
-        load_default=0,
-        validate=validate.Range(min=0, max=MAX_WAIT_SECONDS),
-        metadata=described("How many seconds to wait for news.", examples=[20]),
+    seat_count = QueryInteger(
+        validate=Range(min=MIN_SEATS, max=MAX_SEATS),
+        metadata=described("Only games with this number of seats.", examples=[4]),
+    )
+    free_seats = QueryBoolean(
+        load_default=False,
+        metadata=described(
+            "If true, only open games with a free seat that is not reserved for another player.",
+            examples=[True],
+        ),
     )
 
 
-class EventsQuerySchema(Schema):
+def wait() -> WaitSeconds:
+    """Return a field for the seconds that a request may wait for news."""
+    return WaitSeconds(
+        load_default=0,
+        validate=Range(min=0),
+        metadata=described(
+            f"How many seconds to wait for news; more than {MAX_WAIT_SECONDS} count as "
+            f"{MAX_WAIT_SECONDS}.",
+            examples=[20],
+        ),
+    )
+
+
+class WaitSeconds(QueryInteger):
+    """The seconds that a request waits, as in the header Prefer: the service may wait less."""
+
+    def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> int:
+        return min(super()._deserialize(value, attr, data, **kwargs), MAX_WAIT_SECONDS)
+
+
+class EventsQuerySchema(RequestSchema):
     """Which part of a game's history."""
 
     since = QueryInteger(
         load_default=0,
-        validate=validate.Range(min=0, max=MAX_INTEGER),
+        validate=Range(min=0, max=MAX_INTEGER),
         metadata=described(
             "The version that you have; only later items are returned.", examples=[31]
         ),
     )
     limit = QueryInteger(
         load_default=500,
-        validate=validate.Range(min=1, max=500),
+        validate=Range(min=1, max=500),
         metadata=described("The largest number of items.", examples=[100]),
     )
     wait = wait()
 
 
-class StreamQuerySchema(Schema):
+class StreamQuerySchema(RequestSchema):
     """The query of a stream that is opened without an Authorization header."""
 
     ticket = Text(
-        validate=validate.Length(max=100),
+        validate=Length(max=100),
         metadata=described(
             "A ticket of createStreamTicket, instead of a token.",
             examples=["v9EJ3tXWgXbFDHQzb3mlV5nG8-0q1oLZ3uYx2bTn7kE"],
@@ -172,7 +224,7 @@ class StreamQuerySchema(Schema):
     )
 
 
-class LegalMovesQuerySchema(Schema):
+class LegalMovesQuerySchema(RequestSchema):
     """How much is told of the legal moves."""
 
     previews = QueryBoolean(
@@ -181,11 +233,11 @@ class LegalMovesQuerySchema(Schema):
     )
 
 
-class TurnsQuerySchema(Schema):
-    """What the caller has been told already."""
+class TurnsQuerySchema(RequestSchema):
+    """The cursor of the previous answer, and how long to wait for news."""
 
     since = Text(
-        validate=validate.Length(max=MAX_TURNS_CURSOR),
+        validate=Length(max=MAX_TURNS_CURSOR),
         metadata=described(
             "`cursor` of the previous answer; absent the first time.",
             examples=["MTc5NTg1ODIwMDEyMw"],

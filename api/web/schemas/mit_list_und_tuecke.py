@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from marshmallow import Schema
-
 from api.web.schemas.cards import PlaySchema, card, some
-from api.web.schemas.fields import Boolean, Choice, Constant, described
+from api.web.schemas.fields import Boolean, Choice, Constant, RequestSchema, described
 from engine.mit_list_und_tuecke import COLOR
 
 
-class TakeSchema(Schema):
+class TakeSchema(RequestSchema):
     """As the high seat of Mit List und Tücke, take cards out of the trick, in any order."""
 
     type = Constant("take")
     cards = some(card(), "The cards to take: two of four, three of five or six.")
 
 
-class KeepSchema(Schema):
+class KeepSchema(RequestSchema):
     """Choose the two colours of Mit List und Tücke that will score, in any order."""
 
     type = Constant("keep")

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from marshmallow import Schema
 from marshmallow.fields import Field
 
 from api.web.schemas.cards import PlaySchema, card, some
-from api.web.schemas.fields import Constant
+from api.web.schemas.fields import Constant, RequestSchema
 
 
-class DiscardSchema(Schema):
+class DiscardSchema(RequestSchema):
     """Throw two hand cards away at the end of Parade, in any order."""
 
     type = Constant("discard")

@@ -15,7 +15,8 @@ class NewPlayerBodySchema(BodySchema):
         required=True,
         metadata=described(
             "What others see: 1 to 40 characters, counted after normalisation (NFC) and without "
-            "spaces at its ends; no control characters, and not only invisible ones."
+            "spaces and marks of direction at its ends; no control characters, and not only "
+            "invisible ones."
         ),
     )
     kind = Choice(

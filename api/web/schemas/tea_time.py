@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from marshmallow import Schema, fields
-
 from api.web.schemas.cards import some
-from api.web.schemas.fields import Choice, Constant, Pattern, described
+from api.web.schemas.fields import Choice, Constant, Pattern, RequestSchema, Text, described
 from engine.published import PUBLISHED_AS, NamedChoice
 from engine.tea_time import CELL, Layout
 
@@ -16,13 +14,13 @@ LAYOUT = NamedChoice(
 )
 
 
-class PickCellsSchema(Schema):
+class PickCellsSchema(RequestSchema):
     """Take one to three cards of Tea Time's grid that lie side by side, in any order."""
 
     type = Constant("pick")
     cells = some(
-        fields.String(
-            validate=Pattern(CELL.schema["pattern"], error="Not a cell: cells are named like a1."),
+        Text(
+            validate=Pattern(CELL.schema["pattern"], error="cells are named like a1."),
             metadata={PUBLISHED_AS: CELL},
         ),
         "The cells to empty, one to three in a line.",

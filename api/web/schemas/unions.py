@@ -10,7 +10,7 @@ from typing import Any
 from marshmallow import Schema, fields
 
 from api.web.schemas import contrast, mit_list_und_tuecke, parade, tea_time
-from api.web.schemas.fields import MoveField, described
+from api.web.schemas.fields import MoveField, RequestSchema, described
 
 OF_RULESETS: dict[str, Any] = {
     "parade": parade,
@@ -36,8 +36,12 @@ for _module in OF_RULESETS.values():
     _join("options", OPTIONS, _module.OPTIONS)
 
 
-class OptionsSchema(Schema.from_dict(OPTIONS)):  # type: ignore[misc]
+class OptionsSchema(RequestSchema.from_dict(OPTIONS)):  # type: ignore[misc]
     """The options of a game; which ones there are depends on the ruleset."""
+
+
+class ChosenOptionsSchema(RequestSchema.from_dict(OPTIONS)):  # type: ignore[misc]
+    """The options that a new game is to have; which ones there are depends on the ruleset."""
 
 
 def move(description: str | None = None, **kwargs: Any) -> MoveField:

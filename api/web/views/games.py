@@ -10,9 +10,10 @@ from flask import Response, request, url_for
 from api.config.rate_policies import GAMES, GAMES_DAILY, GAMES_HERE, SEATS, SEATS_DAILY
 from api.games.answers import GameAnswer, GamePage, GameRecord, PresenceAnswer
 from api.games.creation import NewGame
-from api.games.queries import require_record
+from api.games.queries import LobbyFilter, require_record
 from api.games.transactions import LoadedGame
 from api.problems.problem import FieldError, Problem
+from api.problems.quoting import quoted
 from api.web.openapi.blueprint import TOKEN_OPTIONAL, Blueprint
 from api.web.openapi.components import (
     CONDITIONAL,
@@ -32,6 +33,7 @@ from api.web.responses import (
     is_known,
     load_game,
     preferred_wait,
+    required_credentials,
     retry_later,
     services,
     shown,
@@ -90,30 +92,25 @@ def create_game(body: NewGame) -> Response:
     The caller is its host and takes a seat, unless `take_seat` is false. The game starts by
     itself when all seats are taken.
     """
-    found, is_new = services().creation.create(credentials(), body, _idempotency_key())
+    found, is_new = services().creation.create(required_credentials(), body, _idempotency_key())
     location = url_for("games.get_game", game_id=found.game.id)
     return game(found, 201 if is_new else 200, {"Location": location})
 
 
 @blueprint.get("")
-@blueprint.operation("listGames", "invalid_request", security=TOKEN_OPTIONAL)
+@blueprint.operation("listGames", security=TOKEN_OPTIONAL)
 @blueprint.arguments(LobbyQuerySchema, location="query")
 @blueprint.response(200, GamePage)
 def list_games(query: dict[str, Any]) -> Response:
     """List the public games, newest first
 
-    Each game is as it was when it was last read or played: a deadline that has passed since then
-    takes effect when the game itself is read.
+    A page may have fewer games than the limit, even none, and still a `next`: follow it.
+    A deadline that has passed takes effect before a game is listed. One request does that for at
+    most four games; the others are listed as they are until a later request.
     """
-    return answer(
-        services().queries.public_games(
-            credentials(),
-            query.get("status"),
-            query.get("ruleset"),
-            query.get("cursor"),
-            query["limit"],
-        )
-    )
+    cursor, limit = query.pop("cursor", None), query.pop("limit")
+    wanted = LobbyFilter(**query)
+    return answer(services().queries.public_games(credentials(), wanted, cursor, limit))
 
 
 @blueprint.get("/<game_id>", parameters=[GAME_ID])
@@ -153,7 +150,7 @@ def cancel_game(game_id: str) -> Response:
 
     The game ends without a result. Cancelling it again returns the current game.
     """
-    return game(services().tables.cancel(credentials(), game_id, if_match))
+    return game(services().tables.cancel(required_credentials(), game_id, if_match))
 
 
 @blueprint.post("/<game_id>/seats", parameters=[GAME_ID])
@@ -177,11 +174,12 @@ def join_game(body: dict[str, Any], game_id: str) -> Response:
     """Take a seat
 
     Any free seat, or the requested one. The last seat taken starts the game. After the start, a
-    player can only take its own seat back from the house. Joining again returns the current game.
+    player can only take its own seat back from the house, which plays for a player who has left, or
+    for whom the clock moved in two turns in a row. Joining again returns the current game.
     """
     tables = services().tables
     seat, invite = body.get("seat"), body.get("invite")
-    return game(tables.join(credentials(), game_id, seat, invite, if_match))
+    return game(tables.join(required_credentials(), game_id, seat, invite, if_match))
 
 
 @blueprint.delete("/<game_id>/seats/me", parameters=[GAME_ID])
@@ -192,11 +190,12 @@ def join_game(body: dict[str, Any], game_id: str) -> Response:
 def leave_game(game_id: str) -> Response:
     """Leave a game
 
-    Before the start, this frees the caller's seat, or the seat reserved for the caller. After the
-    start, the house plays for the caller, who can take the seat back by joining; when the last
-    person leaves, the game is cancelled. Leaving again returns the current game.
+    Before the start, this frees the caller's seat, or the seat reserved for the caller; when the
+    host leaves its seat, the player who sat down next becomes host. After the start, the house
+    plays for the caller, who can take the seat back by joining. When the last person leaves, the
+    game is cancelled. Leaving again returns the current game.
     """
-    return game(services().tables.leave(credentials(), game_id, if_match))
+    return game(services().tables.leave(required_credentials(), game_id, if_match))
 
 
 @blueprint.post("/<game_id>/start", parameters=[GAME_ID])
@@ -217,7 +216,7 @@ def start_game(game_id: str) -> Response:
     House players take the empty seats. A game starts by itself when all seats are taken. Starting
     it again returns the current game.
     """
-    return game(services().tables.start(credentials(), game_id, if_match))
+    return game(services().tables.start(required_credentials(), game_id, if_match))
 
 
 @blueprint.get("/<game_id>/record", parameters=[GAME_ID])
@@ -262,9 +261,9 @@ def rematch_game(game_id: str) -> Response:
 
     For the players of a game that has ended. The first call creates the new game, with each seat
     reserved for its player, and takes the caller's seat; later calls take a seat in it. The other
-    players find it among their games, and in the old game's `rematch`.
+    players find it among their invitations (listMyGames), and in the old game's `rematch`.
     """
-    found, is_new = services().creation.rematch(credentials(), game_id)
+    found, is_new = services().creation.rematch(required_credentials(), game_id)
     location = url_for("games.get_game", game_id=found.game.id)
     return game(found, 201 if is_new else 200, {"Location": location})
 
@@ -292,6 +291,10 @@ def _wait_for_change(found: LoadedGame, seconds: int) -> Response:
 def _idempotency_key() -> str | None:
     key = request.headers.get("Idempotency-Key")
     if key is not None and not re.fullmatch(r"[ -~]{1,100}", key):
-        at = FieldError("1 to 100 printable ASCII characters.", parameter="Idempotency-Key")
-        raise Problem("invalid_request", f"Idempotency-Key: {at.detail}", errors=(at,))
+        detail = (
+            f"The header Idempotency-Key is {quoted(key)}; it must have 1 to 100 printable ASCII "
+            "characters."
+        )
+        at = FieldError(detail, parameter="Idempotency-Key")
+        raise Problem("invalid_request", detail, errors=(at,))
     return key

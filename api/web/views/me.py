@@ -7,25 +7,24 @@ from typing import Any
 from flask import Response
 
 from api.config.rate_policies import POLLS, TOKENS
-from api.games.answers import GamePage, TokenAnswer, TurnsAnswer
-from api.model.game import Player
+from api.games.answers import GamePage, OwnPlayer, TokenAnswer, TurnsAnswer
 from api.web.openapi.blueprint import Blueprint
 from api.web.openapi.components import MAY_BE_CROWDED
-from api.web.responses import answer, credentials, retry_later, services
-from api.web.schemas.games import PageQuerySchema, TurnsQuerySchema
+from api.web.responses import answer, required_credentials, retry_later, services
+from api.web.schemas.games import OwnGamesQuerySchema, TurnsQuerySchema
 
 blueprint = Blueprint("me", __name__, url_prefix="/v1/me")
 
 
 @blueprint.get("")
 @blueprint.operation("getMe")
-@blueprint.response(200, Player)
+@blueprint.response(200, OwnPlayer)
 def get_me() -> Response:
     """Get my player
 
-    The player that the token belongs to, as other players see it.
+    The player that the token belongs to, as other players see it, and until when it is kept.
     """
-    return answer(services().players.caller(credentials()))
+    return answer(services().players.own(required_credentials()))
 
 
 @blueprint.post("/token")
@@ -37,28 +36,30 @@ def rotate_token() -> Response:
     The old token expires when the new one is first used, at the latest after ten minutes. If the
     response is lost, repeat the request with the old token.
     """
-    token = services().players.rotate_token(credentials())
+    token = services().players.rotate_token(required_credentials())
     return answer(token)
 
 
 @blueprint.get("/games")
-@blueprint.operation("listMyGames", "invalid_request")
-@blueprint.arguments(PageQuerySchema, location="query")
+@blueprint.operation("listMyGames")
+@blueprint.arguments(OwnGamesQuerySchema, location="query")
 @blueprint.response(200, GamePage)
 def list_my_games(query: dict[str, Any]) -> Response:
     """List my games
 
-    The games that the caller hosts, has a seat in, or has a reserved seat in, newest first.
+    The games that the caller hosts or has a seat in, newest first. With `status=invited`, the open
+    games in which a seat is only reserved for the caller: the newest 100. A deadline that has
+    passed takes effect before a game is listed, as in listGames.
     """
     return answer(
         services().queries.own_games(
-            credentials(), query.get("status"), query.get("cursor"), query["limit"]
+            required_credentials(), query.get("status"), query.get("cursor"), query["limit"]
         )
     )
 
 
 @blueprint.get("/turns")
-@blueprint.operation("listTurns", "invalid_request", limits=(POLLS,))
+@blueprint.operation("listTurns", limits=(POLLS,))
 @blueprint.arguments(TurnsQuerySchema, location="query")
 @blueprint.response(200, TurnsAnswer, headers=MAY_BE_CROWDED)
 def list_turns(query: dict[str, Any]) -> Response:
@@ -69,6 +70,6 @@ def list_turns(query: dict[str, Any]) -> Response:
     include, or for the end of a game. If too many requests wait, the answer comes at once, with
     Retry-After.
     """
-    polled = services().long_polls.turns(credentials(), query.get("since"), query["wait"])
+    polled = services().long_polls.turns(required_credentials(), query.get("since"), query["wait"])
     response = answer(polled.answer)
     return retry_later(response) if polled.is_over_quota else response

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from flask import Blueprint, Response, request
+from flask import Blueprint, Response
 
 from api.problems.problem import Problem
 from api.web.headers import REFERENCE_POLICY
@@ -25,11 +25,4 @@ def asset(name: str) -> Response:
     found = assets.find(name)
     if found is None:
         raise Problem("not_found")
-    gzipped = request.accept_encodings["gzip"] > 0
-    response = Response(found.gzipped if gzipped else found.plain, content_type=found.content_type)
-    if gzipped:
-        response.headers["Content-Encoding"] = "gzip"
-    response.headers["Vary"] = "Accept-Encoding"
-    response.headers["Cache-Control"] = "public, no-cache"
-    response.set_etag(f"{found.tag}-gzip" if gzipped else found.tag)
-    return unless_had(response)
+    return unless_had(found.content, found.content_type, "public, no-cache")

@@ -33,6 +33,7 @@ from api.web.responses import (
     credentials,
     if_match,
     load_game,
+    required_credentials,
     retry_later,
     services,
     unless_known,
@@ -61,7 +62,6 @@ STREAM_HEADERS = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
     "listLegalMoves",
     "game_not_found",
     "not_seated",
-    "invalid_request",
     parameters=[IF_NONE_MATCH],
 )
 @blueprint.arguments(LegalMovesQuerySchema, location="query")
@@ -72,11 +72,10 @@ def list_legal_moves(query: dict[str, Any], game_id: str) -> Response:
 
     With `previews=true`, each with what its outcome would be, as far as I can know it.
     """
-    found = load_game(game_id, anonymous=False)
-    moves, previews = services().moves, query["previews"]
-    require_seat(found)
-    what = "previews" if previews else "moves"
-    return unless_known(found, what, lambda: moves.list_legal(found, previews))
+    found = services().transactions.load(required_credentials(), game_id)
+    seat, previews = require_seat(found), query["previews"]
+    kind = "previews" if previews else "moves"
+    return unless_known(found, kind, lambda: services().moves.list_legal(found, seat, previews))
 
 
 @blueprint.post("/moves/check", parameters=[GAME_ID])
@@ -89,7 +88,9 @@ def check_move(body: dict[str, Any], game_id: str) -> Response:
     As a new move, now. Changes nothing. A problem that playMove would have is part of the answer;
     for a legal move, `preview` tells its outcome, as far as you can know it.
     """
-    return answer(services().moves.check(credentials(), game_id, body["turn"], body["move"]))
+    return answer(
+        services().moves.check(required_credentials(), game_id, body["turn"], body["move"])
+    )
 
 
 @blueprint.post("/moves", parameters=[GAME_ID])
@@ -117,7 +118,9 @@ def play_move(body: dict[str, Any], game_id: str) -> Response:
     Safe to repeat: the same seat, turn and move have the same outcome. A refused move changes
     nothing.
     """
-    played = services().moves.play(credentials(), game_id, body["turn"], body["move"], if_match)
+    played = services().moves.play(
+        required_credentials(), game_id, body["turn"], body["move"], if_match
+    )
     return answer(played.answer())
 
 
@@ -131,14 +134,13 @@ def create_stream_ticket(game_id: str) -> Response:
     see it now, and nothing else. It can be used repeatedly for some hours, and expires earlier
     when I leave the game or my token expires.
     """
-    return answer(services().event_streams.create_ticket(credentials(), game_id), 201)
+    return answer(services().event_streams.create_ticket(required_credentials(), game_id), 201)
 
 
 @blueprint.get("/stream", parameters=[GAME_ID])
 @blueprint.operation(
     "streamEvents",
     "game_not_found",
-    "invalid_request",
     "invalid_ticket",
     "too_many_waiting",
     security=TOKEN_OPTIONAL,
@@ -174,7 +176,7 @@ def stream_events(query: dict[str, Any], game_id: str) -> Response:
 
 
 @blueprint.get("/events", parameters=[GAME_ID])
-@blueprint.operation("listEvents", "game_not_found", "invalid_request", security=TOKEN_OPTIONAL)
+@blueprint.operation("listEvents", "game_not_found", security=TOKEN_OPTIONAL)
 @blueprint.arguments(EventsQuerySchema, location="query")
 @blueprint.response(200, EventPage, headers=MAY_BE_CROWDED)
 def list_events(query: dict[str, Any], game_id: str) -> Response:

@@ -22,7 +22,8 @@ blueprint = Blueprint("players", __name__, url_prefix="/v1/players")
 def create_player(body: dict[str, Any]) -> Response:
     """Create a player
 
-    The token is returned only once: store it. A player that is in no game within an hour expires.
+    The token is returned only once: store it. A player who was never in a game is deleted some time
+    after its last request: `expires_at` tells when.
     """
     player = services().players.create(body["name"], body["kind"])
     return answer(player, 201)

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from functools import cache
 
+import msgspec
 from flask import Response, request
-from msgspec import Raw
 
 from api.config.rate_policies import READS
 from api.games.answers import RulesetAnswer, RulesetPage
-from api.games.rulesets import find_ruleset, no_such_ruleset, ruleset_answer
-from api.model.game import raw
+from api.games.rulesets import no_such_ruleset, ruleset_answer
 from api.problems.problem import Problem
+from api.web.compression import Content
 from api.web.openapi.blueprint import NO_TOKEN, Blueprint
 from api.web.openapi.components import ACCEPT_LANGUAGE, IN_A_LANGUAGE, parameter
-from api.web.responses import answer
+from api.web.responses import prepared
 from engine.registry import RULESETS
 from engine.texts import LANGUAGES
 
@@ -38,7 +38,7 @@ def list_rulesets() -> Response:
     same for all callers.
     """
     language = best_language()
-    return answer(rendered_catalogue(language), headers=headers_in(language))
+    return prepared(rendered_catalogue(language), headers=headers_in(language))
 
 
 @blueprint.get("/<ruleset>", parameters=[RULESET])
@@ -57,10 +57,10 @@ def get_ruleset(ruleset: str) -> Response:
     Everything to know about a game before it is played. With its titles and texts, in English or
     French, a front end can show all of a game to people. The same for all callers.
     """
-    if find_ruleset(ruleset) is None:
+    if ruleset not in RULESETS:
         raise Problem("ruleset_not_found", no_such_ruleset(ruleset))
     language = best_language()
-    return answer(rendered(ruleset, language), headers=headers_in(language))
+    return prepared(rendered(ruleset, language), headers=headers_in(language))
 
 
 def best_language() -> str:
@@ -77,17 +77,18 @@ def headers_in(language: str) -> dict[str, str]:
     return {
         "Cache-Control": "public, max-age=300",
         "Content-Language": language,
-        "Vary": "Accept-Language",
+        "Vary": "Accept-Language, Accept-Encoding",
     }
 
 
 @cache
-def rendered_catalogue(language: str) -> Raw:
+def rendered_catalogue(language: str) -> Content:
     """Return the encoded list of all rulesets."""
-    return raw(RulesetPage(tuple(ruleset_answer(name, language) for name in RULESETS)))
+    page = RulesetPage(tuple(ruleset_answer(name, language) for name in RULESETS))
+    return Content.of(msgspec.json.encode(page))
 
 
 @cache
-def rendered(name: str, language: str) -> Raw:
+def rendered(name: str, language: str) -> Content:
     """Return an encoded ruleset."""
-    return raw(ruleset_answer(name, language))
+    return Content.of(msgspec.json.encode(ruleset_answer(name, language)))

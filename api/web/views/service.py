@@ -6,20 +6,19 @@ mention HTML: a generated client would have to distinguish the two types.
 
 from __future__ import annotations
 
-from hashlib import sha256
 from http import HTTPStatus
-from typing import NamedTuple
 
+import msgspec
 from flask import Response, current_app, request
 
-from api.model.game import raw
 from api.observability import lifecycle
 from api.problems.catalogue import CATALOGUE
 from api.problems.problem import Problem
+from api.web.compression import Content
 from api.web.openapi.blueprint import NO_TOKEN, Blueprint
 from api.web.openapi.components import CONDITIONAL, IF_NONE_MATCH, header
 from api.web.pages.rendering import BY_ACCEPT, page, wants_page
-from api.web.responses import answer, services, unless_had
+from api.web.responses import answer, prepared, services, unless_had
 from api.web.schemas.service import (
     ApiDocumentSchema,
     HealthAnswer,
@@ -40,27 +39,20 @@ CODE = {
 }
 
 KEEPS_EVERYTHING = "noeviction"
-TAGGED = {"ETag": CONDITIONAL["ETag"], "Cache-Control": CONDITIONAL["Cache-Control"]}
+TAGGED = {
+    "ETag": CONDITIONAL["ETag"],
+    "Cache-Control": CONDITIONAL["Cache-Control"],
+    "Vary": header("`Accept-Encoding`: the answer may be compressed.", "Accept-Encoding"),
+}
 KEPT = {
     "Cache-Control": header("How long the response may be cached.", "public, max-age=300"),
-    "Vary": header("`Accept`: a browser gets a page.", "Accept"),
+    "Vary": header(
+        "`Accept`, as a browser gets a page, and `Accept-Encoding`.", "Accept, Accept-Encoding"
+    ),
 }
 PROBLEMS = tuple(ProblemKindAnswer(code, *kind) for code, kind in CATALOGUE.items())
-PROBLEM_PAGE = raw(ProblemKindPage(PROBLEMS))
+PROBLEM_PAGE = Content.of(msgspec.json.encode(ProblemKindPage(PROBLEMS)))
 PHRASES = {status.value: status.phrase for status in HTTPStatus}
-
-
-class Document(NamedTuple):
-    """The API document as JSON or YAML, with its entity tag."""
-
-    content: bytes
-    tag: str
-
-    @classmethod
-    def of(cls, text: str) -> Document:
-        """Encode the document once for all requests."""
-        content = text.encode()
-        return cls(content, sha256(content).hexdigest()[:32])
 
 
 @blueprint.get("/")
@@ -126,7 +118,7 @@ def list_problems() -> Response:
     """
     if wants_page():
         return page("problems.html", problems=PROBLEMS, phrases=PHRASES)
-    return answer(PROBLEM_PAGE, headers=BY_ACCEPT)
+    return prepared(PROBLEM_PAGE, headers=BY_ACCEPT)
 
 
 @blueprint.get("/problems/<code>", parameters=[CODE])
@@ -185,8 +177,5 @@ def openapi_yaml() -> Response:
 
 
 def _document(form: str, content_type: str) -> Response:
-    document: Document = current_app.extensions["document"][form]
-    response = Response(document.content, content_type=content_type)
-    response.set_etag(document.tag)
-    response.headers["Cache-Control"] = "no-cache"
-    return unless_had(response)
+    content: Content = current_app.extensions["document"][form]
+    return unless_had(content, content_type, "no-cache")

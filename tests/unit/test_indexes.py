@@ -1,0 +1,333 @@
+"""Indexes of games: which entries a game has, and what is read, skipped and removed."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+from redis import OutOfMemoryError
+from redis.exceptions import ConnectionError as RedisConnectionError
+
+from api.games.players import Credentials
+from api.model.game import (
+    CANCELLED,
+    FINISHED,
+    OPEN,
+    PLAYING,
+    PRIVATE,
+    PUBLIC,
+    Game,
+    GameStatus,
+    Player,
+    SeatRecord,
+)
+from api.model.retention import COMMIT_MS
+from api.storage import indexes as module
+from api.storage.client import Command
+from api.storage.errors import Unreadable
+from api.storage.indexes import (
+    ALL,
+    Cursor,
+    Entry,
+    Page,
+    can_become_true,
+    entries,
+    is_true,
+    lobby,
+    occupied,
+    read_entries,
+)
+from tests.support.memory_worker import MemoryWorker
+from tests.support.records import make_game
+
+HOST, SEATED, AWAY, RESERVED = (
+    Player(name, name, "bot") for name in ("host", "seated", "away", "reserved")
+)
+STRANGER = "stranger"
+REACHABLE = {
+    OPEN: {OPEN, PLAYING, FINISHED, CANCELLED},
+    PLAYING: {PLAYING, FINISHED, CANCELLED},
+    FINISHED: {FINISHED},
+    CANCELLED: {CANCELLED},
+}
+NOW = 10_000_000
+CURSOR = Cursor(NOW, "0")
+
+
+def game_at(status: str, visibility: str = PUBLIC) -> Game:
+    seats = (
+        SeatRecord(player=SEATED),
+        SeatRecord(player=AWAY, house="careful"),
+        SeatRecord(reserved_for=RESERVED),
+    )
+    return make_game(id="0", visibility=visibility, host=HOST, status=status, seats=seats)
+
+
+# --- Which entries a game has ------------------------------------------------------------
+
+
+@pytest.mark.parametrize("status", GameStatus)
+def test_a_game_is_listed_by_its_status_for_its_members_and_in_the_lobby(status: str) -> None:
+    members = {player.id for player in (HOST, SEATED, AWAY)}
+    expected = {
+        Entry(owner, each)
+        for owner in members | {"lobby", "lobby:parade"}
+        for each in (status, "all")
+    }
+    if status in (OPEN, PLAYING):
+        expected.add(Entry("places:seated", status))
+    if status == OPEN:
+        expected |= {Entry("places:host", OPEN), Entry("invited:reserved", OPEN)}
+    game = game_at(status)
+    assert entries(game) == expected
+    assert all(is_true(entry, game) for entry in expected)
+    in_lobby = {entry for entry in expected if entry.owner.startswith("lobby")}
+    assert entries(game_at(status, PRIVATE)) == expected - in_lobby
+    assert not is_true(Entry(HOST.id, ALL), None)
+    others = (Entry(STRANGER, status), Entry(occupied(RESERVED.id), status))
+    assert not any(is_true(entry, game) for entry in others)
+    assert not any(is_true(Entry(HOST.id, each), game) for each in set(GameStatus) - {status})
+
+
+@pytest.mark.parametrize(("status", "of_entry"), [*itertools.product(GameStatus, GameStatus)])
+def test_an_entry_is_kept_as_long_as_the_game_can_reach_its_status(
+    status: GameStatus, of_entry: GameStatus
+) -> None:
+    game = game_at(status)
+    for owner in (HOST.id, lobby(), lobby("parade")):
+        can = can_become_true(Entry(owner, of_entry), CURSOR, game, NOW)
+        assert can == (of_entry in REACHABLE[status])
+        assert can_become_true(Entry(owner, ALL), CURSOR, game, NOW)
+
+
+def test_after_the_start_only_a_player_who_left_comes_back() -> None:
+    for status in (OPEN, PLAYING):
+        game = game_at(status)
+        can = {
+            owner: can_become_true(Entry(owner, PLAYING), CURSOR, game, NOW)
+            for owner in (STRANGER, occupied(STRANGER), occupied(HOST.id), occupied(AWAY.id))
+        }
+        assert can == {
+            STRANGER: status == OPEN,
+            occupied(STRANGER): status == OPEN,
+            occupied(HOST.id): status == OPEN,
+            occupied(AWAY.id): True,
+        }
+
+
+def test_an_entry_without_a_game_is_kept_while_a_commit_may_be_in_flight() -> None:
+    entry = Entry(HOST.id, OPEN)
+    assert can_become_true(entry, CURSOR, None, NOW + COMMIT_MS - 1)
+    assert not can_become_true(entry, CURSOR, None, NOW + COMMIT_MS)
+
+
+@pytest.mark.parametrize("reply", [[b"\xff", b"1"], [b"a", b"x"], [b"a", b"inf"], [b"a", b"nan"]])
+def test_entries_that_nothing_could_have_written_are_unreadable(reply: list[bytes]) -> None:
+    assert read_entries([b"a", b"1"]) == [("a", 1)]
+    with pytest.raises(Unreadable):
+        read_entries(reply)
+
+
+# --- Writing -----------------------------------------------------------------------------
+
+
+def members_of(worker: MemoryWorker, entry: Entry) -> list[str]:
+    """The game ids in an index, false ones included."""
+    key = f"index:{{{entry.owner}}}:{entry.status}".encode()
+    return [each.decode() for each in worker.client.values.get(key, {})]
+
+
+def test_entries_that_a_commit_has_made_false_for_good_are_removed(
+    worker: MemoryWorker, ada: Credentials, bob: Credentials
+) -> None:
+    game_id = worker.create(ada)
+    assert members_of(worker, Entry(ada.player_id, OPEN)) == [game_id]
+    worker.join(bob, game_id)
+    for owner in (ada.player_id, occupied(ada.player_id), lobby(), lobby("parade")):
+        assert members_of(worker, Entry(owner, OPEN)) == []
+        assert members_of(worker, Entry(owner, PLAYING)) == [game_id]
+    worker.leave(bob, game_id)
+    # He may come back.
+    assert members_of(worker, Entry(occupied(bob.player_id), PLAYING)) == [game_id]
+    worker.leave(ada, game_id)
+    for owner in (ada.player_id, occupied(ada.player_id), lobby()):
+        assert members_of(worker, Entry(owner, PLAYING)) == []
+    assert members_of(worker, Entry(ada.player_id, CANCELLED)) == [game_id]
+
+
+def test_entries_of_a_game_that_has_ended_expire_no_later_than_it_needs(
+    worker: MemoryWorker, ada: Credentials
+) -> None:
+    game_id = worker.create(ada)
+    until = f"index:{{{ada.player_id}}}:all:until".encode()
+    (before,) = worker.client.values[until].values()
+    worker.cancel(ada, game_id)
+    (after,) = worker.client.values[until].values()
+    expected = worker.client.time_ms + worker.retention.of_entries(worker.game(game_id))
+    assert after == expected < before
+
+
+# --- Reading -----------------------------------------------------------------------------
+
+
+def add(worker: MemoryWorker, entry: Entry, *games: tuple[int, str]) -> None:
+    """Put entries into an index, whether there are such games or not."""
+    key = f"index:{{{entry.owner}}}:{entry.status}".encode()
+    for created_at, game_id in games:
+        worker.client.zadd(key, created_at, game_id.encode())
+
+
+def read(worker: MemoryWorker, page: Page) -> tuple[list[str], Cursor | None]:
+    games, following = worker.indexes.page(page, worker.client.time_ms)
+    return [game.id for game in games], following
+
+
+@pytest.mark.parametrize("limit", [1, 2, 3, 7])
+def test_a_page_goes_on_behind_false_entries_of_one_millisecond(
+    worker: MemoryWorker, ada: Credentials, limit: int
+) -> None:
+    entry = Entry(ada.player_id, OPEN)
+    first = worker.create(ada)
+    at = worker.game(first).created_at
+    add(worker, entry, *((at, f"{number:032x}") for number in range(1, 8)))
+    worker.clock.advance(1)
+    add(worker, entry, *((at + 500, f"{number:032x}") for number in range(11, 18)))
+    last = worker.create(ada)
+    found: list[str] = []
+    after: Cursor | None = None
+    for _ in range(20):
+        ids, after = read(worker, Page(entry, after, limit))
+        found += ids
+        if after is None:
+            break
+    assert after is None
+    assert found == [last, first]
+
+
+def test_an_entry_that_its_game_contradicts_is_skipped_and_removed_if_it_stays_false(
+    worker: MemoryWorker, ada: Credentials, bob: Credentials
+) -> None:
+    waiting, playing = worker.create(ada), worker.seated(ada, bob)
+    now = worker.client.time_ms
+    for status, true, kept in (
+        (OPEN, waiting, {waiting}),
+        (PLAYING, playing, {waiting, playing}),
+    ):
+        entry = Entry(ada.player_id, status)
+        add(worker, entry, (now, waiting), (now, playing))
+        assert read(worker, Page(entry, None, 10)) == ([true], None)
+        # A game that is not played yet may still be.
+        assert set(members_of(worker, entry)) == kept
+
+
+def test_false_entries_that_no_commit_can_make_true_are_removed_in_chunks(
+    worker: MemoryWorker, ada: Credentials, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "MAX_SCRIPT_IDS", 2)
+    entry = Entry(ada.player_id, OPEN)
+    game_id = worker.create(ada)
+    now = worker.client.time_ms
+    new = "a" * 32
+    old = [f"{number:032x}" for number in range(5)]
+    add(worker, entry, (now, new), *((now - COMMIT_MS, each) for each in old))
+    removals: list[Command] = []
+    write = worker.indexes._write
+    monkeypatch.setattr(
+        worker.indexes, "_write", lambda commands: removals.extend(commands) or write(commands)
+    )
+    assert read(worker, Page(entry, None, 10)) == ([game_id], None)
+    assert set(members_of(worker, entry)) == {game_id, new}
+    assert len(removals) == 3
+
+
+def test_false_entries_stay_while_the_store_is_full_and_the_page_is_answered(
+    worker: MemoryWorker, ada: Credentials, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    entry = Entry(ada.player_id, OPEN)
+    game_id = worker.create(ada)
+    add(worker, entry, (1, "a" * 32))
+
+    def refuse(*args: Any) -> None:
+        raise OutOfMemoryError
+
+    monkeypatch.setattr(worker.indexes, "_write", refuse)
+    assert read(worker, Page(entry, None, 10)) == ([game_id], None)
+
+
+def test_a_page_of_false_entries_is_short_after_a_bounded_number_of_reads(
+    worker: MemoryWorker, ada: Credentials
+) -> None:
+    entry = Entry(ada.player_id, OPEN)
+    now = worker.client.time_ms
+    count = module.MAX_READS * 2
+    add(worker, entry, *((now + number, f"{number:032x}") for number in range(1, count + 3)))
+    ids, following = read(worker, Page(entry, None, 1))
+    assert ids == []
+    assert following == Cursor(now + 3, f"{3:032x}")
+
+
+def test_the_unfinished_games_of_each_player_are_those_it_plays_hosts_or_is_expected_in(
+    worker: MemoryWorker, ada: Credentials, bob: Credentials, eve: Credentials
+) -> None:
+    played = worker.seated(ada, bob)
+    hosted = worker.create(bob)
+    worker.clock.advance(1)
+    expected = worker.create(ada, reserved_seats=[{"seat": 1, "player_id": bob.player_id}])
+    ended = worker.create(bob)
+    worker.cancel(bob, ended)
+    players = [ada.player_id, bob.player_id, eve.player_id]
+    assert worker.indexes.unfinished(players, 10) == [
+        {played, expected},
+        {played, hosted, expected},
+        frozenset(),
+    ]
+    # Strangers who reserve seats do not displace the games that a player plays or hosts.
+    assert worker.indexes.unfinished([bob.player_id], 2) == [{played, hosted}]
+
+
+def test_a_damaged_index_counts_as_empty_and_a_failing_server_does_not(
+    worker: MemoryWorker, ada: Credentials, bob: Credentials
+) -> None:
+    played = worker.seated(ada, bob)
+    worker.client.values[f"index:{{{ada.player_id}}}:open".encode()] = b"text"
+    away = RedisConnectionError("away")
+    worker.client.failures[f"index:{{invited:{bob.player_id}}}:open"] = away
+    players = [ada.player_id, bob.player_id]
+    assert worker.indexes.unfinished(players, 10) == [{played}, away]
+
+
+def test_a_player_occupies_as_many_games_as_it_has_true_entries(
+    worker: MemoryWorker, ada: Credentials
+) -> None:
+    for _ in range(2):
+        worker.create(ada)
+    entry = Entry(occupied(ada.player_id), PLAYING)
+    add(worker, entry, (1, "a" * 32))
+    occupies, now = worker.indexes.occupies, worker.client.time_ms
+    assert occupies(ada.player_id, 2, now) is True
+    assert occupies(ada.player_id, 3, now) is False
+    # A damaged index does not keep its player from playing.
+    worker.client.values[f"index:{{{entry.owner}}}:{PLAYING}".encode()] = b"text"
+    assert occupies(ada.player_id, 2, now) is False
+
+
+def test_the_lobby_of_a_ruleset_has_its_games_only(
+    worker: MemoryWorker, ada: Credentials, bob: Credentials
+) -> None:
+    game_id = worker.create(ada)
+    worker.create(ada, visibility="private")
+    worker.seated(bob, ada)
+    for ruleset, expected in ((None, [game_id]), ("parade", [game_id]), ("contrast", [])):
+        assert read(worker, Page(Entry(lobby(ruleset), OPEN), None, 10)) == (expected, None)
+    assert worker.indexes.lobby_sizes() == {OPEN: 1, PLAYING: 1}
+
+
+def test_entries_are_renewed_with_the_status_and_by_age(worker: MemoryWorker) -> None:
+    due, renewal = worker.indexes.are_to_be_renewed, worker.retention.renewal
+    game = replace(game_at(OPEN), indexed_at=NOW)
+    assert due(None, game, NOW)
+    assert due(game, replace(game, status=PLAYING), NOW)
+    assert not due(game, game, NOW + renewal)
+    assert due(game, game, NOW + renewal + 1)
