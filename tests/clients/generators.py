@@ -18,6 +18,9 @@ BETA = r"OpenAPI 3\.1 support is still in beta\."
 FREE_OBJECT = r"Failed to get the schema name: null"
 """openapi-generator prints this, for some languages, for an object with any members: a deal."""
 
+MODELS_NOISE = (r"warn_about_msgspec_decoding",)
+"""The line of source that Python prints below the warning about msgspec."""
+
 COMPLEX_EXAMPLE = r"Ignoring complex example on request body"
 """openapi-generator's Java prints this for an example that is an object."""
 
@@ -53,6 +56,13 @@ def openapi_generator(language: str, *options: str) -> Generator:
     )
 
 
+def models(name: str, kind: str, warnings: dict[str, str] | None = None) -> Generator:
+    """Models without a client, by datamodel-code-generator."""
+    command = "datamodel-codegen --input openapi.yaml --input-file-type openapi"
+    output = f"--output {name}_models.py --output-model-type {kind} --formatters builtin"
+    return Generator(f"{command} {output}", warnings or {}, MODELS_NOISE)
+
+
 GENERATORS = {
     "openapi-fetch": Generator("npx openapi-typescript openapi.yaml -o client.d.ts"),
     "hey-api": Generator("npx openapi-ts -i openapi.yaml -o client"),
@@ -77,7 +87,17 @@ GENERATORS = {
         "--additional-properties=openApiNullable=false,useJakartaEe=true",
     ),
     "openapi-generator-go": openapi_generator(
-        "go", "-o ludotheque", "--additional-properties=packageName=ludotheque,enumClassPrefix=true"
+        "go",
+        "-o ludotheque",
+        "--additional-properties=packageName=ludotheque,withGoMod=false,enumClassPrefix=true,"
+        "useOneOfDiscriminatorLookup=true,disallowAdditionalPropertiesIfNotPresent=false",
+    ),
+    "pydantic": models("pydantic", "pydantic_v2.BaseModel"),
+    "dataclasses": models("dataclasses", "dataclasses.dataclass"),
+    "msgspec": models(
+        "msgspec",
+        "msgspec.Struct",
+        {r"msgspec cannot decode the union StreamData": "its variants have no tag in common"},
     ),
 }
 
