@@ -100,11 +100,12 @@ def test_the_commands_of_a_section_can_be_pasted(
 
 def test_the_programs_are_the_examples() -> None:
     found = programs(GUIDE)
-    shown = blocks("ts") + blocks("python")
+    shown = [block for language in ("ts", "python", "java", "go") for block in blocks(language)]
     for program in found:
         assert program.read_text(encoding="utf-8") in shown, program
     examples = ROOT / "examples"
-    assert set(found) == {*examples.glob("typescript/*"), *examples.glob("python_client/*.py")}
+    folders = ("typescript", "python_client", "java", "go")
+    assert set(found) == {each for folder in folders for each in (examples / folder).iterdir()}
 
 
 def test_the_versions_are_those_that_are_tested() -> None:
