@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection
 from difflib import get_close_matches
 
-MAX_LENGTH = 40
-"""The longest name that is compared, which takes quadratic time, and the most that is quoted."""
+MAX_LENGTH = 20
+"""Of longer names the beginning is quoted and compared: they may be a token or a ticket, and the
+comparison takes quadratic time."""
 
 MAX_COMPARED = 5
 """How many wrong names of one object or query are compared."""
@@ -28,7 +29,12 @@ def unknown_names(kind: str, names: Collection[str], known: Collection[str]) -> 
 
 def quoted(name: str) -> str:
     """Return a name of the client in quotes, shortened."""
-    return repr(name if len(name) <= MAX_LENGTH else f"{name[:MAX_LENGTH]}…")
+    return repr(shortened(name))
+
+
+def shortened(name: str) -> str:
+    """Return a name of the client, or the beginning of a long one."""
+    return name if len(name) <= MAX_LENGTH else f"{name[:MAX_LENGTH]}…"
 
 
 def _suggestion(name: str, known: Collection[str]) -> str:

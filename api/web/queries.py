@@ -10,7 +10,7 @@ from itertools import islice
 
 from flask import current_app
 
-from api.problems.nearest import unknown_names
+from api.problems.nearest import shortened, unknown_names
 from api.problems.problem import FieldError, Problem
 from api.web.problem_responses import MAX_ERRORS
 from api.web.request import current_request
@@ -30,5 +30,5 @@ def refuse_unknown_parameters() -> None:
     unknown = list(islice((name for name in request.args if name not in known), MAX_ERRORS))
     if unknown:
         texts = unknown_names("query parameter", unknown, known)
-        errors = [FieldError(text, parameter=name) for name, text in texts.items()]
+        errors = [FieldError(text, parameter=shortened(name)) for name, text in texts.items()]
         raise Problem("invalid_request", " ".join(list(texts.values())[:3]), errors=errors)
