@@ -33,7 +33,7 @@ class Converter(OpenAPIConverter):
         # Answers contain moves and options in the same form as requests.
         elsewhere = {
             "Move": lambda: self.field2property(unions.move()),
-            "Options": lambda: self.resolve_nested_schema(unions.OptionsSchema),
+            "GameOptions": lambda: self.resolve_nested_schema(unions.GameOptionsSchema),
             # The engine declares results, and does not know its games there.
             "Breakdown": lambda: self._structs.schema(AnyBreakdown),
         }
