@@ -21,7 +21,7 @@ from msgspec import Struct
 from bench.running import arguments, keep
 from engine.house import CAREFUL, RANDOM, choose
 from engine.registry import RULESETS
-from engine.ruleset import AnyRuleset, Result
+from engine.ruleset import AnyRuleset, GameResult
 
 GAMES, QUICK_GAMES = 200, 4
 LOWEST_WINS = {"parade"}
@@ -54,7 +54,7 @@ class Timer:
         self.moves = 0
 
 
-def play(ruleset: AnyRuleset, levels: Sequence[str], seed: int, timer: Timer) -> Result:
+def play(ruleset: AnyRuleset, levels: Sequence[str], seed: int, timer: Timer) -> GameResult:
     """A whole game of house players, a level for each seat: the same deal for the same seed."""
     seats = len(levels)
     options = ruleset.read_options(seats, {})

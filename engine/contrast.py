@@ -46,13 +46,13 @@ from engine.ruleset import (
     Component,
     Deal,
     Event,
+    GameResult,
     IllegalMove,
     InvalidDeal,
     InvalidOptions,
     Move,
     Option,
     Outcome,
-    Result,
     Ruleset,
     Score,
     Seat,
@@ -760,7 +760,7 @@ def refresh(state: State) -> State:
 # --- The end ------------------------------------------------------------------------------------
 
 
-def result(state: State) -> Result | None:
+def result(state: State) -> GameResult | None:
     """Return the result: the most pictures win, all in a tie; two seats win with the target."""
     if state.phase is not Phase.FINISHED:
         return None
@@ -770,10 +770,10 @@ def result(state: State) -> Result | None:
     return ranked(state.scores, BestScore.HIGHEST, breakdown)
 
 
-def result_of_two(scores: tuple[int, ...]) -> Result:
+def result_of_two(scores: tuple[int, ...]) -> GameResult:
     """Return the result of two seats, who share a score and win or lose together."""
     points = scores[0]
-    return Result(
+    return GameResult(
         scores=scores,
         winners=(0, 1) if points >= TARGET else (),
         ranks=(1, 1),

@@ -46,6 +46,7 @@ from engine.ruleset import (
     Component,
     Deal,
     Event,
+    GameResult,
     IllegalMove,
     InvalidDeal,
     Move,
@@ -53,7 +54,6 @@ from engine.ruleset import (
     Option,
     Outcome,
     Preview,
-    Result,
     Ruleset,
     Score,
     Seat,
@@ -156,7 +156,7 @@ class Keep(Move, frozen=True, tag="keep"):
 AnyMove = Play | Take | Keep
 
 
-class Counts(Struct, frozen=True):
+class MitListCounts(Struct, frozen=True):
     """The numbers of cards that a round's points come from."""
 
     largest: Annotated[
@@ -177,7 +177,7 @@ class Counts(Struct, frozen=True):
     ]
 
 
-class MitListRoundScore(Counts, frozen=True):
+class MitListRoundScore(MitListCounts, frozen=True):
     """The points of a seat in a round of Mit List und Tücke, and what they are made of."""
 
     points: Annotated[
@@ -247,7 +247,7 @@ class RoundScored(Event, frozen=True, tag="round_scored"):
         tuple[Score, ...], by_seat("By seat: its points of this round.", least=MIN_SEATS)
     ]
     counts: Annotated[
-        tuple[Counts, ...],
+        tuple[MitListCounts, ...],
         by_seat("By seat: the numbers of cards that its points come from.", least=MIN_SEATS),
     ]
 
@@ -846,32 +846,34 @@ def end_round(state: State, early: bool) -> Outcome[State]:
     return started, (scored, *told)
 
 
-def counts_of(winnings: Winnings) -> Counts:
+def counts_of(winnings: Winnings) -> MitListCounts:
     """Count the cards of the two largest face-up piles, and all others."""
     largest, second, *others = sorted(map(len, winnings.piles), reverse=True)
-    return Counts(largest, second, sum(others) + len(winnings.face_down))
+    return MitListCounts(largest, second, sum(others) + len(winnings.face_down))
 
 
-def points(counts: Counts) -> int:
+def points(counts: MitListCounts) -> int:
     """Return the product of the two largest piles, divided by the number of other cards, if any.
 
     The sheet's players A to E:
 
-    >>> points(Counts(6, 5, 3)), points(Counts(5, 4, 3)), points(Counts(8, 7, 4))
-    (10, 6, 14)
-    >>> points(Counts(7, 1, 1)), points(Counts(5, 3, 0))
+    >>> points(MitListCounts(6, 5, 3)), points(MitListCounts(5, 4, 3))
+    (10, 6)
+    >>> points(MitListCounts(8, 7, 4))
+    14
+    >>> points(MitListCounts(7, 1, 1)), points(MitListCounts(5, 3, 0))
     (7, 15)
 
     Cards of one colour only:
 
-    >>> points(Counts(9, 0, 0))
+    >>> points(MitListCounts(9, 0, 0))
     0
     """
     product = counts.largest * counts.second
     return product // counts.rest if counts.rest else product
 
 
-def round_score(counts: Counts) -> MitListRoundScore:
+def round_score(counts: MitListCounts) -> MitListRoundScore:
     """Return the points of a seat in a round, with the numbers of cards that they come from."""
     return MitListRoundScore(counts.largest, counts.second, counts.rest, points(counts))
 
@@ -891,7 +893,7 @@ def totals(state: State) -> tuple[int, ...]:
     )
 
 
-def result(state: State) -> Result | None:
+def result(state: State) -> GameResult | None:
     """Return the result: the highest total of all rounds wins, all in a tie."""
     if state.phase is not Phase.FINISHED:
         return None

@@ -38,13 +38,13 @@ from engine.ruleset import (
     Component,
     Deal,
     Event,
+    GameResult,
     IllegalMove,
     InvalidDeal,
     Move,
     NothingPreview,
     Outcome,
     Preview,
-    Result,
     Ruleset,
     Score,
     Seat,
@@ -655,7 +655,7 @@ def majorities(values: list[list[int]]) -> list[bool]:
     return [count == most > 0 for count in counts]
 
 
-def result(state: State) -> Result | None:
+def result(state: State) -> GameResult | None:
     """Return the result: the lowest total wins, in a tie the fewest cards, else all share."""
     if state.phase is not Phase.FINISHED:
         return None

@@ -198,7 +198,7 @@ class Breakdown(Struct, frozen=True, tag_field="ruleset"):
     """What the scores of a game are made of."""
 
 
-class Result(Struct, frozen=True):
+class GameResult(Struct, frozen=True):
     """The end of a game.
 
     Where all seats win or lose together, no seat is better than another: each has rank 1, and
@@ -239,7 +239,7 @@ def ranked(
     *,
     tie_break: TieBreak = TieBreak.SHARED,
     preferred: Sequence[Any] | None = None,
-) -> Result:
+) -> GameResult:
     """Return the result of a game in which the seats play against each other.
 
     `preferred` decides between equal scores: by seat a value, the least of which is the best. It
@@ -270,7 +270,7 @@ def ranked(
         decided_by = TieBreak.SHARED
     elif scores.count(scores[winners[0]]) > 1:
         decided_by = tie_break
-    return Result(scores, winners, ranks, best, decided_by, breakdown)
+    return GameResult(scores, winners, ranks, best, decided_by, breakdown)
 
 
 class Option(Struct, frozen=True):
@@ -396,7 +396,7 @@ class Ruleset(Generic[OptionsT, DealT, StateT, MoveT, TableT]):
     view: Callable[[StateT, Seat | None], TableT]
     """``view(state, seat)``: what a seat, or a spectator (None), sees."""
 
-    result: Callable[[StateT], Result | None]
+    result: Callable[[StateT], GameResult | None]
     """``result(state)``: scores, ranks and what they are made of; None before the end."""
 
     redeal_hidden: Callable[[StateT, Seat | None, Random], StateT]

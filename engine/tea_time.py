@@ -42,13 +42,13 @@ from engine.ruleset import (
     Component,
     Deal,
     Event,
+    GameResult,
     IllegalMove,
     InvalidDeal,
     Move,
     Option,
     Outcome,
     Preview,
-    Result,
     Ruleset,
     Score,
     Seat,
@@ -796,7 +796,7 @@ def standing(state: State) -> tuple[Score, ...]:
     )
 
 
-def result(state: State) -> Result | None:
+def result(state: State) -> GameResult | None:
     """Return the result: the highest total wins, in a tie the holder of Alice, else all share."""
     if state.phase is not Phase.FINISHED:
         return None

@@ -8,7 +8,7 @@ from typing import Any
 from msgspec import UNSET
 
 from api.concurrency.time_slices import long_work, pause
-from api.games.answers import AnalysisAnswer, StepAnswer
+from api.games.answers import AnalysisAnswer, AnalysisStepAnswer
 from api.games.moves import why_illegal
 from api.games.rulesets import read_setup
 from api.games.seats import no_such_seat
@@ -58,10 +58,10 @@ def _analyse(body: Mapping[str, Any]) -> AnalysisAnswer:
     )
 
 
-def _step(ruleset: AnyRuleset, seat_count: int, state: Any) -> StepAnswer:
+def _step(ruleset: AnyRuleset, seat_count: int, state: Any) -> AnalysisStepAnswer:
     """Return the seats to move and the legal moves of every seat."""
     moves = tuple(ruleset.legal_moves(state, seat) for seat in range(seat_count))
-    return StepAnswer(ruleset.to_move(state), moves)
+    return AnalysisStepAnswer(ruleset.to_move(state), moves)
 
 
 def _start(ruleset: AnyRuleset, seat_count: int, options: Any, deal: Any) -> Outcome[Any]:

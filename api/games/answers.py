@@ -13,10 +13,10 @@ from typing import Annotated, Any
 from msgspec import UNSET, Raw, Struct, UnsetType
 
 from api.model.events import (
-    Cause,
     GameCancelled,
     GameFinished,
     GameStarted,
+    ItemCause,
     SeatHandedOver,
     SeatLeft,
     SeatTaken,
@@ -31,10 +31,10 @@ from engine.ruleset import (
     OPTION_TYPE,
     Breakdown,
     Event,
+    GameResult,
     Move,
     NothingPreview,
     Preview,
-    Result,
     Seat,
     Table,
 )
@@ -118,7 +118,7 @@ class PlayerWithToken(OwnPlayer, frozen=True):
     ]
 
 
-class TokenAnswer(Struct, frozen=True):
+class NewTokenAnswer(Struct, frozen=True):
     """A new token. The old one expires when the new one is first used, or after ten minutes."""
 
     token: Annotated[Token, described("The token to send from now on instead of the old one.")]
@@ -157,7 +157,7 @@ class GameSummary(Struct, frozen=True, kw_only=True):
     options: Annotated[
         Raw,
         published_as(
-            "Options", "The options of the game; which ones there are depends on the ruleset."
+            "GameOptions", "The options of the game; which ones there are depends on the ruleset."
         ),
     ]
     visibility: Annotated[str, published_as(Visibility, "Who can see the game.")]
@@ -204,7 +204,9 @@ class GameSummary(Struct, frozen=True, kw_only=True):
     ]
     result: Annotated[
         Raw,
-        published_as(Result | None, "The result; null before the end and for a cancelled game."),
+        published_as(
+            GameResult | None, "The result; null before the end and for a cancelled game."
+        ),
     ]
     deal_sha256: Annotated[
         Hash | None,
@@ -272,7 +274,7 @@ class PresenceAnswer(Struct, frozen=True):
 # --- Playing ----------------------------------------------------------------------------------
 
 
-class ItemAnswer(Struct, frozen=True):
+class HappenedItemAnswer(Struct, frozen=True):
     """One entry of the history, with its events as the caller may see them."""
 
     version: Annotated[
@@ -284,7 +286,7 @@ class ItemAnswer(Struct, frozen=True):
         Turn | None,
         described("The turn of a move or countdown; null for any other item."),
     ]
-    by: Annotated[str, published_as(Cause, "Who caused the item.")]
+    by: Annotated[str, published_as(ItemCause, "Who caused the item.")]
     seat: Annotated[Seat | None, described("The seat that the item is about; null if none.")]
     events: Annotated[
         Raw,
@@ -298,7 +300,9 @@ class ItemAnswer(Struct, frozen=True):
 class EventPage(Struct, frozen=True):
     """The history of a game since a version."""
 
-    items: Annotated[tuple[ItemAnswer, ...], described("The items, in order.", maxItems=500)]
+    items: Annotated[
+        tuple[HappenedItemAnswer, ...], described("The items, in order.", maxItems=500)
+    ]
     version: Annotated[
         Number, described("The version at the end of this page: pass it as `since` to continue.")
     ]
@@ -310,14 +314,14 @@ class EventPage(Struct, frozen=True):
     ]
 
 
-class PlayedAnswer(Struct, frozen=True):
+class PlayedMoveAnswer(Struct, frozen=True):
     """The outcome of a move: the game, and all items that the request added."""
 
     game: Annotated[
         Raw, published_as(GameAnswer, "The game after the move, as seen by the caller.")
     ]
     items: Annotated[
-        tuple[ItemAnswer, ...],
+        tuple[HappenedItemAnswer, ...],
         described(
             "Your move first, then the moves of the house and other consequences.", minItems=1
         ),
@@ -339,7 +343,7 @@ class LegalMovesAnswer(Struct, frozen=True):
     ] = None
 
 
-class CheckAnswer(Struct, frozen=True):
+class MoveCheckAnswer(Struct, frozen=True):
     """Whether a move would be legal now, and why not."""
 
     legal: Annotated[bool, described("Whether playMove would accept the move now.")]
@@ -377,7 +381,9 @@ class StreamUpdate(Struct, frozen=True):
     """What happened, and the game after it: the data of a stream's `update`."""
 
     game: Annotated[Raw, published_as(GameAnswer, "The game, as seen by the reader.")]
-    items: Annotated[tuple[ItemAnswer, ...], described("The new items, in order.", minItems=1)]
+    items: Annotated[
+        tuple[HappenedItemAnswer, ...], described("The new items, in order.", minItems=1)
+    ]
 
 
 class StreamEnd(Struct, frozen=True):
@@ -386,7 +392,7 @@ class StreamEnd(Struct, frozen=True):
     id: Annotated[GameId, described("The game's id.")]
     status: Annotated[str, published_as(GameStatus, "Whether it finished or was cancelled.")]
     result: Annotated[
-        Raw, published_as(Result | None, "The result; null if the game was cancelled.")
+        Raw, published_as(GameResult | None, "The result; null if the game was cancelled.")
     ]
 
 
@@ -403,7 +409,7 @@ class EndedGame(Struct, frozen=True):
 
     id: Annotated[GameId, described("The game's id.")]
     result: Annotated[
-        Raw, published_as(Result | None, "The result; null if the game was cancelled.")
+        Raw, published_as(GameResult | None, "The result; null if the game was cancelled.")
     ]
 
 
@@ -442,7 +448,7 @@ class MadeMove(Struct, frozen=True, tag_field="type", tag="move"):
     by: Annotated[
         str,
         published_as(
-            Cause,
+            ItemCause,
             "Who made the move: the player, the house, or the clock if the house moved because "
             "the time ran out.",
         ),
@@ -471,7 +477,7 @@ class GameRecord(Struct, frozen=True):
     options: Annotated[
         Raw,
         published_as(
-            "Options", "The options of the game; which ones there are depends on the ruleset."
+            "GameOptions", "The options of the game; which ones there are depends on the ruleset."
         ),
     ]
     deal: Annotated[
@@ -488,7 +494,7 @@ class GameRecord(Struct, frozen=True):
         described("All moves and countdowns that ran out, in order."),
     ]
     result: Annotated[
-        Raw, published_as(Result | None, "The result; null if the game was cancelled.")
+        Raw, published_as(GameResult | None, "The result; null if the game was cancelled.")
     ]
 
 
@@ -501,7 +507,7 @@ LegalMovesBySeat = Annotated[
 ]
 
 
-class StepAnswer(Struct, frozen=True):
+class AnalysisStepAnswer(Struct, frozen=True):
     """A position before a move."""
 
     to_move: Annotated[
@@ -511,7 +517,7 @@ class StepAnswer(Struct, frozen=True):
     legal_moves: LegalMovesBySeat
 
 
-class AnalysisAnswer(StepAnswer, frozen=True):
+class AnalysisAnswer(AnalysisStepAnswer, frozen=True):
     """The position after the given moves."""
 
     views: Annotated[tuple[AnyTable, ...], by_seat("By seat: the table as the seat sees it.")]
@@ -520,9 +526,9 @@ class AnalysisAnswer(StepAnswer, frozen=True):
         tuple[AnyEvent, ...],
         described("All events, in order, with the information that only one seat may see."),
     ]
-    result: Annotated[Result | None, described("The result; null if the game has not ended.")]
+    result: Annotated[GameResult | None, described("The result; null if the game has not ended.")]
     steps: Annotated[
-        tuple[StepAnswer, ...] | UnsetType,
+        tuple[AnalysisStepAnswer, ...] | UnsetType,
         described("The position before each move; only present with `trace`."),
     ] = UNSET
 
@@ -601,7 +607,7 @@ class RefusalAnswer(Struct, frozen=True):
     text: Annotated[str, described("What is wrong, in a sentence for people.")]
 
 
-class TitleAnswer(Struct, frozen=True):
+class NameTitleAnswer(Struct, frozen=True):
     """What people call something that has a name in tables, moves and events."""
 
     name: Annotated[str, described("The name: of a colour, a symbol, a face, a card.")]
@@ -623,7 +629,7 @@ class RulesetAnswer(Struct, frozen=True):
         described("Everything in the box.", minItems=1),
     ]
     titles: Annotated[
-        tuple[TitleAnswer, ...],
+        tuple[NameTitleAnswer, ...],
         described(
             "The titles of everything else that has a name: colours, symbols, faces.", minItems=1
         ),

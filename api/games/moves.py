@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from api.games.answers import CheckAnswer, LegalMovesAnswer, PlayedAnswer
+from api.games.answers import LegalMovesAnswer, MoveCheckAnswer, PlayedMoveAnswer
 from api.games.players import Credentials
 from api.games.progress import Progress
 from api.games.representations import game_answer, item_answers, legal_moves
@@ -42,11 +42,11 @@ class PlayedMove(NamedTuple):
     loaded: LoadedGame
     items: tuple[HistoryItem, ...]
 
-    def answer(self) -> PlayedAnswer:
+    def answer(self) -> PlayedMoveAnswer:
         """Return the move's outcome as the caller sees it."""
         loaded = self.loaded
         game = game_answer(loaded.stored, loaded.audience)
-        return PlayedAnswer(game, item_answers(self.items, loaded.seat))
+        return PlayedMoveAnswer(game, item_answers(self.items, loaded.seat))
 
 
 class Moves:
@@ -67,7 +67,9 @@ class Moves:
             shown = tuple(ruleset.preview(table, seat, move) for move in moves)
         return LegalMovesAnswer(loaded.game.turn, seat, moves, shown)
 
-    def check(self, credentials: Credentials, game_id: str, turn: int, move: Move) -> CheckAnswer:
+    def check(
+        self, credentials: Credentials, game_id: str, turn: int, move: Move
+    ) -> MoveCheckAnswer:
         """Return whether a move would be accepted now, and what the seat can know of its outcome.
 
         Raises `Problem` as `Transactions.load` does; ``not_seated``.
@@ -79,11 +81,11 @@ class Moves:
         except Problem as problem:
             if problem.code == "invalid_request":
                 raise
-            return CheckAnswer(
+            return MoveCheckAnswer(
                 legal=False, code=problem.code, rule=problem.rule, detail=problem.detail
             )
         ruleset = RULESETS[loaded.game.ruleset]
-        return CheckAnswer(
+        return MoveCheckAnswer(
             legal=True, preview=ruleset.preview(ruleset.view(state, seat), seat, move)
         )
 

@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 from redis import ResponseError
 
-from api.games.answers import OwnPlayer, PlayerWithToken, TokenAnswer
+from api.games.answers import NewTokenAnswer, OwnPlayer, PlayerWithToken
 from api.model.game import Account, Player, digest, timestamp
 from api.model.retention import OLD_TOKEN_MS, SEEN_MS, Retention
 from api.observability.context import current
@@ -106,7 +106,7 @@ class Players:
         expires_at = reading.now + self.retention.of_player(reading.account)
         return OwnPlayer(player.id, player.name, player.kind, timestamp(expires_at))
 
-    def rotate_token(self, credentials: Credentials) -> TokenAnswer:
+    def rotate_token(self, credentials: Credentials) -> NewTokenAnswer:
         """Return a new token for the caller. A repeated request gives the same token.
 
         Raises `Problem` (``invalid_token``).
@@ -118,7 +118,7 @@ class Players:
         offered = self.store.offer_token(player.id, credentials.secret_hash, offer)
         if offered is None:
             raise Problem("invalid_token")
-        return TokenAnswer(f"{player.id}.{_next_secret(credentials, bytes.fromhex(offered))}")
+        return NewTokenAnswer(f"{player.id}.{_next_secret(credentials, bytes.fromhex(offered))}")
 
     def caller(self, credentials: Credentials) -> Player:
         """Return the player with these credentials.

@@ -19,10 +19,10 @@ from api.model.events import (
     BY_HOUSE,
     BY_PLAYER,
     BY_TABLE,
-    Cause,
     GameCancelled,
     GameFinished,
     HandoverCause,
+    ItemCause,
     SeatHandedOver,
     TimeRanOut,
 )
@@ -101,7 +101,7 @@ class Progress:
 
     # --- Steps -------------------------------------------------------------------------
 
-    def add_events(self, by: Cause, seat: Seat | None, *events: Event) -> None:
+    def add_events(self, by: ItemCause, seat: Seat | None, *events: Event) -> None:
         """Add an item that is not a move, with the same events for every audience."""
         self.items.append(public_item(self._next_version(), self.now, by, seat, *events))
 
@@ -114,7 +114,12 @@ class Progress:
         self._begin_turn()
 
     def apply_move(
-        self, seat: Seat, move: Move, outcome: Outcome[Any], by: Cause = BY_PLAYER, *before: Told
+        self,
+        seat: Seat,
+        move: Move,
+        outcome: Outcome[Any],
+        by: ItemCause = BY_PLAYER,
+        *before: Told,
     ) -> None:
         """Apply a move of a seat. The events `before` come before the move's own."""
         game = self.game
@@ -179,7 +184,7 @@ class Progress:
                 self.apply_move(seat, move, outcome, BY_HOUSE)
                 pause()
 
-    def hand_over(self, seat: Seat, cause: HandoverCause, by: Cause = BY_PLAYER) -> None:
+    def hand_over(self, seat: Seat, cause: HandoverCause, by: ItemCause = BY_PLAYER) -> None:
         """Let a house player play for a seat from now on."""
         self.add_events(by, seat, SeatHandedOver(seat, CAREFUL, cause))
         self.change_seat(seat, house=CAREFUL)

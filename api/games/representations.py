@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 from msgspec import UNSET, Raw
 
-from api.games.answers import GameAnswer, GameSummary, ItemAnswer, SeatAnswer
+from api.games.answers import GameAnswer, GameSummary, HappenedItemAnswer, SeatAnswer
 from api.model.game import Audience, Game, HistoryItem, raw, timestamp
 from api.storage.games import StoredGame
 from engine.registry import RULESETS
@@ -96,10 +96,10 @@ def _time(milliseconds: int | None) -> str | None:
     return None if milliseconds is None else timestamp(milliseconds)
 
 
-def item_answers(items: Sequence[HistoryItem], seat: Seat | None) -> tuple[ItemAnswer, ...]:
+def item_answers(items: Sequence[HistoryItem], seat: Seat | None) -> tuple[HappenedItemAnswer, ...]:
     """Return the items with the events that this seat, or a spectator (None), may see."""
     return tuple(
-        ItemAnswer(
+        HappenedItemAnswer(
             each.version, timestamp(each.at), each.turn, each.by, each.seat, each.events(seat)
         )
         for each in items

@@ -10,12 +10,12 @@ from msgspec.structs import asdict
 from api.games.answers import (
     ComponentAnswer,
     MoveTypeAnswer,
+    NameTitleAnswer,
     OptionChoice,
     RefusalAnswer,
     RulesetAnswer,
     RulesetOption,
     SeatCounts,
-    TitleAnswer,
 )
 from api.problems.problem import invalid
 from engine.house import HOUSE_LEVELS
@@ -41,7 +41,7 @@ def ruleset_answer(name: str, language: str) -> RulesetAnswer:
         components=tuple(
             ComponentAnswer(**asdict(each), title=text.title(each)) for each in ruleset.components
         ),
-        titles=tuple(TitleAnswer(*each) for each in text.names.items()),
+        titles=tuple(NameTitleAnswer(*each) for each in text.names.items()),
         move_types=tuple(
             MoveTypeAnswer(each, **asdict(text.moves[each])) for each in ruleset.move_types
         ),

@@ -1,6 +1,6 @@
 """The records: plain typed values without I/O.
 
 - `game`: `Game`, `SeatRecord`, `Player`, `Account`, `HistoryItem`, `StoredDeal`
-- `events`: the events of a game's lifecycle, and their `Cause`
+- `events`: the events of a game's lifecycle, and their `ItemCause`
 - `retention`: `Retention`, how long records are kept
 """

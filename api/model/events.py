@@ -8,10 +8,10 @@ from typing import Annotated
 from api.model.game import Player
 from api.model.members import SeatCount
 from engine.published import described, published_as
-from engine.ruleset import Event, Result, Seat
+from engine.ruleset import Event, GameResult, Seat
 
 
-class Cause(StrEnum):
+class ItemCause(StrEnum):
     """The actor that caused an event."""
 
     PLAYER = "player"
@@ -20,7 +20,7 @@ class Cause(StrEnum):
     TABLE = "table"
 
 
-BY_PLAYER, BY_HOUSE, BY_CLOCK, BY_TABLE = Cause
+BY_PLAYER, BY_HOUSE, BY_CLOCK, BY_TABLE = ItemCause
 
 
 class HandoverCause(StrEnum):
@@ -89,7 +89,7 @@ class GameStarted(Event, frozen=True, tag="game_started"):
 class GameFinished(Event, frozen=True, tag="game_finished"):
     """The game is over by its rules."""
 
-    result: Annotated[Result, described("The result.")]
+    result: Annotated[GameResult, described("The result.")]
 
 
 class GameCancelled(Event, frozen=True, tag="game_cancelled"):

@@ -167,9 +167,9 @@ class Game(Struct, frozen=True, kw_only=True):
 
     `answered` lists the seats that have moved in the current turn. `left` lists the last players
     that left before the start, so that their requests can be repeated. `result` is an encoded
-    `engine.ruleset.Result`. `indexed_at` is when its index entries were last written. `version_id`
-    is the id of the commit that wrote the version, `commit` that of the last commit, which may
-    have left the version as it was.
+    `engine.ruleset.GameResult`. `indexed_at` is when its index entries were last written.
+    `version_id` is the id of the commit that wrote the version, `commit` that of the last commit,
+    which may have left the version as it was.
     """
 
     format: Annotated[int, Meta(ge=1)] = FORMAT

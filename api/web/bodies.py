@@ -38,8 +38,6 @@ class Parser(FlaskParser):
             return {}
         if not req.is_json:
             raise Problem("unsupported_media_type")
-        if req.headers.get("Transfer-Encoding", "chunked").lower() != "chunked":
-            raise Problem("unsupported_media_type", "Send the body in chunks without compression.")
         if req.headers.get("Content-Encoding", "identity").lower() != "identity":
             raise Problem("unsupported_media_type", "Send the body without a Content-Encoding.")
         return read_json(body)

@@ -31,7 +31,7 @@ def refuse_unknown_parameters() -> None:
     unknown = list(islice((name for name in request.args if name not in known), MAX_ERRORS))
     if unknown:
         errors = [
-            FieldError(f"`{shortened(name)}` {text}", parameter=name)
+            FieldError(f"`{shortened(name)}` {text}", parameter=shortened(name))
             for name, text in unknown_names("query parameter", unknown, known).items()
         ]
         raise invalid_request(errors)

@@ -39,7 +39,7 @@ func main() {
 	key := strconv.FormatInt(time.Now().UnixNano(), 36)
 	id := ok(api.GamesAPI.CreateGame(me).NewGameBody(body).IdempotencyKey(key).Execute()).Id
 
-	var result *ludotheque.Result
+	var result *ludotheque.GameResult
 	request := api.MeAPI.ListTurns(me).Wait(20)
 	for result == nil {
 		turns := ok(request.Execute())

@@ -23,7 +23,7 @@ public class Bot {
     String id = new GamesApi(client).createGame(body, UUID.randomUUID().toString()).getId();
 
     Random random = new Random();
-    Result result = null;
+    GameResult result = null;
     String since = null;
     while (result == null) {
       Turns turns = new MeApi(client).listTurns(since, 20);

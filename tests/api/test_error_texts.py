@@ -52,7 +52,8 @@ SECRET = "s3cr3t-_" * 5 + "xyz"
             {
                 "#/name": "`name` has half of a surrogate pair; it must be Unicode text.",
                 "#/kind": "`kind` is an object; it must be one of: human, bot.",
-                "#/nmae": "`nmae` is unknown; the members here are: name, kind. Did you mean `name`?",
+                "#/nmae": "`nmae` is unknown; the members here are: name, kind. Did you mean "
+                "`name`?",
             },
         ),
         (

@@ -15,7 +15,7 @@ from typing import Any
 import msgspec
 
 from engine.registry import RULESETS
-from engine.ruleset import AnyRuleset, Event, Move, Option, Result, Seat, Table, Told
+from engine.ruleset import AnyRuleset, Event, GameResult, Move, Option, Seat, Table, Told
 
 encode = msgspec.json.encode
 
@@ -33,7 +33,7 @@ def plain(value: Any) -> Any:
     return msgspec.json.decode(encode(value))
 
 
-def outcome(result: Result | None) -> tuple[tuple[int, ...], tuple[Seat, ...], str | None]:
+def outcome(result: GameResult | None) -> tuple[tuple[int, ...], tuple[Seat, ...], str | None]:
     """The scores of a game that is over, the winners, and what decided between them."""
     assert result is not None
     return result.scores, result.winners, result.tie_break

@@ -28,6 +28,7 @@ import pytest
 from engine.registry import RULESETS
 from engine.ruleset import (
     AnyRuleset,
+    GameResult,
     IllegalMove,
     InvalidDeal,
     InvalidOptions,
@@ -35,7 +36,6 @@ from engine.ruleset import (
     Move,
     NothingPreview,
     Option,
-    Result,
     Seat,
     Table,
     same_decision,
@@ -287,7 +287,7 @@ def check_end(case: Case, end: Any) -> None:
     assert not any(legal(case, end))
     assert ruleset.countdown(end) is None
     result = ruleset.result(end)
-    assert isinstance(result, Result)
+    assert isinstance(result, GameResult)
     assert len(result.scores) == len(result.ranks) == case.seats
     assert list(result.winners) == sorted(set(result.winners))
     assert set(result.winners) <= set(range(case.seats))
@@ -306,7 +306,7 @@ def test_the_members_of_a_result_agree(case: Case, moves: int) -> None:
             assert table.standing == result.scores
 
 
-def check_ranks(result: Result, *, plays_together: bool) -> None:
+def check_ranks(result: GameResult, *, plays_together: bool) -> None:
     """The ranks follow the scores, and the seats of rank 1 win.
 
     Seats that play together all have rank 1, win or lose, and no tie is broken between them.
@@ -332,7 +332,7 @@ def check_ranks(result: Result, *, plays_together: bool) -> None:
         assert result.tie_break is not None
 
 
-def check_breakdown(case: Case, result: Result) -> None:
+def check_breakdown(case: Case, result: GameResult) -> None:
     """The breakdown is that of the ruleset, as JSON has all its members, and adds up."""
     breakdown = result.breakdown
     assert isinstance(breakdown, case.ruleset.breakdown_type)

@@ -33,7 +33,7 @@ class Converter(OpenAPIConverter):
         # Answers contain moves and options in the same form as requests.
         elsewhere = {
             "Move": lambda: self.field2property(unions.move()),
-            "Options": lambda: self.resolve_nested_schema(unions.OptionsSchema),
+            "GameOptions": lambda: self.resolve_nested_schema(unions.GameOptionsSchema),
             # The engine declares results, and does not know its games there.
             "Breakdown": lambda: self._structs.schema(AnyBreakdown),
         }
@@ -56,8 +56,7 @@ class Converter(OpenAPIConverter):
         published = field.metadata.get(PUBLISHED_AS)
         if published is not None:
             meaning = published_as(published, field.metadata.get("description"))
-            named = Annotated[Any | None, meaning] if field.allow_none else Annotated[Any, meaning]
-            return self._structs.schema(named)
+            return _nullable(self._structs.schema(Annotated[Any, meaning]), field)
         property_: dict[str, Any] = super().field2property(field)
         if len(property_.get("enum", ())) == 1:
             # A constant: the tag of a variant, or a flag that is always true.
@@ -84,9 +83,7 @@ class Converter(OpenAPIConverter):
     ) -> dict[str, Any]:
         if name not in self.spec.components.schemas:
             self.spec.components.schema(name, schema)
-        reference: dict[str, Any] = {"$ref": f"#/components/schemas/{name}"}
-        if field.allow_none:
-            reference = {"anyOf": [reference, {"type": "null"}]}
+        reference = _nullable({"$ref": f"#/components/schemas/{name}"}, field)
         description = field.metadata.get("description")
         return {**reference, "description": description} if description else reference
 
@@ -99,6 +96,14 @@ class Converter(OpenAPIConverter):
             # may get more members.
             del described["additionalProperties"]
         return described
+
+
+def _nullable(schema: dict[str, Any], field: fields.Field[Any]) -> dict[str, Any]:
+    """Return a reference, with null beside it if the field accepts null."""
+    if not field.allow_none:
+        return schema
+    others = {name: value for name, value in schema.items() if name != "$ref"}
+    return {"anyOf": [{"$ref": schema["$ref"]}, {"type": "null"}], **others}
 
 
 class Plugin(MarshmallowPlugin):

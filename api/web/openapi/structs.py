@@ -167,8 +167,8 @@ class StructSchemas:
 def _name(struct: type) -> str:
     """Return the name under which a struct is published.
 
-    >>> class TokenAnswer: ...
-    >>> _name(TokenAnswer)
+    >>> class NewTokenAnswer: ...
+    >>> _name(NewTokenAnswer)
     'Token'
     """
     return struct.__name__.removesuffix("Answer").removesuffix("Body")

@@ -46,7 +46,7 @@ def some(inner: fields.Field[Any], description: str) -> fields.List[Any]:
     return listed(inner, description, validate=Length(max=MAX_NAMED))
 
 
-class PlaySchema(RequestSchema):
+class PlayCardSchema(RequestSchema):
     """Play a hand card."""
 
     type = Constant("play")

@@ -27,7 +27,7 @@ FEWEST_PICTURES = min(TAKEN_OUT.values()) + MIN_PILE_SIZE
 """The least number for six seats; fewer seats need more pictures."""
 
 
-class ChooseSchema(RequestSchema):
+class ChooseSymbolSchema(RequestSchema):
     """Lay a symbol card of Contrast face down, this symbol towards the picture."""
 
     type = Constant("choose")
@@ -38,13 +38,13 @@ class ChooseSchema(RequestSchema):
     )
 
 
-class CountSchema(RequestSchema):
+class StartCountdownSchema(RequestSchema):
     """Start Contrast's countdown on the one seat that has not laid a card."""
 
     type = Constant("count")
 
 
-MOVES = {"choose": ChooseSchema, "count": CountSchema}
+MOVES = {"choose": ChooseSymbolSchema, "count": StartCountdownSchema}
 OPTIONS = {
     "expert": Boolean(metadata=described("Of contrast: three symbol cards lie in each row.")),
     "countdown_seconds": Integer(

@@ -67,6 +67,13 @@ class RequestSchema(Schema):
             )
 
 
+class QuerySchema(RequestSchema):
+    """The query of a request, in which there is no null."""
+
+    def on_bind_field(self, field_name: str, field_obj: fields.Field[Any]) -> None:
+        """Leave the parameter as it is declared."""
+
+
 class BodySchema(RequestSchema):
     """A request body."""
 
@@ -189,10 +196,10 @@ class Range(validate.Range):
     def __call__(self, value: Any) -> Any:
         """Return the number if it is within the bounds."""
         if value < self.min or (self.max is not None and value > self.max):
-            bounds = (
-                f"at least {self.min}" if self.max is None else f"from {self.min} to {self.max}"
-            )
-            raise ValidationError(f"is {quoted(value)}; it must be {bounds}.")
+            allowed = f"at least {self.min}"
+            if self.max is not None:
+                allowed = f"from {self.min} to {self.max}"
+            raise ValidationError(f"is {quoted(value)}; it must be {allowed}.")
         return value
 
 

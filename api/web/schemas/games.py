@@ -24,8 +24,8 @@ from api.web.schemas.fields import (
     Nested,
     QueryBoolean,
     QueryInteger,
+    QuerySchema,
     Range,
-    RequestSchema,
     Text,
     described,
 )
@@ -127,7 +127,7 @@ class MoveBodySchema(BodySchema):
         return super().load(data, **how)
 
 
-class PageQuerySchema(RequestSchema):
+class PageQuerySchema(QuerySchema):
     """A page of a list."""
 
     cursor = Text(
@@ -194,7 +194,7 @@ class WaitSeconds(QueryInteger):
         return min(super()._deserialize(value, attr, data, **kwargs), MAX_WAIT_SECONDS)
 
 
-class EventsQuerySchema(RequestSchema):
+class EventsQuerySchema(QuerySchema):
     """Which part of a game's history."""
 
     since = QueryInteger(
@@ -212,7 +212,7 @@ class EventsQuerySchema(RequestSchema):
     wait = wait()
 
 
-class StreamQuerySchema(RequestSchema):
+class StreamQuerySchema(QuerySchema):
     """The query of a stream that is opened without an Authorization header."""
 
     ticket = Text(
@@ -224,7 +224,7 @@ class StreamQuerySchema(RequestSchema):
     )
 
 
-class LegalMovesQuerySchema(RequestSchema):
+class LegalMovesQuerySchema(QuerySchema):
     """How much is told of the legal moves."""
 
     previews = QueryBoolean(
@@ -233,7 +233,7 @@ class LegalMovesQuerySchema(RequestSchema):
     )
 
 
-class TurnsQuerySchema(RequestSchema):
+class TurnsQuerySchema(QuerySchema):
     """The cursor of the previous answer, and how long to wait for news."""
 
     since = Text(

@@ -6,16 +6,16 @@ from typing import Any
 
 from marshmallow.fields import Field
 
-from api.web.schemas.cards import PlaySchema, card, some
+from api.web.schemas.cards import PlayCardSchema, card, some
 from api.web.schemas.fields import Constant, RequestSchema
 
 
-class DiscardSchema(RequestSchema):
+class DiscardCardsSchema(RequestSchema):
     """Throw two hand cards away at the end of Parade, in any order."""
 
     type = Constant("discard")
     cards = some(card(), "The two cards to throw away, of your hand.")
 
 
-MOVES = {"play": PlaySchema, "discard": DiscardSchema}
+MOVES = {"play": PlayCardSchema, "discard": DiscardCardsSchema}
 OPTIONS: dict[str, Field[Any]] = {}

@@ -36,7 +36,7 @@ for _module in OF_RULESETS.values():
     _join("options", OPTIONS, _module.OPTIONS)
 
 
-class OptionsSchema(RequestSchema.from_dict(OPTIONS)):  # type: ignore[misc]
+class GameOptionsSchema(Schema.from_dict(OPTIONS)):  # type: ignore[misc]
     """The options of a game; which ones there are depends on the ruleset."""
 
 

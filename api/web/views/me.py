@@ -7,7 +7,7 @@ from typing import Any
 from flask import Response
 
 from api.config.rate_policies import POLLS, TOKENS
-from api.games.answers import GamePage, OwnPlayer, TokenAnswer, TurnsAnswer
+from api.games.answers import GamePage, NewTokenAnswer, OwnPlayer, TurnsAnswer
 from api.web.openapi.blueprint import Blueprint
 from api.web.openapi.components import MAY_BE_CROWDED
 from api.web.responses import answer, required_credentials, retry_later, services
@@ -29,7 +29,7 @@ def get_me() -> Response:
 
 @blueprint.post("/token")
 @blueprint.operation("rotateToken", limits=(TOKENS,))
-@blueprint.response(200, TokenAnswer)
+@blueprint.response(200, NewTokenAnswer)
 def rotate_token() -> Response:
     """Get a new token
 

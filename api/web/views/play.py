@@ -9,10 +9,10 @@ from flask import Response, request
 from api.config.rate_policies import MOVES, POLLS, TICKETS, TICKETS_HERE
 from api.games.answers import (
     STREAM_DATA,
-    CheckAnswer,
     EventPage,
     LegalMovesAnswer,
-    PlayedAnswer,
+    MoveCheckAnswer,
+    PlayedMoveAnswer,
     TicketAnswer,
 )
 from api.games.moves import require_seat
@@ -81,7 +81,7 @@ def list_legal_moves(query: dict[str, Any], game_id: str) -> Response:
 @blueprint.post("/moves/check", parameters=[GAME_ID])
 @blueprint.operation("checkMove", "game_not_found", "not_seated", body=True)
 @blueprint.arguments(MoveBodySchema)
-@blueprint.response(200, CheckAnswer)
+@blueprint.response(200, MoveCheckAnswer)
 def check_move(body: dict[str, Any], game_id: str) -> Response:
     """Ask whether a move would be legal
 
@@ -111,7 +111,7 @@ def check_move(body: dict[str, Any], game_id: str) -> Response:
     limits=(MOVES,),
 )
 @blueprint.arguments(MoveBodySchema)
-@blueprint.response(200, PlayedAnswer, headers=SERVER_TIME)
+@blueprint.response(200, PlayedMoveAnswer, headers=SERVER_TIME)
 def play_move(body: dict[str, Any], game_id: str) -> Response:
     """Play a move
 

@@ -3,16 +3,16 @@
 from typing import assert_never
 
 from ludotheque_client.models import (
-    Choose,
-    Count,
-    Discard,
+    ChooseSymbol,
+    DiscardCards,
     GameStatus,
     MitListTable,
     ParadeTable,
     PickCells,
-    Play,
+    PlayCard,
     RoundScored,
-    Take,
+    StartCountdown,
+    TakeCards,
     TeaTimeTable,
 )
 from switches import Event, Move, Table
@@ -20,7 +20,14 @@ from switches import Event, Move, Table
 
 def forgets_keep(move: Move) -> str:
     match move:
-        case Play() | Discard() | PickCells() | Choose() | Count() | Take():
+        case (
+            PlayCard()
+            | DiscardCards()
+            | PickCells()
+            | ChooseSymbol()
+            | StartCountdown()
+            | TakeCards()
+        ):
             return move.type_
         case _:
             assert_never(move)

@@ -29,15 +29,15 @@ from ludotheque_client.api.players import create_player
 from ludotheque_client.api.rulesets import get_ruleset
 from ludotheque_client.models import (
     AnalysisBody,
-    Count,
     Game,
+    GameResult,
     JoinBody,
     MoveBody,
     NewGameBody,
     NewPlayerBody,
     PlayerKind,
     Problem,
-    Result,
+    StartCountdown,
     Visibility,
 )
 from ludotheque_client.types import UNSET, Unset
@@ -86,18 +86,18 @@ def take(client: AuthenticatedClient, game: Game) -> None:
     if isinstance(played, Problem):
         # Somebody counted, or laid the last card, before us. No other move can come too late.
         assert played.status == 409, played
-        assert isinstance(move, Count), played
+        assert isinstance(move, StartCountdown), played
         return
     moves[move.type_] += 1
     # A move is safe to send again: it is recognised, and answered with what it caused.
     again = good(play_move.sync(game.id, client=client, body=body))
     assert again.items[0].version == played.items[0].version
     # Who has laid a card in Contrast may have another move: to count for whoever has not.
-    if any(isinstance(following, Count) for following in again.game.legal_moves):
+    if any(isinstance(following, StartCountdown) for following in again.game.legal_moves):
         take(client, again.game)
 
 
-def live(client: AuthenticatedClient, game_id: str) -> Result:
+def live(client: AuthenticatedClient, game_id: str) -> GameResult:
     """Take every turn as it comes, until the game has ended."""
     since: str | Unset = UNSET
     while True:

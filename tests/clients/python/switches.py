@@ -14,22 +14,21 @@ from ludotheque_client.models import (
     CardsDiscarded,
     CardsPicked,
     CardsTaken,
-    Cause,
-    Choose,
+    ChooseSymbol,
     ColorsKept,
     ContrastBreakdown,
     ContrastPhase,
     ContrastTable,
-    Count,
     CountdownStarted,
-    Discard,
+    DiscardCards,
     GameCancelled,
     GameFinished,
     GameStarted,
     GameStatus,
     GridLaid,
     HandsLaidDown,
-    Keep,
+    ItemCause,
+    KeepColors,
     LastRoundStarted,
     MitListBreakdown,
     MitListPhase,
@@ -44,7 +43,7 @@ from ludotheque_client.models import (
     ParadeTable,
     PickCells,
     PictureShown,
-    Play,
+    PlayCard,
     RoundScored,
     RoundStarted,
     RowsRefreshed,
@@ -52,9 +51,10 @@ from ludotheque_client.models import (
     SeatLeft,
     SeatTaken,
     SeatTakenBack,
+    StartCountdown,
     SymbolChosen,
     SymbolsRevealed,
-    Take,
+    TakeCards,
     TeaTimeBreakdown,
     TeaTimePhase,
     TeaTimePickPreview,
@@ -63,7 +63,7 @@ from ludotheque_client.models import (
     TrickCompleted,
 )
 
-Move = Choose | Count | Discard | Keep | PickCells | Play | Take
+Move = ChooseSymbol | StartCountdown | DiscardCards | KeepColors | PickCells | PlayCard | TakeCards
 Table = ContrastTable | MitListTable | ParadeTable | TeaTimeTable
 Preview = (
     MitListPlayPreview
@@ -107,20 +107,20 @@ Event = (
 def retold(move: Move) -> Move:
     """The same move, put together again from what its type is known to have."""
     match move:
-        case Play():
-            return Play(type_="play", card=move.card)
-        case Discard():
-            return Discard(type_="discard", cards=[*move.cards])
+        case PlayCard():
+            return PlayCard(type_="play", card=move.card)
+        case DiscardCards():
+            return DiscardCards(type_="discard", cards=[*move.cards])
         case PickCells():
             return PickCells(type_="pick", cells=[*move.cells])
-        case Choose():
-            return Choose(type_="choose", symbol=move.symbol)
-        case Count():
-            return Count(type_="count")
-        case Take():
-            return Take(type_="take", cards=[*move.cards])
-        case Keep():
-            return Keep(type_="keep", colors=[*move.colors])
+        case ChooseSymbol():
+            return ChooseSymbol(type_="choose", symbol=move.symbol)
+        case StartCountdown():
+            return StartCountdown(type_="count")
+        case TakeCards():
+            return TakeCards(type_="take", cards=[*move.cards])
+        case KeepColors():
+            return KeepColors(type_="keep", colors=[*move.colors])
         case _:
             assert_never(move)
 
@@ -225,12 +225,12 @@ def can_go_on(status: GameStatus) -> bool:
             assert_never(status)
 
 
-def is_of_somebody(cause: Cause) -> bool:
+def is_of_somebody(cause: ItemCause) -> bool:
     """Whether somebody at the table did it."""
     match cause:
-        case Cause.PLAYER | Cause.HOUSE:
+        case ItemCause.PLAYER | ItemCause.HOUSE:
             return True
-        case Cause.CLOCK | Cause.TABLE:
+        case ItemCause.CLOCK | ItemCause.TABLE:
             return False
         case _:
             assert_never(cause)

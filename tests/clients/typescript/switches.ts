@@ -2,7 +2,7 @@
 // error as soon as the document has a variant that is not here, or one is here that it lacks.
 import type {
   Breakdown,
-  Cause,
+  ItemCause,
   GameEvent,
   GameStatus,
   Move,
@@ -197,7 +197,7 @@ export function canGoOn(status: GameStatus): boolean {
 }
 
 /** Whether somebody at the table did it. */
-export function isOfSomebody(cause: Cause): boolean {
+export function isOfSomebody(cause: ItemCause): boolean {
   switch (cause) {
     case 'player':
     case 'house':

@@ -19,7 +19,7 @@ import {
 } from './client';
 import { createClient, type Client } from './client/client';
 import { patient, repeated } from './patient';
-import type { Game, Move, MoveBody, Result } from './schema';
+import type { Game, Move, MoveBody, GameResult } from './schema';
 import * as switches from './switches';
 
 const [baseUrl = '', ruleset = '', seats = ''] = process.argv.slice(2);
@@ -62,7 +62,7 @@ async function take(client: Client, game: Game): Promise<void> {
 }
 
 /** Take every turn as it comes, until the game has ended. */
-async function live(client: Client, game_id: string): Promise<Result> {
+async function live(client: Client, game_id: string): Promise<GameResult> {
   let since: string | undefined;
   for (;;) {
     const query = { wait: 20, since };

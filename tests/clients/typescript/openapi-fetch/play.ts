@@ -8,7 +8,7 @@ import createClient, { type Client } from 'openapi-fetch';
 
 import type { paths } from './client';
 import { patient, repeated } from './patient';
-import type { Game, Move, MoveBody, Result } from './schema';
+import type { Game, Move, MoveBody, GameResult } from './schema';
 import * as switches from './switches';
 
 const [baseUrl = '', ruleset = '', seats = ''] = process.argv.slice(2);
@@ -60,7 +60,7 @@ async function take(api: Api, game: Game): Promise<void> {
 }
 
 /** Take every turn as it comes, until the game has ended. */
-async function live(api: Api, game_id: string): Promise<Result> {
+async function live(api: Api, game_id: string): Promise<GameResult> {
   let since: string | undefined;
   for (;;) {
     const query = { wait: 20, since };

@@ -4,7 +4,7 @@ import type { components } from './client';
 type Schemas = components['schemas'];
 
 export type Breakdown = Schemas['Breakdown'];
-export type Cause = Schemas['Cause'];
+export type ItemCause = Schemas['ItemCause'];
 export type Game = Schemas['Game'];
 export type GameEvent = Schemas['GameEvent'];
 export type GameStatus = Schemas['GameStatus'];
@@ -12,6 +12,6 @@ export type Move = Schemas['Move'];
 export type MoveBody = Schemas['MoveBody'];
 export type OptionType = Schemas['OptionType'];
 export type Preview = Schemas['Preview'];
-export type Result = Schemas['Result'];
+export type GameResult = Schemas['GameResult'];
 export type Ruleset = Schemas['Ruleset'];
 export type Table = Schemas['Table'];

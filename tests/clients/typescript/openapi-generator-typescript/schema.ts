@@ -1,7 +1,7 @@
 // The types by which the shared programs are written, as openapi-generator names them.
 export type {
   Breakdown,
-  Cause,
+  ItemCause,
   Game,
   GameEvent,
   GameStatus,
@@ -9,7 +9,7 @@ export type {
   MoveBody,
   OptionType,
   Preview,
-  Result,
+  GameResult,
   Ruleset,
   Table,
 } from './client';
