@@ -282,7 +282,7 @@ def test_request_bodies_have_no_defaults_and_no_unknown_members() -> None:
 
 
 def test_answers_always_have_all_their_members() -> None:
-    """A member of an answer may be null. Absent are only unions, and what depends on the request."""
+    """A member may be null. Absent are only unions, and what depends on the request."""
     optional = {
         "Problem": {"rule", "errors"},
         "FieldError": {"pointer", "parameter"},
