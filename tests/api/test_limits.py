@@ -501,7 +501,7 @@ def test_the_warning_of_a_proxy_that_is_not_trusted_names_the_request(limited: L
     running = limited("off", LOG_FORMAT="json")
     headers = {"X-Forwarded-For": "192.0.2.1", "X-Request-ID": "the-first"}
     running.request("GET", "/livez", headers=headers)
-    wait_until(lambda: "TRUSTED_PROXIES" in running.output)
+    wait_until(lambda: "TRUSTED_PROXIES" in running.output, "the warning")
     (line,) = [each for each in running.output.splitlines() if "TRUSTED_PROXIES" in each]
     assert json.loads(line)["request_id"] == "the-first"
 
