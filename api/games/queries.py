@@ -27,7 +27,7 @@ from api.games.transactions import LoadedGame, Transactions
 from api.model.events import BY_CLOCK
 from api.model.game import NOT_A_MOVE, OPEN, Game, HistoryItem, Revision, digest, timestamp
 from api.problems.problem import FieldError, Problem
-from api.storage.games import read_items
+from api.storage.games import items_command, read_items
 from api.storage.indexes import ALL, Entry, Indexes, Page, any_game, invited, lobby
 from api.storage.store import Store
 from engine.registry import RULESETS
@@ -155,6 +155,13 @@ class Queries:
         return [game for game in current if page.includes(game)]
 
     # --- Events of a game --------------------------------------------------------------
+
+    def load_with_events(
+        self, credentials: Credentials | None, game_id: str, since: int, limit: int
+    ) -> LoadedGame:
+        """Load a game for a caller, and its items after a version in the same round trip."""
+        items = items_command(game_id, since + 1, since + limit)
+        return self.transactions.load(credentials, game_id, extra_commands=[items])
 
     def events(self, loaded: LoadedGame, since: int, limit: int) -> EventPage:
         """Return the events after a version, as the caller is told them.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -14,7 +14,6 @@ from api.games.players import Credentials
 from api.games.representations import game_answer
 from api.games.transactions import LoadedGame
 from api.live import MAX_WAIT_SECONDS
-from api.storage.client import Command
 from api.web.compression import Content, accepts_gzip
 from api.web.problem_responses import RETRY_AFTER_SECONDS
 from api.web.request import current_request
@@ -67,12 +66,9 @@ def if_match(tag: str) -> bool:
     return not required or _names(required, f'"{GAME}-{tag}"')
 
 
-def load_game(game_id: str, extra_commands: Sequence[Command] = ()) -> LoadedGame:
-    """Load a game for the caller, and run the extra commands in the same round trip.
-
-    Raises `Problem` (``invalid_token``, ``game_not_found``).
-    """
-    return services().transactions.load(credentials(), game_id, extra_commands=extra_commands)
+def load_game(game_id: str) -> LoadedGame:
+    """Load a game for the caller. Raises `Problem` (``invalid_token``, ``game_not_found``)."""
+    return services().transactions.load(credentials(), game_id)
 
 
 def answer(body: Any, status: int = 200, headers: dict[str, str] | None = None) -> Response:

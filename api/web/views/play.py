@@ -16,7 +16,6 @@ from api.games.answers import (
     TicketAnswer,
 )
 from api.games.moves import require_seat
-from api.storage.games import items_command
 from api.web.openapi.blueprint import TOKEN_OPTIONAL, Blueprint
 from api.web.openapi.components import (
     CONDITIONAL,
@@ -32,7 +31,6 @@ from api.web.responses import (
     answer,
     credentials,
     if_match,
-    load_game,
     required_credentials,
     retry_later,
     services,
@@ -187,7 +185,7 @@ def list_events(query: dict[str, Any], game_id: str) -> Response:
     Retry-After.
     """
     since, limit = query["since"], query["limit"]
-    found = load_game(game_id, extra_commands=[items_command(game_id, since + 1, since + limit)])
+    found = services().queries.load_with_events(credentials(), game_id, since, limit)
     polled = services().long_polls.events(found, since, limit, query["wait"])
     response = answer(polled.page)
     return retry_later(response) if polled.is_over_quota else response
