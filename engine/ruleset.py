@@ -274,33 +274,47 @@ def ranked(
 
 
 class Option(Struct, frozen=True):
-    """An option of a ruleset. ``default`` is None if there is none.
-
-    ``type`` is one of `OPTION_TYPE`; ``choices`` are the allowed texts, None if the option is no
-    choice between texts. The bounds are those of a number, or of the number of texts.
-    """
+    """An option of a ruleset."""
 
     name: str
+    """The member of ``options`` that sets it."""
+
     type: str
+    """What its value is: one of `OPTION_TYPE`."""
+
     default: Any
+    """The value if it is not given; None if there is no default."""
+
     minimum: int | None = None
+    """The least value, or the fewest texts; None if there is no bound."""
+
     maximum: int | None = None
+    """The greatest value, or the most texts; None if there is no bound."""
+
     choices: tuple[str, ...] | None = None
+    """The allowed texts; None if it is no choice between texts."""
 
 
 class Component(Struct, frozen=True):
-    """A kind of thing in the box, and how many of it there are.
-
-    ``name`` is its name in moves, tables and events; ``parts`` are the names of its symbols or of
-    its two faces.
-    """
+    """A kind of thing in the box."""
 
     kind: str
+    """Its kind: ``card``."""
+
     name: str
+    """The name in moves, tables and events."""
+
     count: int = 1
+    """How many there are in the box."""
+
     color: str | None = None
+    """Its colour; None without one."""
+
     value: int | None = None
+    """The value printed on it; None without one."""
+
     parts: tuple[str, ...] = ()
+    """The names of its symbols or of its two faces."""
 
 
 OptionsT = TypeVar("OptionsT", bound=Struct)

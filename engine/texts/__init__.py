@@ -23,18 +23,26 @@ LANGUAGES = ("en", "fr")
 
 
 class MoveWords(Struct, frozen=True, forbid_unknown_fields=True):
-    """A type of move: its title, and a sentence about what it does."""
+    """The words of a type of move."""
 
     title: str
+    """Its title."""
+
     description: str
+    """What it does, in a sentence."""
 
 
 class OptionWords(Struct, frozen=True, forbid_unknown_fields=True):
-    """An option: its title, what it changes, and the titles of its choices by name."""
+    """The words of an option."""
 
     title: str
+    """Its title."""
+
     description: str
+    """What it changes, in sentences."""
+
     choices: Mapping[str, str] = {}
+    """By choice: its title."""
 
 
 class Words(Struct, frozen=True, forbid_unknown_fields=True):

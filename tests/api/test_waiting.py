@@ -305,7 +305,7 @@ def test_after_a_store_that_stood_still_lost_notifications_are_noticed_as_before
     assert "Traceback" not in fresh_service.output
 
 
-@pytest.mark.parametrize("change", [b'"format":2', b'"format":2,"to_move":{}', b'"to_move":{}'])
+@pytest.mark.parametrize("change", [b'"format":3', b'"format":3,"to_move":{}', b'"to_move":{}'])
 def test_a_game_that_cannot_be_read_hides_no_other(
     ada: Client, bob: Client, service: Service, send: Send, change: bytes
 ) -> None:
@@ -322,7 +322,7 @@ def test_a_game_that_cannot_be_read_hides_no_other(
         store.hset(
             key,
             "game",
-            document.replace(b'"format":1', change, 1).replace(b'"to_move":[', b'"answered":[', 1),
+            document.replace(b'"format":2', change, 1).replace(b'"to_move":[', b'"answered":[', 1),
         )
         try:
             expected = 503 if b"format" in change else 500

@@ -212,7 +212,8 @@ def at(value: Any, path: tuple[str | int, ...]) -> Any:
 
 def spoilt_deals(dealt: Any, seats: int, rng: Random) -> Iterator[tuple[str, Any]]:
     """A deal in JSON with one mistake each time, and what the mistake is."""
-    places = list(leaves(dealt))
+    # A deal without its ruleset is accepted: those of earlier records had none.
+    places = [path for path in leaves(dealt) if path != ("ruleset",)]
     things = [path for path in places if isinstance(at(dealt, path), str)]
     for path in rng.sample(things, min(25, len(things))):
         thing = at(dealt, path)
@@ -233,7 +234,8 @@ def spoilt_deals(dealt: Any, seats: int, rng: Random) -> Iterator[tuple[str, Any
             spoilt = copy.deepcopy(dealt)
             at(spoilt, path[:-1])[path[-1]] = wrong
             yield f"{path} is {wrong!r}", spoilt
-    for member in dealt:
+    yield "ruleset is that of no game", {**dealt, "ruleset": "no-such-game"}
+    for member in dealt.keys() - {"ruleset"}:
         yield f"{member} is missing", {name: dealt[name] for name in dealt if name != member}
         if isinstance(dealt[member], list):
             yield f"{member} is empty", {**dealt, member: []}

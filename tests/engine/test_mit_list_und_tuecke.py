@@ -17,10 +17,10 @@ from engine.mit_list_und_tuecke import (
     AnyMove,
     CardsTaken,
     ColorsKept,
-    Counts,
     FaceDown,
     Keep,
     MitListBreakdown,
+    MitListCounts,
     MitListDeal,
     MitListPlayPreview,
     MitListRoundScore,
@@ -595,7 +595,7 @@ def test_colors_are_chosen_after_the_last_trick_too_before_the_round_is_scored()
     _, told = move(state, Keep(("yellow", "blue")))
     assert [type(event) for event in told] == [ColorsKept, RoundScored, RoundStarted]
     assert isinstance(told[1], RoundScored)
-    assert told[1].counts[0] == Counts(largest=2, second=1, rest=2)
+    assert told[1].counts[0] == MitListCounts(largest=2, second=1, rest=2)
 
 
 # --- The end of a round -------------------------------------------------------------------------
@@ -608,7 +608,12 @@ def test_a_round_is_over_after_the_fourteenth_trick() -> None:
         round=3,
         early=False,
         scores=(1, 1, 0, 0),
-        counts=(Counts(1, 1, 0), Counts(1, 1, 0), Counts(0, 0, 0), Counts(0, 0, 0)),
+        counts=(
+            MitListCounts(1, 1, 0),
+            MitListCounts(1, 1, 0),
+            MitListCounts(0, 0, 0),
+            MitListCounts(0, 0, 0),
+        ),
     )
     assert told[3] == RoundStarted(round=4, dealer=0, leader=1, hand=None)
 
@@ -628,7 +633,7 @@ def test_a_seat_with_cards_of_the_fourth_color_only_ends_the_round_at_once() -> 
             round=3,
             early=True,
             scores=(0, 0, 0, 2),
-            counts=(*(Counts(0, 0, 0),) * 3, Counts(2, 1, 0)),
+            counts=(*(MitListCounts(0, 0, 0),) * 3, MitListCounts(2, 1, 0)),
         ),
         RoundStarted(round=4, dealer=0, leader=1, hand=None),
     )
@@ -644,7 +649,7 @@ def test_one_playable_card_keeps_the_round_going() -> None:
 def test_the_trick_and_the_hands_at_an_early_end_do_not_count() -> None:
     event = scored(about_to_end({0: "red 5 6, blue 7"}))
     assert event.early
-    assert event.counts == (Counts(2, 1, 0), *(Counts(0, 0, 0),) * 3)
+    assert event.counts == (MitListCounts(2, 1, 0), *(MitListCounts(0, 0, 0),) * 3)
 
 
 def test_the_last_trick_can_remain_unfinished_too() -> None:
@@ -702,53 +707,55 @@ def test_the_deal_passes_to_the_next_seat_and_each_seat_deals_once(seats: int) -
         pytest.param(
             "green 2 3 4 5 6, red 2 3 4 5 6 7, yellow 2 3 4",
             None,
-            Counts(6, 5, 3),
+            MitListCounts(6, 5, 3),
             10,
             id="A: three piles, 30 / 3",
         ),
         pytest.param(
             "red 2 3 4 5 6, blue 2 3 4 5, yellow 2 3 4",
             None,
-            Counts(5, 4, 3),
+            MitListCounts(5, 4, 3),
             6,
             id="B: 20 / 3, rounded down",
         ),
         pytest.param(
             "blue 2 3 4 5 6 7 8, green 2 3 4 5 6 7 8 9, red 2 3 4, yellow 2",
             ("blue", "green"),
-            Counts(8, 7, 4),
+            MitListCounts(8, 7, 4),
             14,
             id="C: four cards face down, 56 / 4",
         ),
         pytest.param(
             "yellow 2 3 4 5 6 7 8, red 2, blue 2",
             None,
-            Counts(7, 1, 1),
+            MitListCounts(7, 1, 1),
             7,
             id="D: one of two equal piles is the rest",
         ),
-        pytest.param("green 2 3 4, blue 2 3 4 5 6", None, Counts(5, 3, 0), 15, id="E: no rest"),
-        pytest.param("green 2 3 4", None, Counts(3, 0, 0), 0, id="one colour only"),
-        pytest.param("", None, Counts(0, 0, 0), 0, id="no cards"),
-        pytest.param("green 2, blue 2", None, Counts(1, 1, 0), 1, id="two cards"),
+        pytest.param(
+            "green 2 3 4, blue 2 3 4 5 6", None, MitListCounts(5, 3, 0), 15, id="E: no rest"
+        ),
+        pytest.param("green 2 3 4", None, MitListCounts(3, 0, 0), 0, id="one colour only"),
+        pytest.param("", None, MitListCounts(0, 0, 0), 0, id="no cards"),
+        pytest.param("green 2, blue 2", None, MitListCounts(1, 1, 0), 1, id="two cards"),
         pytest.param(
             "red 2, blue 2, green 2 3 4, yellow 2 3",
             ("red", "blue"),
-            Counts(1, 1, 5),
+            MitListCounts(1, 1, 5),
             0,
             id="less than one",
         ),
         pytest.param(
             "red 2, blue 2 3, green 2 3 4 5 6 7, yellow 2",
             ("blue", "red"),
-            Counts(2, 1, 7),
+            MitListCounts(2, 1, 7),
             0,
             id="the largest pile is face down",
         ),
     ],
 )
 def test_points_of_a_round(
-    won: str, kept: tuple[str, str] | None, counts: Counts, score: int
+    won: str, kept: tuple[str, str] | None, counts: MitListCounts, score: int
 ) -> None:
     event = scored(about_to_end({1: won}, {1: kept} if kept else None))
     assert event.counts[1] == counts

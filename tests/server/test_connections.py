@@ -75,9 +75,10 @@ class Connections:
         gevent.sleep(0)
 
     def _serve(self, peer: str, name: str) -> None:
-        with self.limits.admit(peer) as is_admitted, self.limits.idle(name):  # type: ignore[arg-type]
-            assert is_admitted
-            self._end.wait()
+        with self.limits.admit(peer) as own:
+            assert own is not None
+            with self.limits.idling(own, name):  # type: ignore[arg-type]
+                self._end.wait()
 
     def close(self, name: str) -> bool:
         self.closed.append(name)

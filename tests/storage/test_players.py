@@ -88,7 +88,7 @@ def test_players_come_in_the_order_of_their_ids(store: Store, client: Client) ->
 def test_a_player_who_cannot_be_read_was_never_seen(store: Store, client: Client) -> None:
     for player in (ADA, BOB):
         store.add_player(player, "token", 1000)
-        store.see_player(player.id, 7)
+        store.see_player(player.id, 7, 1000)
     damaged = channel_of("damaged").encode()
     client.values[damaged] = b"text"
     client.hset(channel_of(ADA.id).encode(), b"seen_at", b"-1")
@@ -110,12 +110,11 @@ def test_what_was_promised_to_a_player_is_durable_and_the_rest_is_not(
     store.remember_creation(ADA.id, "key", Creation("0" * 32, "digest"), 1000)
     assert [durable for _, durable in client.sent] == [True] * 4
     client.sent.clear()
-    store.renew_player(ADA.id, 1, 1000)
-    store.see_player(ADA.id, 1)
+    store.see_player(ADA.id, 1, 1000)
     store.add_ticket("hash", TICKET, 1000)
     assert store.ticket("hash") == TICKET
     assert store.ticket("other") is None
-    assert [durable for _, durable in client.sent] == [False] * 5
+    assert [durable for _, durable in client.sent] == [False] * 4
 
 
 def test_a_damaged_creation_or_ticket_is_unreadable(store: Store, client: Client) -> None:

@@ -167,9 +167,9 @@ class StructSchemas:
 def _name(struct: type) -> str:
     """Return the name under which a struct is published.
 
-    >>> class NewTokenAnswer: ...
-    >>> _name(NewTokenAnswer)
-    'Token'
+    >>> class GameAnswer: ...
+    >>> _name(GameAnswer)
+    'Game'
     """
     return struct.__name__.removesuffix("Answer").removesuffix("Body")
 
