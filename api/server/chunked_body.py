@@ -14,7 +14,7 @@ from gunicorn.http.errors import NoMoreData, ParseException
 from api.observability import lifecycle
 from api.problems.problem import Problem
 
-MAX_CHUNKS = 10_000
+MAX_CHUNKS = 8_000
 """In one body. A client that sends each token of its JSON in a chunk of its own needs fewer."""
 
 MAX_BYTES = 512 * 1024

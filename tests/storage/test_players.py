@@ -108,7 +108,7 @@ def test_what_was_promised_to_a_player_is_durable_and_the_rest_is_not(
     store.offer_token(ADA.id, "old", TokenOffer("nonce", "new", 1))
     store.promote_token(ADA.id, "new")
     store.remember_creation(ADA.id, "key", Creation("0" * 32, "digest"), 1000)
-    assert [durable for _, durable in client.sent] == [True] * 4
+    assert [durable for _, durable in client.sent] == [True] * 5
     client.sent.clear()
     store.see_player(ADA.id, 1, 1000)
     store.add_ticket("hash", TICKET, 1000)

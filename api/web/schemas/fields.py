@@ -15,7 +15,7 @@ from functools import lru_cache
 from typing import Any, cast
 
 import msgspec
-from marshmallow import RAISE, Schema, ValidationError, fields, post_load, validate
+from marshmallow import RAISE, Schema, ValidationError, fields, validate
 
 from api.concurrency.time_slices import pause
 from api.model.game import MAX_NAME_LENGTH
@@ -53,9 +53,14 @@ class RequestSchema(Schema):
         """Accept null for each member that may be absent: many serializers write it."""
         field_obj.allow_none = field_obj.allow_none or not field_obj.required
 
-    @post_load
-    def _leave_out_nulls(self, members: dict[str, Any], **_: Any) -> dict[str, Any]:
-        return {name: value for name, value in members.items() if value is not None}
+    def load(self, data: Any, **how: Any) -> Any:
+        """Read an object, without the nulls that stand for absent members."""
+        if isinstance(data, dict) and None in data.values():
+            data = {name: data[name] for name in data if not self._is_absent(name, data[name])}
+        return super().load(data, **how)
+
+    def _is_absent(self, name: str, value: Any) -> bool:
+        return value is None and name in self.fields and not self.fields[name].required
 
     def handle_error(self, error: ValidationError, data: Any, **_: Any) -> None:
         """Say of each unknown member which members there are, and which may be meant."""
