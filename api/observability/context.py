@@ -69,6 +69,10 @@ class RequestContext:
         """The method to log and count: `other` for one that HTTP does not define."""
         return self.method if self.method in METHODS else "other"
 
+    def set_address(self, address: str) -> None:
+        """Set the caller's address, for which the rate limits count unless there is a token."""
+        self.address = self.counted_for = address
+
     def tell(self, standing: Any) -> None:
         """Tell in the answer how much of a rate limit is left."""
         self.standings[standing.policy.name] = standing
@@ -85,14 +89,15 @@ def current() -> RequestContext:
     return _current.get() or RequestContext("", "")
 
 
-def begin(given_id: str | None, method: str, address: str) -> RequestContext:
+def begin(given_id: str | None, method: str, address: str = LOCAL) -> RequestContext:
     """Begin a request. Its id is the one that the client sent, unless that may hold a secret.
 
     The id is logged and sent back, so an id that may hold a token or a ticket is replaced.
     """
     is_usable = given_id and _ID.fullmatch(given_id) and not _SECRET.search(given_id)
     id_ = given_id if given_id and is_usable else os.urandom(16).hex()
-    context = RequestContext(id_, method, address, counted_for=address)
+    context = RequestContext(id_, method)
+    context.set_address(address)
     _current.set(context)
     return context
 

@@ -50,7 +50,7 @@ CATALOGUE: dict[str, ProblemType] = {
         401,
         "The token is not valid",
         "The Authorization header contains no valid token of a player: it is mistyped, of another scheme, replaced by a newer token, or its player has expired.",
-        "Send the player's current token. If this is the right token, the player has expired: a player expires after an hour without a game, and later when it was inactive for long. Create a new player.",
+        "Send the player's current token. If this is the right token, the player has expired: a player that never was in a game is kept for an hour, others for long after their last request. Create a new player.",
     ),
     "invalid_ticket": ProblemType(
         401,

@@ -49,9 +49,9 @@ class RequestMiddleware:
     def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
         """Answer as the application does, measure the request and log it."""
         begin = time.perf_counter()
-        request_context = context.begin(
-            environ.get("HTTP_X_REQUEST_ID"), environ["REQUEST_METHOD"], self._address(environ)
-        )
+        request_context = context.begin(environ.get("HTTP_X_REQUEST_ID"), environ["REQUEST_METHOD"])
+        # After the beginning, as a warning names the request.
+        request_context.set_address(self._address(environ))
         response = _Response(request_context, begin)
 
         def start(status: str, headers: list[tuple[str, str]], *exc_info: Any) -> Any:
@@ -133,7 +133,7 @@ def _common_headers(
         common.append((POLICY, DATA_POLICY))
     if request_context.method == "OPTIONS":
         common += PREFLIGHT
-    is_told = request_context.tells_time or status >= HTTPStatus.BAD_REQUEST
-    if is_told and request_context.store_time is not None:
+    is_declared = request_context.tells_time and status < HTTPStatus.BAD_REQUEST
+    if is_declared and request_context.store_time is not None:
         common.append(("Server-Time", timestamp(request_context.store_time)))
     return common

@@ -177,16 +177,6 @@ def _documented_route(rule: str) -> str:
     return re.sub(r"<(?:[^:<>]+:)?([^<>]+)>", r"{\1}", rule)
 
 
-def _limits(request: Request) -> Sequence[str]:
-    """Return the names of the limits that a request counts for, as its view declares them.
-
-    A CORS preflight request counts for no limit.
-    """
-    if request.endpoint is None or request.method == "OPTIONS":
-        return ()
-    return getattr(current_app.view_functions[request.endpoint], "limits", ())
-
-
 def _is_over(standing: Standing | None) -> bool:
     return standing is not None and standing.is_over
 

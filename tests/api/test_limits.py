@@ -1,5 +1,6 @@
 """What a stranger with a script can do before it is told to wait, and what never waits."""
 
+import json
 import re
 import secrets
 import time
@@ -494,6 +495,15 @@ def test_nobody_is_believed_to_speak_for_others(limited: Limited) -> None:
     answers = [ask_through(running.url, f"192.0.2.{number}") for number in range(5)]
     assert answers == [200] * 4 + [429]
     assert running.output.count("TRUSTED_PROXIES") == 1
+
+
+def test_the_warning_of_a_proxy_that_is_not_trusted_names_the_request(limited: Limited) -> None:
+    running = limited("off", LOG_FORMAT="json")
+    headers = {"X-Forwarded-For": "192.0.2.1", "X-Request-ID": "the-first"}
+    running.request("GET", "/livez", headers=headers)
+    wait_until(lambda: "TRUSTED_PROXIES" in running.output, "the warning")
+    (line,) = [each for each in running.output.splitlines() if "TRUSTED_PROXIES" in each]
+    assert json.loads(line)["request_id"] == "the-first"
 
 
 def test_a_trusted_proxy_is_believed_but_not_what_its_clients_say(limited: Limited) -> None:

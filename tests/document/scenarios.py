@@ -21,7 +21,7 @@ KIB = 1024
 
 
 def the_service_itself(stranger: Caller) -> None:
-    stranger.send("GET", "/", show=("home", "What a program is told."))
+    stranger.send("GET", "/", show=("home", "What programs get; browsers get a page."))
     stranger.send("GET", "/livez", show=("alive", "The process answers."))
     stranger.send("GET", "/readyz", show=("ready", "The store answers too."))
     stranger.send("GET", "/problems", show=("problems", "All problems that there are."))
@@ -137,7 +137,7 @@ def tables(stranger: Caller) -> None:
     empty_path = f"/v1/games/{empty['id']}"
     ada.refused("no_players", "POST", f"{empty_path}/start")
     ada.refused("not_seated", "GET", f"{empty_path}/legal-moves")
-    ada.send("DELETE", empty_path, show=("cancelled", "A game that nobody wanted."))
+    ada.send("DELETE", empty_path, show=("cancelled", "A game that no other player joined."))
     ada.send("GET", f"{empty_path}/events", show=("cancelled", "It was called off."))
     for method, rest in (("POST", "/seats"), ("POST", "/start")):
         ada.refused("game_over", method, empty_path + rest)
@@ -225,8 +225,8 @@ def a_game_of_parade(stranger: Caller) -> None:
     ada.send("GET", f"/v1/me/turns?since={cursor}", show=("ended", "No game waits; one has ended."))
     record = ada.send("GET", f"{path}/record", show=("finished", "A whole game of Parade."))
     stranger.send("POST", "/v1/analysis", record, show=("record", "A record, as it is."))
-    ada.send("POST", f"{path}/rematch", show=("first", "Who asks first sets the table."))
-    bob.send("POST", f"{path}/rematch", show=("second", "Who asks then sits down; it starts."))
+    ada.send("POST", f"{path}/rematch", show=("first", "The first request creates the rematch."))
+    bob.send("POST", f"{path}/rematch", show=("second", "A later request takes a seat."))
     stranger_with_token.refused("not_seated", "POST", f"{path}/rematch")
 
 
@@ -262,7 +262,7 @@ def a_game_of_contrast(stranger: Caller) -> None:
     bob.play(game_id, bob.game(game_id)["legal_moves"][0])
     turn = ada.game(game_id)["turn"]
     counted = ada.play(
-        game_id, {"type": "count"}, show=("contrast_count", "Counting on the one who is missing.")
+        game_id, {"type": "count"}, show=("contrast_count", "The countdown for the last seat.")
     )
     bob.refused(
         "countdown_running", "POST", f"{path}/moves", {"turn": turn, "move": {"type": "count"}}

@@ -114,10 +114,7 @@ def check(response: Response) -> None:
 
 
 def check_headers(response: Response, documented: dict[str, Any], about: str) -> None:
-    """Fail if a required header is missing, a header is malformed, or one is not documented.
-
-    Server-Time is allowed on every error.
-    """
+    """Fail if a required header is missing, a header is malformed, or one is not documented."""
     headers = {name: resolved(each) for name, each in documented.items()}
     for name, header in headers.items():
         assert name in response.headers or not header["required"], f"{about} lacks {name}"
@@ -129,6 +126,4 @@ def check_headers(response: Response, documented: dict[str, Any], about: str) ->
                 value
             )
     undocumented = DOCUMENTED_HEADERS & set(response.headers) - set(headers)
-    if response.status_code >= 400:
-        undocumented.discard("Server-Time")
     assert not undocumented, f"{about} says nothing of {undocumented}"

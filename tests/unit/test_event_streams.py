@@ -478,3 +478,15 @@ def test_a_stop_ends_every_stream_at_once(
     worker.hub.stop()
     assert all(stream.is_closed for stream in streams)
     assert worker.clock.now == 0
+
+
+def test_events_after_a_version_that_a_failover_replaced_are_not_told(
+    worker: MemoryWorker, ada: Credentials, bob: Credentials
+) -> None:
+    game_id = worker.seated(ada, bob)
+    loaded = worker.load(ada, game_id)
+    seen = loaded.game.revision
+    page = worker.queries.events_after(loaded, seen, 10)
+    assert page is not None
+    assert page.items == ()
+    assert worker.queries.events_after(loaded, seen._replace(id="0" * 32), 10) is None
