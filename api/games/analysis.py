@@ -14,7 +14,6 @@ from api.games.rulesets import read_setup
 from api.games.seats import no_such_seat
 from api.problems.problem import FieldError, Problem, invalid, pointer
 from engine.ruleset import (
-    WRONG_MOVE_TYPE,
     AnyRuleset,
     IllegalMove,
     InvalidSetup,
@@ -87,7 +86,7 @@ def _advance(
         detail = illegal.detail
         if "move" in move:
             detail = why_illegal(illegal, ruleset, state, seat, move["move"])
-        if illegal.rule == WRONG_MOVE_TYPE and isinstance(move["move"], UnknownMove):
+        if isinstance(move.get("move"), UnknownMove):
             raise invalid(detail, "moves", index, "move", "type") from None
         at = FieldError(detail, pointer=pointer(("moves", index)))
         detail = f"Move {index}: {detail}"

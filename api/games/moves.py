@@ -170,14 +170,14 @@ def _outcome_of(loaded: LoadedGame, seat: Seat, turn: int, move: Move) -> tuple[
     try:
         return state, ruleset.apply(state, seat, move)
     except IllegalMove as illegal:
+        detail = why_illegal(illegal, ruleset, state, seat, move)
+        if isinstance(move, UnknownMove):
+            raise invalid(detail, "move", "type") from None
         if illegal.rule == NOT_YOUR_TURN:
             code = "already_moved" if seat in game.answered else "not_your_turn"
             raise Problem(code) from None
         if illegal.rule == COUNTDOWN_RUNNING:
             raise Problem("countdown_running") from None
-        detail = why_illegal(illegal, ruleset, state, seat, move)
-        if isinstance(move, UnknownMove):
-            raise invalid(detail, "move", "type") from None
         at = FieldError(detail, pointer="#/move")
         raise Problem("illegal_move", detail, rule=illegal.rule, errors=(at,)) from None
 
@@ -185,10 +185,15 @@ def _outcome_of(loaded: LoadedGame, seat: Seat, turn: int, move: Move) -> tuple[
 def why_illegal(
     illegal: IllegalMove, ruleset: AnyRuleset, state: Any, seat: Seat, move: Move
 ) -> str:
-    """Return why a move is illegal; of a wrong type of move, which types are possible now."""
-    if illegal.rule != WRONG_MOVE_TYPE:
+    """Return why a move is illegal; of a wrong type of move, which types are possible now.
+
+    A type that no game has is wrong at any time: while the seat has no move, those of the game are
+    named.
+    """
+    if illegal.rule != WRONG_MOVE_TYPE and not isinstance(move, UnknownMove):
         return illegal.detail
-    possible = dict.fromkeys(map(type_of_move, ruleset.legal_moves(state, seat)))
+    legal = ruleset.legal_moves(state, seat)
+    possible = tuple(dict.fromkeys(map(type_of_move, legal))) or ruleset.move_types
     return (
         f"A move of type {quoted(type_of_move(move))} is not possible now in {ruleset.title}, "
         f"only: {', '.join(possible)}. Choose one of your legal moves."

@@ -150,6 +150,7 @@ def test_a_deal_that_no_shuffle_could_give_is_refused_with_a_pointer(
         ),
         ({"moves": [{"move": {"type": "play", "card": "red-7"}}]}, "#/moves/0/seat"),
         ({"moves": [{"seat": 2, "move": {"type": "play", "card": "red-7"}}]}, "#/moves/0/seat"),
+        ({"moves": [{"seat": 0, "move": {"type": "fly"}}]}, "#/moves/0/move/type"),
         ({"moves": [{"seat": 1, "move": {"type": "fly"}}]}, "#/moves/0/move/type"),
         ({"moves": [{"expire": False}]}, "#/moves/0/type"),
         (
