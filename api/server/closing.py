@@ -41,20 +41,31 @@ def linger(client: socket.socket) -> None:
 
 
 def stop_reading(reader: RequestReader) -> None:
-    """Let a connection end after the request that may have arrived already."""
+    """Let a connection end, after the request whose bytes have begun to arrive.
+
+    With such bytes it stays open: its body may still be on its way.
+    """
     with contextlib.suppress(OSError), _system_view(reader) as client:
-        client.shutdown(socket.SHUT_RD)
+        if _is_silent(client):
+            client.shutdown(socket.SHUT_RD)
 
 
 def close_if_silent(reader: RequestReader) -> bool:
     """Close a connection unless bytes have arrived that are not read yet. Return whether it did."""
     with contextlib.suppress(OSError), _system_view(reader) as client:
-        with contextlib.suppress(BlockingIOError):
-            if client.recv(1, socket.MSG_PEEK | socket.MSG_DONTWAIT):
-                return False
+        if not _is_silent(client):
+            return False
         # In both directions: a request that arrives from now on must not be served.
         client.shutdown(socket.SHUT_RDWR)
     return True
+
+
+def _is_silent(client: socket.socket) -> bool:
+    """Tell whether no bytes have arrived that are not read yet."""
+    try:
+        return not client.recv(1, socket.MSG_PEEK | socket.MSG_DONTWAIT)
+    except BlockingIOError:
+        return True
 
 
 @contextlib.contextmanager
