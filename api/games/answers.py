@@ -246,6 +246,19 @@ class GameAnswer(GameSummary, frozen=True, kw_only=True):
     ] = UNSET
 
 
+class WaitingGame(GameSummary, frozen=True, kw_only=True):
+    """A game in which it is your turn."""
+
+    legal_moves: Annotated[
+        tuple[AnyMove, ...] | UnsetType,
+        described("The legal moves of your seat; absent if you asked for `view=false`."),
+    ] = UNSET
+    table: Annotated[
+        AnyTable | UnsetType,
+        described("The table as seen from your seat; absent if you asked for `view=false`."),
+    ] = UNSET
+
+
 class GamePage(Struct, frozen=True):
     """A page of games, newest first."""
 
@@ -417,11 +430,11 @@ class TurnsAnswer(Struct, frozen=True):
     """The games in which it is your turn, longest waiting first, and those that ended."""
 
     items: Annotated[
-        tuple[Annotated[Raw, published_as(GameAnswer)], ...],
+        tuple[Annotated[Raw, published_as(WaitingGame)], ...],
         described(
-            "The games in which it is your turn, as getGame returns them. One request applies "
-            "the clock in at most four games whose time has run out; later requests handle the "
-            "others.",
+            "All games in which it is your turn, as getGame returns them; empty if `unchanged`. "
+            "One request applies the clock in at most four games whose time has run out; later "
+            "requests handle the others.",
             maxItems=100,
         ),
     ]
@@ -430,6 +443,14 @@ class TurnsAnswer(Struct, frozen=True):
         described(
             "The games that you hosted or had a seat in and that ended since the cursor, or "
             "without a cursor, in the last day."
+        ),
+    ]
+    unchanged: Annotated[
+        bool,
+        described(
+            "Whether there is nothing newer than `since`. If true, `items` is empty although games "
+            "may wait: those that waited before and in which you have not moved still wait, unless "
+            "their deadline has passed. Ask without `since` to get them again."
         ),
     ]
     cursor: Annotated[str, described("The cursor of this answer: pass it as `since` next time.")]

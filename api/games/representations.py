@@ -12,7 +12,13 @@ from typing import Any
 import msgspec
 from msgspec import UNSET, Raw
 
-from api.games.answers import GameAnswer, GameSummary, HappenedItemAnswer, SeatAnswer
+from api.games.answers import (
+    GameAnswer,
+    GameSummary,
+    HappenedItemAnswer,
+    SeatAnswer,
+    WaitingGame,
+)
 from api.model.game import Audience, Game, HistoryItem, raw, timestamp
 from api.storage.games import StoredGame
 from engine.registry import RULESETS
@@ -42,6 +48,11 @@ def game_answer(found: StoredGame, audience: Audience) -> Raw:
         shown = raw(_game_answer(found, audience))
         found.shown[audience] = shown
     return shown
+
+
+def game_without_view(game: Game, reader: str) -> Raw:
+    """Return the encoded game without the members that need its position."""
+    return raw(WaitingGame(**_public_members(game, game.audience_of(reader))))
 
 
 def _game_answer(found: StoredGame, audience: Audience) -> GameAnswer:

@@ -1,13 +1,16 @@
 """Turns: the games that wait for a player, and the games that ended since the player last asked.
 
 The answer has a cursor. With the cursor the service knows what the client was told, and whether
-anything is news to it.
+anything is news to it. That is told from the documents of the games: their positions are read only
+for an answer that shows them.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 from msgspec import Raw
 
@@ -22,7 +25,7 @@ from api.games.cursors import (
 )
 from api.games.players import Credentials, Players
 from api.games.progress import is_due
-from api.games.representations import game_answer
+from api.games.representations import game_answer, game_without_view
 from api.games.settling import each_readable, settled_games, some_due
 from api.games.transactions import Transactions
 from api.model.game import PLAYING, Game, raw
@@ -38,8 +41,8 @@ MAX_TURNS = 100
 MAX_ENDED = 200
 """Ended games in one answer; the next answer has the others."""
 
-MAX_END_MARKS = 250
-"""Marks of ended games in a cursor, which must fit into a URL with as many turns."""
+MAX_END_MARKS = 150
+"""Marks of ended games in a cursor, which must fit into a URL with all its other marks."""
 
 ENDED_SHOWN_MS = 24 * 60 * 60 * 1000
 """The age up to which a request without a cursor is told ended games."""
@@ -75,6 +78,29 @@ class Turns:
         return _waits_for(game, self.caller) and turn_mark(game) not in self.known
 
 
+class InPlay(NamedTuple):
+    """A player's games in play: their documents, and the positions of those that were settled.
+
+    The others of those whose time has run out are left out: their next seat to move is unknown.
+    """
+
+    games: list[Game]
+    settled: dict[str, StoredGame]
+
+    def waiting_for(self, player_id: str) -> list[Game]:
+        """Return the games that wait for this player, longest waiting first."""
+        waiting = [game for game in self.games if _waits_for(game, player_id)]
+        return sorted(waiting, key=_waits_since)
+
+
+class Ended(NamedTuple):
+    """The ended games to tell, and the time and the marks of the next cursor."""
+
+    games: list[Game]
+    since: int
+    marks: list[bytes]
+
+
 class TurnQueries:
     """Finds the turns of players."""
 
@@ -86,67 +112,91 @@ class TurnQueries:
         self.indexes = indexes
         self.players = players
 
-    def turns(self, credentials: Credentials, since: str | None) -> Turns:
-        """Return the caller's turns. `since` is the cursor of an earlier answer.
+    def turns(self, credentials: Credentials, since: str | None, *, has_view: bool = True) -> Turns:
+        """Return the caller's turns, with or without views and legal moves.
+
+        `since` is the cursor of an earlier answer: if nothing is news, the games that wait are left
+        out, and their positions are not read.
 
         Raises `Problem` (``invalid_token``, ``invalid_request``).
         """
         caller = credentials.player_id
         given = None if since is None else read_turns_cursor(since)
-        playing = Page(Entry(occupied(caller), PLAYING), None, MAX_TURNS)
-        commands = [playing.first_command]
+        page = Page(Entry(occupied(caller), PLAYING), None, MAX_TURNS)
+        commands = [page.first_command]
         if given is not None:
             commands.append(_find_ended(caller, given))
         reading = self.store.read(caller, extra=commands)
         self.players.authenticate(reading, credentials)
-        known = _known(given, reading.now)
-        waiting = self._waiting(caller, playing, reading)
+        now, known = reading.now, _known(given, reading.now)
+        in_play = self._in_play(page, reading)
+        waiting = in_play.waiting_for(caller)
+        items: list[Raw] = []
+        is_news = _has_news(waiting, known)
+        if is_news:
+            waiting, items = self._shown(caller, waiting, in_play, now, has_view=has_view)
+            is_news = _has_news(waiting, known)
         answers = reading.extra[1:]
         if known is not given or reading.extra[0]:
             # Read the ended games after those in play: otherwise a game that ends between the two
             # reads would be in neither list.
             answers = self.store.client.execute([_find_ended(caller, known)])
-        entries = read_entries(answers[0])
-        ended, since_then, end_marks = self._ended(caller, known, entries, reading.now)
-        turn_marks = [turn_mark(game) for game, _ in waiting]
+        ended = self._ended(caller, known, read_entries(answers[0]), now)
+        if ended.games and not is_news:
+            waiting, items = self._shown(caller, waiting, in_play, now, has_view=has_view)
+        is_news = is_news or bool(ended.games)
+        marks = [turn_mark(game) for game in waiting]
         return Turns(
-            now=reading.now,
+            now=now,
             caller=caller,
             known=known.marks,
-            is_news=bool(ended) or not known.marks.issuperset(turn_marks),
+            is_news=is_news,
             answer=TurnsAnswer(
-                items=tuple(answer for _, answer in waiting),
-                ended=tuple(EndedGame(game.id, game.result) for game in ended),
-                cursor=turns_cursor(since_then, turn_marks + end_marks),
+                items=tuple(items) if is_news else (),
+                ended=tuple(EndedGame(game.id, game.result) for game in ended.games),
+                unchanged=given is not None and not is_news,
+                cursor=turns_cursor(ended.since, marks + ended.marks),
             ),
         )
 
-    def _waiting(self, caller: str, playing: Page, reading: Reading) -> list[tuple[Game, Raw]]:
-        """Return the games that wait for the caller, longest waiting first, each with its answer.
+    def _in_play(self, page: Page, reading: Reading) -> InPlay:
+        """Return the games of a page, of which the first entries were read; settle a few of them.
 
-        Only a few due games are settled. The others are left out: until then their next seat to
-        move is unknown.
+        Positions are read only of the games to settle.
         """
         now = reading.now
+        games, _ = self.indexes.page(page, now, reading.extra[0])
+        due = some_due(self.transactions, games, now)
+        settled = {each.game.id: each for each in settled_games(self.transactions, due, now)}
+        current = [game for game in games if not is_due(game, now)]
+        current += [each.game for each in settled.values() if each.game.status == PLAYING]
+        return InPlay(current, settled)
+
+    def _shown(
+        self, caller: str, waiting: Sequence[Game], in_play: InPlay, now: int, *, has_view: bool
+    ) -> tuple[list[Game], list[Raw]]:
+        """Return the games that still wait when their positions are read, each with its answer."""
+        if not has_view:
+            return [*waiting], [game_without_view(each, caller) for each in waiting]
 
         def answer(stored: StoredGame) -> tuple[Game, Raw]:
             pause()
             return stored.game, game_answer(stored, stored.game.audience_of(caller))
 
-        # The states of the games are read only for those that may wait for the caller.
-        games, _ = self.indexes.page(playing, now, reading.extra[0])
-        ids = [game.id for game in games if _waits_for(game, caller) and not is_due(game, now)]
-        ids += some_due(self.transactions, games, now)
-        settled = settled_games(self.transactions, ids, now)
-        waiting = [stored for stored in settled if _waits_for(stored.game, caller)]
+        ids = [game.id for game in waiting]
+        others = [each for each in ids if each not in in_play.settled]
+        read = [in_play.settled[each] for each in ids if each in in_play.settled]
+        read += settled_games(self.transactions, others, now)
+        still = [each for each in read if _waits_for(each.game, caller)]
         with long_work():
-            answers = list(each_readable(waiting, _game_id, answer))
-        return sorted(answers, key=lambda each: each[0].turn_started_at or 0)
+            answers = list(each_readable(still, _game_id, answer))
+        answers.sort(key=lambda each: _waits_since(each[0]))
+        return [game for game, _ in answers], [shown for _, shown in answers]
 
     def _ended(
         self, caller: str, known: TurnsCursor, entries: list[tuple[str, int]], now: int
-    ) -> tuple[list[Game], int, list[bytes]]:
-        """Return the ended games to tell, and the time and the marks of the next cursor.
+    ) -> Ended:
+        """Return the ended games to tell.
 
         `entries` are index entries, each with its time; the game may not have ended. An entry is
         written before its commit, so entries of the last minute are read again the next time. Marks
@@ -169,7 +219,7 @@ class TurnQueries:
         ]
         if len(marked) > MAX_END_MARKS:
             since = marked[-MAX_END_MARKS - 1][1] + 1
-        return games, since, [end_mark(game_id) for game_id, _ in marked[-MAX_END_MARKS:]]
+        return Ended(games, since, [end_mark(game_id) for game_id, _ in marked[-MAX_END_MARKS:]])
 
 
 def _game_id(stored: StoredGame) -> str:
@@ -178,6 +228,14 @@ def _game_id(stored: StoredGame) -> str:
 
 def _waits_for(game: Game, player_id: str) -> bool:
     return game.status == PLAYING and game.seat_of(player_id) in game.to_move
+
+
+def _waits_since(game: Game) -> int:
+    return game.turn_started_at or 0
+
+
+def _has_news(waiting: Sequence[Game], known: TurnsCursor) -> bool:
+    return not known.marks.issuperset(turn_mark(game) for game in waiting)
 
 
 def _known(given: TurnsCursor | None, now: int) -> TurnsCursor:

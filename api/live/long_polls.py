@@ -166,12 +166,27 @@ class LongPolls:
 
     # --- A player's turns ----------------------------------------------------------------
 
-    def turns(self, credentials: Credentials, since: str | None, seconds: int) -> PolledTurns:
+    def turns(
+        self,
+        credentials: Credentials,
+        since: str | None,
+        seconds: int,
+        *,
+        has_view: bool = True,
+    ) -> PolledTurns:
         """Wait until the caller's turns are news, at most for so many seconds.
 
         `since` is the cursor of an earlier answer. Raises `Problem` as `TurnQueries.turns`.
         """
-        first = self._read_turns(credentials, since)
+
+        def read() -> Turns:
+            # Once for all polls of the caller that are woken at the same time.
+            key = (credentials.player_id, credentials.secret_hash, since, has_view)
+            return self._reads_of_turns.run_fresh(
+                key, lambda: self.turn_queries.turns(credentials, since, has_view=has_view)
+            )
+
+        first = read()
         if seconds == 0 or first.is_news:
             return self._polled(first)
         self.hub.set_clock(first.now)
@@ -187,7 +202,7 @@ class LongPolls:
                 while until > time.monotonic() and not self.hub.is_stopping:
                     try:
                         is_notified = self._watch_games(waiter, topic, watched, first, until)
-                        last = self._read_turns(credentials, since)
+                        last = read()
                     except RedisError:
                         gevent.sleep(PAUSE_SECONDS)
                         continue
@@ -197,7 +212,7 @@ class LongPolls:
                     waiter.wait(left if is_notified else min(left, RECHECK_SECONDS))
                 # Read again: a game may have left the caller's list without waking this poll.
                 with suppress(RedisError):
-                    last = self._read_turns(credentials, since)
+                    last = read()
                 polled = self._polled(last)
                 current().store_time = max(self.hub.now(), last.now)
                 return polled
@@ -206,13 +221,6 @@ class LongPolls:
         """Return the result of a poll. The turns may have been read for another request."""
         current().store_time = turns.now
         return PolledTurns(turns.rendered, is_over_quota)
-
-    def _read_turns(self, credentials: Credentials, since: str | None) -> Turns:
-        """Read a caller's turns, once for all of its polls that are woken at the same time."""
-        key = (credentials.player_id, credentials.secret_hash, since)
-        return self._reads_of_turns.run_fresh(
-            key, lambda: self.turn_queries.turns(credentials, since)
-        )
 
     def _watch_games(
         self, waiter: Waiter, topic: PlayerTopic, watched: set[str], turns: Turns, until: float

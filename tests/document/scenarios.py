@@ -196,7 +196,13 @@ def a_game_of_parade(stranger: Caller) -> None:
         )
     mover.refused("illegal_move", "POST", f"{path}/moves", _body(1, not_mine))
     other.refused("not_your_turn", "POST", f"{path}/moves", _body(1, not_mine))
-    mover.send("GET", "/v1/me/turns", show=("one", "One game waits for me."))
+    told = mover.send("GET", "/v1/me/turns", show=("one", "One game waits for me."))
+    mover.send(
+        "GET",
+        f"/v1/me/turns?since={told['cursor']}",
+        show=("unchanged", "Nothing new since: the game that I know of still waits."),
+    )
+    mover.send("GET", "/v1/me/turns?view=false", show=("no_view", "Without table and legal moves."))
     bob.refused("invalid_request", "GET", "/v1/me/turns?wiat=20", summary="A misspelt parameter.")
     cursor = other.send("GET", "/v1/me/turns")["cursor"]
     best = max(

@@ -120,7 +120,7 @@ class World:
             case "listEvents":
                 made.query = [("since", "0"), ("limit", "10"), ("wait", "0")]
             case "listTurns":
-                made.query = [("since", "0."), ("wait", "0")]
+                made.query = [("since", "0."), ("wait", "0"), ("view", "false")]
             case "listGames" | "listMyGames":
                 made.query = [("status", "playing"), ("limit", "3"), ("cursor", "1-" + "0" * 32)]
             case "listLegalMoves":

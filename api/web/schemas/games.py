@@ -32,7 +32,7 @@ from api.web.schemas.fields import (
 from api.web.schemas.unions import ChosenOptionsSchema
 from engine.published import MAX_SEATS, MIN_SEATS, PUBLISHED_AS
 
-MAX_TURNS_CURSOR = 3000
+MAX_TURNS_CURSOR = 4000
 """Longer than a cursor with the marks of the most games that it can remember."""
 
 
@@ -240,7 +240,13 @@ class TurnsQuerySchema(QuerySchema):
         validate=Length(max=MAX_TURNS_CURSOR),
         metadata=described(
             "`cursor` of the previous answer; absent the first time.",
-            examples=["MTc5NTg1ODIwMDEyMw"],
+            examples=["1795858200123.oFxjVqI9"],
         ),
     )
     wait = wait()
+    view = QueryBoolean(
+        load_default=True,
+        metadata=described(
+            "If false, the games come without `table` and `legal_moves`.", examples=[False]
+        ),
+    )

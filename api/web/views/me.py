@@ -66,10 +66,14 @@ def list_turns(query: dict[str, Any]) -> Response:
     """List the games that wait for me
 
     Each game as getGame returns it, with its legal moves: choose one and play it. At most 100
-    games, longest waiting first. With `wait`, the answer waits for a game that `since` does not
-    include, or for the end of a game. If too many requests wait, the answer comes at once, with
-    Retry-After.
+    games, longest waiting first. With `since`, an answer that has nothing new is small: `unchanged`
+    is true and `items` is empty. So move in every game that an answer lists. If you could not,
+    remember the game, or ask without `since`, which lists again all that wait. With `wait`, the
+    answer waits for a game that `since` does not include, or for the end of a game. If too many
+    requests wait, the answer comes at once, with Retry-After.
     """
-    polled = services().long_polls.turns(required_credentials(), query.get("since"), query["wait"])
+    polled = services().long_polls.turns(
+        required_credentials(), query.get("since"), query["wait"], has_view=query["view"]
+    )
     response = answer(polled.answer)
     return retry_later(response) if polled.is_over_quota else response
