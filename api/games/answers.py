@@ -25,6 +25,7 @@ from api.model.events import (
 )
 from api.model.game import MAX_TURN_SECONDS, MIN_TURN_SECONDS, GameStatus, Player, Visibility
 from api.model.members import GameId, Hash, Moment, Number, SeatCount, Turn
+from api.problems.problem import ProblemBody
 from engine.published import MAX_SEATS, NamedUnion, bounded, by_seat, described, published_as
 from engine.registry import RULESETS
 from engine.ruleset import (
@@ -411,9 +412,9 @@ class StreamEnd(Struct, frozen=True):
 
 STREAM_DATA = NamedUnion(
     "StreamData",
-    (GameAnswer, StreamUpdate, StreamEnd),
+    (GameAnswer, StreamUpdate, StreamEnd, ProblemBody),
     "The data of one event: of `snapshot` the game, of `update` what happened, of `end` how the "
-    "game ended.",
+    "game ended, of `unavailable` the problem.",
 )
 
 

@@ -24,6 +24,7 @@ from api.games.representations import game_answer
 from api.games.transactions import LoadedGame, exists_for
 from api.live.hub import PAUSE_SECONDS, Hub
 from api.live.quota import Quota, Slot
+from api.live.server_sent_events import PING, RETRY, event, unavailable
 from api.live.topics import SharedSnapshot, Waiter
 from api.model.game import Game, Revision, digest, timestamp
 from api.observability.logger import log
@@ -45,9 +46,6 @@ MAX_PAUSE_SECONDS = 5.0
 
 MAX_FAILING_SECONDS = 60.0
 """How long events are tried to be read from a failing store before the stream ends."""
-
-RETRY = b"retry: 1000\n\n"
-PING = b": ping\n\n"
 
 _EVENT_ID = re.compile(r"([0-9]{1,15})(-end)?")
 
@@ -85,8 +83,10 @@ class EventStreams:
         """Open the stream of a game, with a token, a ticket or neither, after the event `last_id`.
 
         Raises `Problem` (``invalid_token``, ``invalid_ticket``, ``game_not_found``,
-        ``too_many_waiting``).
+        ``too_many_waiting``, ``stopping``).
         """
+        if self.hub.is_stopping:
+            raise Problem("stopping")
         proof: Credentials | Remembered | None = credentials
         if ticket is None:
             loaded = self.transactions.load(credentials, game_id)
@@ -160,10 +160,11 @@ class EventStream:
         yield RETRY
         try:
             yield from self._events()
-        # The status is sent already: the client learns the problem when it opens the stream again.
         except RedisError as error:
             count_failure(error)
             log.warning("a stream was given up: %s", type(error).__name__)
+            yield unavailable(Problem("store_unavailable"))
+        # The status is sent already: the client learns the problem when it opens the stream again.
         except Exception as error:
             log_unreadable(self._game_id, error)
 
@@ -177,7 +178,8 @@ class EventStream:
                 if game is None or not self._may_see(game):
                     return
                 yield from self._catch_up(snapshot, game)
-                if game.has_ended:
+                # At a stop, the client may lack events before the end.
+                if game.has_ended and _is_current(self._sent, game):
                     yield _end_event(game)
                     return
 
@@ -239,10 +241,10 @@ class EventStream:
             began, pause = time.monotonic(), PAUSE_SECONDS
             if update is None:
                 self._sent = game.revision
-                yield _event("snapshot", str(game.version), self._game(snapshot))
+                yield event("snapshot", self._game(snapshot), str(game.version))
             else:
-                self._sent, event = update
-                yield event
+                self._sent, text = update
+                yield text
 
     def _loaded(self, snapshot: SharedSnapshot) -> LoadedGame:
         assert snapshot.stored is not None
@@ -262,7 +264,7 @@ class EventStream:
             update = StreamUpdate(self._game(snapshot), page.items)
             # Only the last item of a commit has its id, and a page may end before that.
             last = Revision(page.version, "") if page.more else loaded.game.revision
-            return last, _event("update", str(page.version), update)
+            return last, event("update", update, str(page.version))
 
         return snapshot.once(("update", sent, loaded.audience), make)
 
@@ -311,12 +313,4 @@ def _is_current(sent: Revision | None, game: Game) -> bool:
 
 def _end_event(game: Game) -> bytes:
     # It has an id of its own, so that it is sent to a client that has only the last update.
-    return _event("end", f"{game.version}-end", StreamEnd(game.id, game.status, game.result))
-
-
-def _event(name: str, id_: str, data: Any) -> bytes:
-    return b"event: %b\nid: %b\ndata: %b\n\n" % (
-        name.encode(),
-        id_.encode(),
-        msgspec.json.encode(data),
-    )
+    return event("end", StreamEnd(game.id, game.status, game.result), f"{game.version}-end")

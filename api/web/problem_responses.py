@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from http import HTTPStatus
 from itertools import islice
 from typing import Any
@@ -12,6 +12,7 @@ from flask import Flask, Response, request
 from redis import RedisError
 from werkzeug.exceptions import HTTPException
 
+from api.live.server_sent_events import reconnection_time, unavailable
 from api.observability import context
 from api.observability.logger import OnceAMinute, log
 from api.observability.redaction import reason
@@ -27,6 +28,14 @@ from api.storage.errors import (
 )
 
 PROBLEM_TYPE = "application/problem+json"
+
+STREAM_TYPE = "text/event-stream"
+
+# X-Accel-Buffering keeps proxies from buffering events.
+STREAM_HEADERS = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
+
+TEMPORARY = (HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.SERVICE_UNAVAILABLE)
+"""The status of problems after which the client should send the same request again, later."""
 
 RETRY_AFTER_SECONDS = 1
 
@@ -64,11 +73,19 @@ def register_error_handlers(app: Flask) -> None:
 
 
 def problem_response(problem: Problem) -> Response:
-    """Return the response that tells of a problem."""
-    context.current().problem = problem.code
+    """Return the response that tells of a problem.
+
+    A temporary problem of a stream is an event: after another status than 200, a browser's
+    EventSource never connects again.
+    """
+    request_context = context.current()
+    request_context.problem = problem.code
     headers = dict(problem.headers)
-    if problem.status in (HTTPStatus.SERVICE_UNAVAILABLE, HTTPStatus.TOO_MANY_REQUESTS):
+    if problem.status in TEMPORARY:
         headers.setdefault("Retry-After", str(RETRY_AFTER_SECONDS))
+        if request_context.is_stream:
+            retry = reconnection_time(int(headers["Retry-After"]))
+            return stream_response(retry + unavailable(problem), headers)
     if problem.status == HTTPStatus.UNAUTHORIZED:
         error = ', error="invalid_token"' if problem.code == "invalid_token" else ""
         headers["WWW-Authenticate"] = f'Bearer realm="ludotheque"{error}'
@@ -78,6 +95,13 @@ def problem_response(problem: Problem) -> Response:
         headers=headers,
         content_type=PROBLEM_TYPE,
     )
+
+
+def stream_response(
+    parts: Iterable[bytes] | bytes, headers: Mapping[str, str] | None = None
+) -> Response:
+    """Return a response that is an event stream: its parts as they come, or all of it."""
+    return Response(parts, headers={**STREAM_HEADERS, **(headers or {})}, content_type=STREAM_TYPE)
 
 
 def store_failed(error: RedisError) -> Response:

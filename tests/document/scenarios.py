@@ -412,7 +412,7 @@ def a_crowded_service(service: Service, stranger: Caller) -> None:
     """A service without room for waiters."""
     ada = stranger.new_player("Ada")
     game_id = ada.create("parade", 2)["id"]
-    ada.refused("too_many_waiting", "GET", f"/v1/games/{game_id}/stream")
+    ada.unavailable("too_many_waiting", f"/v1/games/{game_id}/stream")
     with service.store.client() as store:
         key = f"game:{{{game_id}}}"
         document = json.loads(store.hget(key, "game"))

@@ -23,7 +23,9 @@ class Event(NamedTuple):
 def read_event(text: str) -> Event | None:
     """Return the event in a block of lines; None if it is a comment or a setting."""
     fields = dict(re.findall(r"^(event|id|data): (.*)$", text, re.MULTILINE))
-    return Event(fields["event"], fields["id"], json.loads(fields["data"])) if fields else None
+    if not fields:
+        return None
+    return Event(fields["event"], fields.get("id", ""), json.loads(fields["data"]))
 
 
 def events(response: Response) -> Iterator[Event]:

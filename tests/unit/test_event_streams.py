@@ -13,12 +13,11 @@ from api.live.event_streams import (
     CHECK_SECONDS,
     ITEMS_AT_ONCE,
     MAX_FAILING_SECONDS,
-    PING,
     PING_SECONDS,
-    RETRY,
 )
 from api.live.hub import RECHECK_SECONDS
 from api.live.quota import Quota
+from api.live.server_sent_events import PING, RETRY
 from api.live.topics import IN_FLIGHT_MS
 from api.storage.errors import Unreadable
 from tests.support.fake_clock import FakeClock
@@ -33,7 +32,7 @@ class Event(NamedTuple):
 
 def read_event(part: bytes) -> Event:
     fields = dict(re.findall(r"^(event|id|data): (.*)$", part.decode(), re.MULTILINE))
-    return Event(fields["event"], fields["id"], msgspec.json.decode(fields["data"]))
+    return Event(fields["event"], fields.get("id", ""), msgspec.json.decode(fields["data"]))
 
 
 class Stream:

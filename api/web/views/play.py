@@ -23,9 +23,11 @@ from api.web.openapi.components import (
     IF_NONE_MATCH,
     MAY_BE_CROWDED,
     SERVER_TIME,
+    STREAM,
     parameter,
 )
 from api.web.openapi.structs import Answer
+from api.web.problem_responses import STREAM_TYPE, stream_response
 from api.web.responses import (
     EmptyResponse,
     answer,
@@ -51,8 +53,6 @@ LAST_EVENT_ID = parameter(
     "The last event id that you received: the stream continues after it, without a snapshot.",
     examples=["31"],
 )
-# X-Accel-Buffering keeps proxies from buffering events.
-STREAM_HEADERS = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
 
 
 @blueprint.get("/legal-moves", parameters=[GAME_ID])
@@ -141,7 +141,9 @@ def create_stream_ticket(game_id: str) -> Response:
     "game_not_found",
     "invalid_ticket",
     "too_many_waiting",
+    "stopping",
     security=TOKEN_OPTIONAL,
+    stream=True,
     parameters=[LAST_EVENT_ID],
     limits=(POLLS,),
 )
@@ -149,9 +151,8 @@ def create_stream_ticket(game_id: str) -> Response:
 @blueprint.response(
     200,
     Answer(STREAM_DATA),
-    content_type="text/event-stream",
-    description="Server-Sent Events; the schema is that of their `data`.",
-    headers=SERVER_TIME,
+    content_type=STREAM_TYPE,
+    headers=STREAM,
 )
 @blueprint.alt_response(
     204, description="The game has ended, and you have all its events.", headers=SERVER_TIME
@@ -168,7 +169,7 @@ def stream_events(query: dict[str, Any], game_id: str) -> Response:
     stream = services().event_streams.open(credentials(), query.get("ticket"), game_id, last_id)
     if stream.is_done:
         return EmptyResponse(status=204)
-    response = Response(stream.parts(), headers=STREAM_HEADERS, content_type="text/event-stream")
+    response = stream_response(stream.parts())
     response.call_on_close(stream.close)
     return response
 
