@@ -379,7 +379,7 @@ class MoveCheckAnswer(Struct, frozen=True):
 
 
 class TicketAnswer(Struct, frozen=True):
-    """A ticket for the event stream of one game, with the view of the caller who created it."""
+    """A ticket for the stream of one game, or of a player, as its caller sees it."""
 
     ticket: Annotated[
         str,
@@ -425,6 +425,28 @@ class EndedGame(Struct, frozen=True):
     result: Annotated[
         Raw, published_as(GameResult | None, "The result; null if the game was cancelled.")
     ]
+
+
+class TurnNews(Struct, frozen=True):
+    """A game that waits for you: the data of `turn` in your stream."""
+
+    game: Annotated[Raw, published_as(GameAnswer, "The game, with your legal moves.")]
+
+
+class GameNews(Struct, frozen=True):
+    """A game that started, or one that you are invited to: the data of `started`, `invited`."""
+
+    game: Annotated[
+        GameSummary, described("The game: `status` is `playing` if it started, else `open`.")
+    ]
+
+
+TURN_STREAM_DATA = NamedUnion(
+    "TurnStreamData",
+    (TurnNews, GameNews, EndedGame, ProblemBody),
+    "The data of one event of your stream: of `turn` a game with its legal moves, of `started` and "
+    "`invited` a game as in lists, of `ended` its id and result, of `unavailable` the problem.",
+)
 
 
 class TurnsAnswer(Struct, frozen=True):

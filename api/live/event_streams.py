@@ -8,7 +8,6 @@ this way any more. Streams of the same audience share what is rendered.
 from __future__ import annotations
 
 import re
-import secrets
 import time
 from collections.abc import Iterator
 from typing import Any
@@ -23,29 +22,17 @@ from api.games.queries import Queries
 from api.games.representations import game_answer
 from api.games.transactions import LoadedGame, exists_for
 from api.live.hub import PAUSE_SECONDS, Hub
-from api.live.quota import Quota, Slot
-from api.live.server_sent_events import PING, RETRY, event, unavailable
+from api.live.quota import Quota
+from api.live.server_sent_events import PING, event
+from api.live.streaming import CHECK_SECONDS, PING_SECONDS, Attempts, OpenStream
+from api.live.tickets import Tickets
 from api.live.topics import SharedSnapshot, Waiter
-from api.model.game import Game, Revision, digest, timestamp
-from api.observability.logger import log
+from api.model.game import Game, Revision
 from api.problems.problem import Problem
-from api.storage.errors import count_failure, log_unreadable
-from api.storage.players import Ticket
-
-PING_SECONDS = 15.0
-"""Silence after which a comment is sent, so that both sides notice a broken connection."""
-
-CHECK_SECONDS = 30.0
-"""Time between two checks of the caller's token, in addition to the checks after notifications."""
+from api.storage.errors import log_unreadable
 
 ITEMS_AT_ONCE = 500
 """History items in one event."""
-
-MAX_PAUSE_SECONDS = 5.0
-"""Longest pause between two attempts to read events; each is twice the last one."""
-
-MAX_FAILING_SECONDS = 60.0
-"""How long events are tried to be read from a failing store before the stream ends."""
 
 _EVENT_ID = re.compile(r"([0-9]{1,15})(-end)?")
 
@@ -53,12 +40,12 @@ _EVENT_ID = re.compile(r"([0-9]{1,15})(-end)?")
 class EventStreams:
     """Opens event streams, and creates the tickets for them."""
 
-    def __init__(self, hub: Hub, quota: Quota, queries: Queries) -> None:
+    def __init__(self, hub: Hub, quota: Quota, tickets: Tickets, queries: Queries) -> None:
         self.hub = hub
         self.quota = quota
+        self.tickets = tickets
         self.queries = queries
         self.transactions = hub.transactions
-        self.store = queries.store
 
     def create_ticket(self, credentials: Credentials, game_id: str) -> TicketAnswer:
         """Create a ticket for a game as the caller sees it now.
@@ -66,12 +53,8 @@ class EventStreams:
         Raises `Problem` (``invalid_token``, ``game_not_found``).
         """
         loaded = self.transactions.load(credentials, game_id)
-        secret = secrets.token_urlsafe(32)
         participation = loaded.game.participation_of(loaded.reader)
-        ticket = Ticket(game_id, credentials.player_id, credentials.secret_hash, participation)
-        ttl_ms = self.transactions.retention.ticket
-        self.store.add_ticket(digest(secret), ticket, ttl_ms)
-        return TicketAnswer(secret, timestamp(loaded.now + ttl_ms))
+        return self.tickets.create(credentials, loaded.now, game_id, participation)
 
     def open(
         self,
@@ -99,9 +82,7 @@ class EventStreams:
 
     def _load_with_ticket(self, secret: str, game_id: str) -> tuple[LoadedGame, Remembered]:
         """Load a game for the player with a ticket. Raises `Problem`."""
-        ticket = self.store.ticket(digest(secret))
-        if ticket is None or ticket.game_id != game_id:
-            raise Problem("invalid_ticket")
+        ticket = self.tickets.find(secret, game_id)
         proof = Remembered(ticket.player_id, ticket.secret_hash)
         try:
             loaded = self.transactions.load(proof, game_id)
@@ -114,8 +95,8 @@ class EventStreams:
         return loaded, proof
 
 
-class EventStream:
-    """One open stream. Close it to release its slot.
+class EventStream(OpenStream):
+    """One open stream of a game. Close it to release its slot.
 
     `is_done` tells that the client has received all events, so that there is nothing to send.
     """
@@ -127,13 +108,11 @@ class EventStream:
         proof: Credentials | Remembered | None,
         last_id: str | None,
     ) -> None:
+        super().__init__(streams.quota, loaded.reader)
         self.hub = streams.hub
         self.queries = streams.queries
-        self._quota = streams.quota
-        self._slot: Slot | None = None
         self._game_id = loaded.game.id
         self._caller = loaded.caller
-        self._player_id = loaded.reader
         self._participation = loaded.game.participation_of(loaded.reader)
         self._proof = proof
         self._must_check_token = False
@@ -142,31 +121,7 @@ class EventStream:
         is_current = self._sent is not None and self._sent.number == loaded.game.version
         self.is_done = has_end and loaded.game.has_ended and is_current
 
-    def take_slot(self) -> None:
-        """Take a slot of the quota. Raises `Problem` (``too_many_waiting``)."""
-        self._slot = self._quota.take(self._player_id)
-        if self._slot is None:
-            raise Problem("too_many_waiting")
-
-    def close(self) -> None:
-        """Release the slot. Does nothing the second time."""
-        if self._slot is not None:
-            self._slot.release()
-
     # --- What is sent --------------------------------------------------------------------
-
-    def parts(self) -> Iterator[bytes]:
-        """Yield the parts of the response body when they are due."""
-        yield RETRY
-        try:
-            yield from self._events()
-        except RedisError as error:
-            count_failure(error)
-            log.warning("a stream was given up: %s", type(error).__name__)
-            yield unavailable(Problem("store_unavailable"))
-        # The status is sent already: the client learns the problem when it opens the stream again.
-        except Exception as error:
-            log_unreadable(self._game_id, error)
 
     def _events(self) -> Iterator[bytes]:
         with self.hub.waiter() as waiter:
@@ -222,29 +177,23 @@ class EventStream:
         That is the whole game if the client has received nothing, or a version that a failover of
         the store has lost. Raises `RedisError` if the store fails for too long.
         """
-        began = ping_at = time.monotonic()
-        pause = PAUSE_SECONDS
+        attempts = Attempts()
         while not self.hub.is_stopping and not _is_current(self._sent, game):
             try:
                 update = None if self._sent is None else self._update(snapshot, self._sent)
-            except RedisError:
-                now = time.monotonic()
-                if now - began > MAX_FAILING_SECONDS:
-                    raise
-                if now >= ping_at:
-                    # Only writing to the connection shows whether the client is still there.
-                    yield PING
-                    ping_at = now + PING_SECONDS
-                gevent.sleep(pause)
-                pause = min(2 * pause, MAX_PAUSE_SECONDS)
+            except RedisError as error:
+                yield from attempts.failed(error)
                 continue
-            began, pause = time.monotonic(), PAUSE_SECONDS
+            attempts.succeeded()
             if update is None:
                 self._sent = game.revision
                 yield event("snapshot", self._game(snapshot), str(game.version))
             else:
                 self._sent, text = update
                 yield text
+
+    def _log_failure(self, error: Exception) -> None:
+        log_unreadable(self._game_id, error)
 
     def _loaded(self, snapshot: SharedSnapshot) -> LoadedGame:
         assert snapshot.stored is not None

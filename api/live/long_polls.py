@@ -23,8 +23,9 @@ from api.games.queries import Queries
 from api.games.transactions import LoadedGame, exists_for
 from api.games.turns import TurnQueries, Turns
 from api.live.hub import PAUSE_SECONDS, RECHECK_SECONDS, Hub
+from api.live.player_watch import PlayerWatch
 from api.live.quota import Quota
-from api.live.topics import PlayerTopic, SharedSnapshot, Waiter
+from api.live.topics import SharedSnapshot
 from api.model.game import Game
 from api.observability.context import current
 from api.problems.problem import Problem
@@ -195,13 +196,11 @@ class LongPolls:
             if not has_slot:
                 return self._polled(first, is_over_quota=True)
             with self.hub.waiter() as waiter:
-                topic = self.hub.player_topic(first.caller)
-                waiter.watch(topic, lambda _: True)
+                watch = PlayerWatch(self.hub, waiter, first.caller, first.would_be_news)
                 last = first
-                watched: set[str] = set()
                 while until > time.monotonic() and not self.hub.is_stopping:
                     try:
-                        is_notified = self._watch_games(waiter, topic, watched, first, until)
+                        is_heard = watch.renew(until - time.monotonic())
                         last = read()
                     except RedisError:
                         gevent.sleep(PAUSE_SECONDS)
@@ -209,7 +208,7 @@ class LongPolls:
                     if last.is_news:
                         return self._polled(last)
                     left = until - time.monotonic()
-                    waiter.wait(left if is_notified else min(left, RECHECK_SECONDS))
+                    waiter.wait(left if is_heard else min(left, RECHECK_SECONDS))
                 # Read again: a game may have left the caller's list without waking this poll.
                 with suppress(RedisError):
                     last = read()
@@ -221,30 +220,6 @@ class LongPolls:
         """Return the result of a poll. The turns may have been read for another request."""
         current().store_time = turns.now
         return PolledTurns(turns.rendered, is_over_quota)
-
-    def _watch_games(
-        self, waiter: Waiter, topic: PlayerTopic, watched: set[str], turns: Turns, until: float
-    ) -> bool:
-        """Watch the games that may concern a player; return whether subscriptions are confirmed.
-
-        A read after this misses no news. If notifications are not heard now, the caller has to
-        read again from time to time.
-        """
-
-        def is_news(game: Game | None) -> bool:
-            return game is not None and turns.would_be_news(game)
-
-        until = min(until, time.monotonic() + RECHECK_SECONDS)
-        topic.ready.wait(max(until - time.monotonic(), 0))
-        new = [self.hub.game_topic(each) for each in self.hub.read_games_of(topic) - watched]
-        for game in new:
-            waiter.watch(game, is_news)
-            watched.add(game.id)
-        for game in new:
-            game.ready.wait(max(until - time.monotonic(), 0))
-        return topic.ready.is_set() and all(
-            self.hub.game_topic(each).ready.is_set() for each in watched
-        )
 
     @contextmanager
     def _slot(self, player_id: str | None) -> Iterator[bool]:

@@ -128,6 +128,9 @@ class World:
             case "streamEvents":
                 made.query = [("ticket", "x" * 60)] * rng.randrange(2)
                 made.headers.append(("Last-Event-ID", "1"))
+            case "streamTurns":
+                made.query = [("ticket", "x" * 60), ("last_event_id", "0.")][: rng.randrange(3)]
+                made.headers.append(("Last-Event-ID", "0."))
             case "getGame":
                 made.headers.append(("Prefer", "wait=0"))
         if made.method == "GET":
