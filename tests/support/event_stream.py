@@ -42,12 +42,19 @@ def events(response: Response) -> Iterator[Event]:
 
 
 class Stream:
-    """An open stream of a game, read in a thread, and the events that have come."""
+    """An open stream, read in a thread, and the events that have come.
+
+    Without a game, it is the stream of all games of the player.
+    """
 
     def __init__(
-        self, client: Client, game_id: str, last_id: str | None = None, ticket: str | None = None
+        self,
+        client: Client,
+        game_id: str | None,
+        last_id: str | None = None,
+        ticket: str | None = None,
     ) -> None:
-        path = f"/v1/games/{game_id}/stream"
+        path = "/v1/me/stream" if game_id is None else f"/v1/games/{game_id}/stream"
         token = client.token
         if ticket is not None:
             token, path = None, f"{path}?ticket={ticket}"
