@@ -136,7 +136,7 @@ def tables(stranger: Caller) -> None:
     bob.send(
         "DELETE",
         f"{private_path}/seats/me",
-        show=("given_up", "Before the start: the seat is for anybody now."),
+        show=("given_up", "Before the start: any player may take the seat now."),
     )
     max_.join(private["id"], invited, show=("invited", "Any free seat of a private game."))
 
