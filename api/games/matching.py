@@ -231,6 +231,8 @@ def _known(game_id: str, games: Mapping[str, Game | None], refused: set[str], no
     game = games[game_id]
     if game is None:
         return MISSING
-    if game.status != OPEN or is_due(game, now):
+    if game.status != OPEN:
         return CLOSED
-    return KnownGame(tuple(sorted(game.players())), game.left, game_id in refused)
+    # A game that is due is listed until it has started, so that its own players find it.
+    is_refused = game_id in refused or is_due(game, now)
+    return KnownGame(tuple(sorted(game.players())), game.left, is_refused)

@@ -41,7 +41,7 @@ There are so many only while as many games are being filled at once, the oldest 
 class KnownGame(Struct, frozen=True):
     """What a request knows of an open game: its players, and those that left it.
 
-    `is_refused`: the request was refused a seat, and looks for another game.
+    `is_refused`: the request cannot have a seat in it, and looks for another game.
     """
 
     seated: tuple[str, ...]
@@ -82,7 +82,7 @@ class MatchStore:
             return [] if stored is None else [each.id for each in decode(_queue_decoder, stored)]
         except Unreadable as error:
             count_failure(error)
-            self.client.execute([Command(_key(wish), ("DEL", _key(wish)))])
+            self.client.execute([Command(_key(wish), ("UNLINK", _key(wish)))])
             return []
 
     def assign_seat(

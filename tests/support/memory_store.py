@@ -112,7 +112,7 @@ class MemoryClient:
             raise WRONG_TYPE
         return found
 
-    def del_(self, key: bytes) -> None:
+    def unlink(self, key: bytes) -> None:
         self.delete(key)
 
     def delete(self, key: bytes | str) -> None:
