@@ -96,7 +96,8 @@ class MatchStore:
         """Reserve a seat for a player, and return the id of the game.
 
         It is the one where the player has a reservation or is seated, else the oldest with a free
-        seat, else the new one. `known` is the truth of the listed games.
+        seat, else the new one; games that are stored come first. `known` is the truth of the listed
+        games.
         """
         # In the order of assign_seat.lua's ARGV.
         args: Sequence[Any] = (

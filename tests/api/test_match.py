@@ -44,8 +44,7 @@ def test_wishes_that_differ_only_in_spelling_are_one_wish(new_players: NewPlayer
         '{"ruleset": "tea-time", "seat_count": 4, "turn_seconds": 72}',
         '{"turn_seconds": 72.0, "seat_count": 4.0, "ruleset": "tea-time", "house": null}',
         '{"ruleset": "tea-time", "seat_count": 4, "turn_seconds": 72, "options": {}}',
-        '{"ruleset": "tea-time", "seat_count": 4, "turn_seconds": 72,'
-        ' "options": {"grid": "checkerboard"}}',
+        '{"ruleset": "tea-time", "seat_count": 4, "turn_seconds": 72, "options": {"grid": null}}',
     ]
     ids = {
         player.post("/v1/match", data=text, headers={"Content-Type": "application/json"})["id"]

@@ -320,7 +320,8 @@ def assign_seat(store: MemoryClient, keys: list[bytes], args: list[bytes]) -> by
     player, new_id = args[0].decode(), args[1].decode()
     seat_count, lapse, patience, largest, ttl = (int(args[at]) for at in (2, 4, 5, 6, 7))
     known, now = json.loads(args[3]), store.time_ms
-    listed, own, free = [], None, None
+    listed: list[Any] = []
+    offered: dict[str, Any] = {}
     for game in json.loads(store.get(keys[0]) or b"[]"):
         truth = known.get(game["id"])
         if truth == "closed" or (truth == "missing" and now - game["at"] > patience):
@@ -334,10 +335,12 @@ def assign_seat(store: MemoryClient, keys: list[bytes], args: list[bytes]) -> by
         if not open_.get("is_refused"):
             taken = {*game["seats"], *open_["seated"]}
             if player in taken:
-                own = own or game
+                offered.setdefault("own", game)
             elif len(taken) < seat_count:
-                free = free or game
-    chosen = own or free
+                reserved = "expected" if game["seats"] else "abandoned"
+                offered.setdefault("open" if isinstance(truth, dict) else reserved, game)
+    order = ("own", "open", "expected", "abandoned")
+    chosen = next((offered[each] for each in order if each in offered), None)
     if chosen is None:
         chosen = {"id": new_id, "seats": {}}
         listed = [*listed, chosen][-largest:]

@@ -360,6 +360,18 @@ def test_reservations_lapse_and_games_that_are_missing_for_long_are_dropped(
     assert queue(store, client, wish) == [second]
 
 
+def test_a_game_in_which_players_wait_is_filled_before_one_that_may_never_be_stored(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    wish = new_id()
+    ids = [assign(store, wish, each) for each in ("a", "b", "c", "d", "e")]
+    known = {f"_{ids[0]}": MISSING, f"_{ids[2]}": MISSING, f"_{ids[4]}": KnownGame(("e",))}
+    assert assign(store, wish, "f", **known) == ids[4]
+    monkeypatch.setattr(matches, "RESERVATION_MS", 0)
+    assert assign(store, wish, "g", **known) == ids[4]
+    assert assign(store, wish, "h", **(known | {f"_{ids[4]}": CLOSED})) == ids[0]
+
+
 def test_a_queue_lists_some_games_at_most(
     store: Store, client: StoreClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -12,8 +12,9 @@
 -- ARGV[7]  most games in the queue
 -- ARGV[8]  time to live of the queue, in milliseconds
 --
--- Returns the id of the game: the one where the player has a seat or a reservation, else the
--- oldest with a free seat, else the new one. A retry returns the same game.
+-- Returns the id of the game: the one where the player has a seat or a reservation, else the oldest
+-- with a free seat, else the new one. Open games come before those that may never be stored: players
+-- wait in them. A retry returns the same game.
 
 local player, seat_count = ARGV[1], tonumber(ARGV[3])
 local known = cjson.decode(ARGV[4])
@@ -57,11 +58,12 @@ local function look(game, truth)
 end
 
 local stored = redis.call('GET', KEYS[1])
-local listed, own, free = {}, nil, nil
+local listed, own, open, expected, abandoned = {}, nil, nil, nil, nil
 for _, game in ipairs(stored and cjson.decode(stored) or {}) do
   local truth = known[game.id]
   if not is_gone(game, truth) then
-    if type(truth) ~= 'table' then
+    local is_open = type(truth) == 'table'
+    if not is_open then
       truth = {seated = {}, left = {}}
     end
     clean_up(game, truth)
@@ -70,14 +72,18 @@ for _, game in ipairs(stored and cjson.decode(stored) or {}) do
       local is_own, has_free_seat = look(game, truth)
       if is_own then
         own = own or game
+      elseif has_free_seat and is_open then
+        open = open or game
+      elseif has_free_seat and next(game.seats) then
+        expected = expected or game
       elseif has_free_seat then
-        free = free or game
+        abandoned = abandoned or game
       end
     end
   end
 end
 
-local game = own or free
+local game = own or open or expected or abandoned
 if not game then
   game = {id = ARGV[2], seats = {}}
   listed[#listed + 1] = game

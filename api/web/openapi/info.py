@@ -8,9 +8,10 @@ DESCRIPTION = """\
 Stores the state of card games, knows their rules, and shows each seat what it may see and do.
 
 **In short.** `createPlayer` returns a token. `quickMatch` gives you a seat in a game with others \
-who want the same; `createGame` makes one of your own, `joinGame` is for a game in `listGames`. `listTurns` returns the games in which it is your turn, each with \
-its legal moves; `playMove` plays one. A bot needs no more. A front end reads `getGame`, and gets \
-news from `streamEvents`, or from `listEvents` with `wait`.
+who want the same; `createGame` makes one of your own, `joinGame` is for a game in `listGames`. \
+`listTurns` returns the games in which it is your turn, each with its legal moves; `playMove` \
+plays one. A bot needs no more. A front end reads `getGame`, and gets news from `streamEvents`, or \
+from `listEvents` with `wait`.
 
 **Views.** The token selects the view: a caller cannot read the view of another seat. Without a \
 token, or without a seat, you are a spectator. In lists by seat, the index is the seat number.
