@@ -184,7 +184,10 @@ class GameSummary(Struct, frozen=True, kw_only=True):
     ]
     deadline: Annotated[
         Moment | None,
-        described("When the time for the turn or for a countdown runs out. Null unless playing."),
+        described(
+            "When the time for the turn or for a countdown runs out; of an open game, when it "
+            "starts with house players in the empty seats. Null if there is no such time."
+        ),
     ]
     turn_seconds: Annotated[
         int,

@@ -154,6 +154,16 @@ PARAMETERS = {
         "The ETag of the answer that you have: 304 if it is still current.",
         examples=['W/"game-31-8d4f-seat0"'],
     ),
+    "IdempotencyKey": parameter(
+        "Idempotency-Key",
+        "header",
+        "Any text of 1 to 100 printable ASCII characters. The same key with the same body returns "
+        "the same game for 24 hours; with a different body it is a problem.",
+        minLength=1,
+        maxLength=100,
+        pattern="^[ -~]+$",
+        examples=["c4f5c4a8-5b5e-4a3c-9d7c-2a9d6b1a0c11"],
+    ),
     "AcceptLanguage": parameter(
         "Accept-Language",
         "header",
@@ -164,6 +174,7 @@ PARAMETERS = {
 GAME_ID = PARAMETERS["GameIdParameter"]
 IF_MATCH = PARAMETERS["IfMatch"]
 IF_NONE_MATCH = PARAMETERS["IfNoneMatch"]
+IDEMPOTENCY_KEY = PARAMETERS["IdempotencyKey"]
 ACCEPT_LANGUAGE = PARAMETERS["AcceptLanguage"]
 
 MEANING = {
