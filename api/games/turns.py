@@ -27,7 +27,7 @@ from api.games.progress import is_due
 from api.games.representations import game_answer, game_without_view
 from api.games.settling import each_readable, settled_games, some_due
 from api.games.transactions import Transactions
-from api.model.game import PLAYING, Game, raw
+from api.model.game import OPEN, PLAYING, Game, raw
 from api.model.retention import COMMIT_MS
 from api.storage.client import Command
 from api.storage.games import StoredGame
@@ -225,16 +225,18 @@ class TurnQueries:
         Raises `Problem` (``invalid_token``).
         """
         reader = credentials.player_id
-        page = Page(Entry(occupied(reader), PLAYING), None, MAX_TURNS)
+        playing = Page(Entry(occupied(reader), PLAYING), None, MAX_TURNS)
+        open_ = Page(Entry(occupied(reader), OPEN), None, MAX_TURNS)
         find_ended = [] if given is None else [_find_ended(reader, given)]
-        commands = [page.first_command, *extra, *find_ended]
+        commands = [playing.first_command, open_.first_command, *extra, *find_ended]
         reading = self.store.read(reader, extra=commands)
         self.players.authenticate(reading, credentials)
         known = _known(given, reading.now)
         # Read the ended games after those in play: otherwise a game that ends between the two
         # reads would be in neither list.
         can_use_reply = known is given and not reading.extra[0]
-        games, due, settled = self._in_play(page, reading)
+        starting = self._starting(open_, reading)
+        games, due, settled = self._in_play(playing, reading, starting)
         return OwnGames(
             reader=reader,
             known=known,
@@ -242,17 +244,22 @@ class TurnQueries:
             games=games,
             due=due,
             settled=settled,
-            extra=reading.extra[1 : 1 + len(extra)],
+            extra=reading.extra[2 : 2 + len(extra)],
             ended_reply=reading.extra[-1] if can_use_reply else None,
         )
 
+    def _starting(self, page: Page, reading: Reading) -> list[Game]:
+        """Return the open games of a page that are to start, as their deadline has passed."""
+        games, _ = self.indexes.page(page, reading.now, reading.extra[1])
+        return [game for game in games if is_due(game, reading.now)]
+
     def _in_play(
-        self, page: Page, reading: Reading
+        self, page: Page, reading: Reading, starting: list[Game]
     ) -> tuple[list[Game], list[Game], dict[str, StoredGame]]:
         """Return the games of a page, those that stay due, and those that were settled."""
         now = reading.now
         found, _ = self.indexes.page(page, now, reading.extra[0])
-        ids = some_due(self.transactions, found, now)
+        ids = some_due(self.transactions, [*found, *starting], now)
         settled = {each.game.id: each for each in settled_games(self.transactions, ids, now)}
         games = [game for game in found if not is_due(game, now)]
         games += [each.game for each in settled.values() if each.game.status == PLAYING]
