@@ -41,6 +41,24 @@ def events(response: Response) -> Iterator[Event]:
             block.clear()
 
 
+class Unavailable(NamedTuple):
+    """Why a stream is not available, and after how many milliseconds to open it again."""
+
+    problem: Any
+    retry_ms: int
+
+
+def unavailable(client: Client, path: str, **how: Any) -> Unavailable:
+    """Open a stream that must be unavailable."""
+    response = client.request("GET", path, **how)
+    assert response.status_code == 200, response.text
+    assert response.headers["Content-Type"] == "text/event-stream"
+    first, *rest = response.text.split("\n\n")
+    (event,) = filter(None, map(read_event, rest))
+    assert (event.name, event.id) == ("unavailable", "")
+    return Unavailable(event.data, int(first.removeprefix("retry: ")))
+
+
 class Stream:
     """An open stream, read in a thread, and the events that have come.
 
@@ -53,11 +71,13 @@ class Stream:
         game_id: str | None,
         last_id: str | None = None,
         ticket: str | None = None,
+        query: str = "",
     ) -> None:
         path = "/v1/me/stream" if game_id is None else f"/v1/games/{game_id}/stream"
+        path = f"{path}?{query}"
         token = client.token
         if ticket is not None:
-            token, path = None, f"{path}?ticket={ticket}"
+            token, path = None, f"{path}&ticket={ticket}"
         headers = {"Accept": "text/event-stream", "Last-Event-ID": last_id}
         self.response = Client(client.url, token).open("GET", path, headers=headers)
         assert self.response.status_code == 200, self.response.text

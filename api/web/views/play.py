@@ -15,6 +15,7 @@ from api.games.answers import (
     PlayedMoveAnswer,
     TicketAnswer,
 )
+from api.games.cursors import BEGINNING, read_events_cursor
 from api.games.moves import require_seat
 from api.web.openapi.blueprint import TOKEN_OPTIONAL, Blueprint
 from api.web.openapi.components import (
@@ -50,8 +51,9 @@ blueprint = Blueprint("play", __name__, url_prefix="/v1/games/<game_id>")
 LAST_EVENT_ID = parameter(
     "Last-Event-ID",
     "header",
-    "The last event id that you received: the stream continues after it, without a snapshot.",
-    examples=["31"],
+    "The last event id that you received, or a game's `cursor`: the stream continues after it, "
+    "without a snapshot.",
+    examples=["31-9f3ac0d2e1b45877"],
 )
 
 
@@ -161,11 +163,14 @@ def stream_events(query: dict[str, Any], game_id: str) -> Response:
     """Stream the events of a game
 
     Server-Sent Events, with JSON in `data`: `snapshot`, the game, if the stream opens without
-    Last-Event-ID; `update`, `{game, items}`, whose id is the game's version; `end`, `{id, status,
-    result}`, after which the stream closes. The stream also closes when my seat changes or my
-    token expires: open it again with Last-Event-ID.
+    Last-Event-ID or the service has lost what that names; `update`, `{game, items}`, for all that
+    happens; and a last one, after which the stream closes. `end`, `{id, status, result, reason}`:
+    the game has ended, or my seat has changed. `unavailable`, a problem: the stream cannot go on
+    now; open it again after the time in `retry`. Ids are cursors: each, like a game's `cursor`, can
+    be the Last-Event-ID of a stream. The stream also closes, without an event, when the service
+    stops or my token expires.
     """
-    last_id = request.headers.get("Last-Event-ID")
+    last_id = request.headers.get("Last-Event-ID", query.get("last_event_id"))
     stream = services().event_streams.open(credentials(), query.get("ticket"), game_id, last_id)
     if stream.is_done:
         return EmptyResponse(status=204)
@@ -181,11 +186,13 @@ def stream_events(query: dict[str, Any], game_id: str) -> Response:
 def list_events(query: dict[str, Any], game_id: str) -> Response:
     """List the events of a game
 
-    The events after version `since` that the caller may see. With `wait`, the answer waits for
+    The events after the cursor `since` that the caller may see. With `wait`, the answer waits for
     events, unless the game has ended. If too many requests wait, the answer comes at once, with
-    Retry-After.
+    Retry-After. After a failure of its store, the service may have lost what `since` names: the
+    answer is then a `reset` without items. Read the game again.
     """
-    since, limit = query["since"], query["limit"]
+    cursor, limit = query.get("since"), query["limit"]
+    since = BEGINNING if cursor is None else read_events_cursor(cursor)
     found = services().queries.load_with_events(credentials(), game_id, since, limit)
     polled = services().long_polls.events(found, since, limit, query["wait"])
     response = answer(polled.page)
