@@ -102,6 +102,18 @@ HEADERS = {
         "wait=20",
         required=False,
     ),
+    "MinimalApplied": header(
+        "`return=minimal` if the games and items were left out, as you preferred.",
+        "return=minimal",
+        required=False,
+    ),
+    "MovesRetryAfter": header(
+        "Seconds to wait before sending those moves again that have the status 429 or 503; only "
+        "present if there are any.",
+        1,
+        required=False,
+        **SECONDS,
+    ),
     "Challenge": header(
         "`Bearer`, and the error of the token if one was sent (RFC 6750).",
         'Bearer realm="ludotheque"',
