@@ -82,12 +82,13 @@ def start(caller: Caller, ruleset: str, tokens: list[str]) -> str:
     return game_id
 
 
-def planned(  # noqa: PLR0917
+def planned(
     caller: Caller,
     service: Running,
     ruleset: str,
     seats: int,
     rng: Random,
+    *,
     tokens: list[str] | None = None,
 ) -> Planned:
     """A game that has begun, with all its moves; of new players, unless their tokens are given."""

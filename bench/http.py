@@ -345,7 +345,7 @@ class Bench:
         while sum(map(len, steps)) < enough:
             tokens = [player(caller) for _ in range(BATCHED_SEATS)]
             games = [
-                planned(caller, self.real, "parade", BATCHED_SEATS, self.rng, tokens)
+                planned(caller, self.real, "parade", BATCHED_SEATS, self.rng, tokens=tokens)
                 for _ in range(BATCHED_GAMES)
             ]
             rest = [(game, deque(game.moves)) for game in games]

@@ -12,7 +12,6 @@ move is in the batch twice, or if a careful house player has to choose, which ta
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import NamedTuple
 
 from api.concurrency.time_slices import long_work, pause
@@ -121,7 +120,8 @@ class _Together:
         progress.play_house_moves()
         change = change_by_move(progress, key)
         commit = self._moves.transactions.prepare(loaded.game, change, loaded.now)
-        after = replace(loaded, stored=apply_change(loaded.stored, commit.change))
+        stored = apply_change(loaded.stored, commit.change)
+        after = LoadedGame(loaded.now, loaded.caller, stored)
         self._latest[game_id] = after
         self._decided.add((game_id, key))
         self._commits[at] = commit, PlayedMove(after, commit.change.items)

@@ -205,7 +205,11 @@ class GameStore:
                 self._store_converted(before.id)
         if not commits:
             return []
-        commands = [self._commit_command(each) for each in commits]
+        commands = []
+        with long_work():
+            for each in commits:
+                pause()
+                commands.append(self._commit_command(each))
         outcomes = self.client.execute(commands, durable=True, keep_errors=True)
         return [_commit_outcome(each) for each in outcomes]
 
