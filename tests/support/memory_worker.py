@@ -15,6 +15,7 @@ from msgspec.structs import replace
 
 from api.config.settings import Settings
 from api.games.creation import GameCreation
+from api.games.move_batches import MoveBatches
 from api.games.moves import Moves, require_seat
 from api.games.players import Credentials, Players, read_credentials
 from api.games.queries import Queries
@@ -75,6 +76,7 @@ class MemoryWorker:
         self.tables = Tables(self.transactions, NO_SEAT_LIMITS)
         self.creation = GameCreation(self.transactions, self.tables)
         self.moves = Moves(self.transactions)
+        self.move_batches = MoveBatches(self.moves)
         self.queries = Queries(self.transactions, self.store, self.indexes, self.players)
         self.turns = TurnQueries(self.transactions, self.store, self.indexes, self.players)
         self.hub = Hub(self.store, self.indexes, self.transactions, self.nodes)
