@@ -22,6 +22,7 @@ blueprint = Blueprint("match", __name__, url_prefix="/v1/match")
     "idempotency_key_reused",
     "busy",
     "unsupported_format",
+    "newer_format",
     body=True,
     parameters=[IDEMPOTENCY_KEY],
     limits=(SEATS_DAILY, SEATS),
