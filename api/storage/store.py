@@ -14,6 +14,7 @@ from api.storage import games, players
 from api.storage.client import Command, StoreClient
 from api.storage.errors import readable
 from api.storage.games import GameStore, StoredGame
+from api.storage.matches import MatchStore
 from api.storage.players import PlayerStore
 
 
@@ -32,8 +33,8 @@ class Reading(NamedTuple):
     extra: Sequence[Any]
 
 
-class Store(GameStore, PlayerStore):
-    """Typed access to stored games and players, and to both in one round trip."""
+class Store(GameStore, PlayerStore, MatchStore):
+    """Typed access to stored games, players and queues, and to several in one round trip."""
 
     def __init__(self, client: StoreClient, stored_format: int = FORMAT) -> None:
         self.client = client

@@ -125,11 +125,7 @@ class RateLimits:
         ):
             # Authenticate first: otherwise each invented token would create a counter in the store.
             self._players.caller(current_request().required_credentials)
-        key = request_context.address if policy.by_address else request_context.counted_for
-        standing = self._limiter.count(name, key)
-        if standing is not None:
-            request_context.tell(standing)
-            refuse_if_over(standing)
+        self._limiter.take(name)
 
     def _count_outcome(self, request_context: RequestContext) -> Standing | None:
         """Count failures, and moves that changed nothing. Return a limit that is now used up."""

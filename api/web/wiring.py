@@ -9,6 +9,7 @@ from api.config.capacity import Capacity
 from api.config.rate_policies import POLICIES
 from api.config.settings import Settings
 from api.games.creation import GameCreation
+from api.games.matching import Matching
 from api.games.moves import Moves
 from api.games.players import Players
 from api.games.queries import Queries
@@ -41,6 +42,7 @@ class Services:
     transactions: Transactions
     tables: Tables
     creation: GameCreation
+    matching: Matching
     moves: Moves
     queries: Queries
     long_polls: LongPolls
@@ -68,13 +70,15 @@ def make_services(settings: Settings) -> Services:
     policies = POLICIES if settings.rate_limits is None else settings.rate_limits
     limiter = Limiter(client, policies)
     tables = Tables(transactions, SeatLimits(limiter))
+    creation = GameCreation(transactions, tables)
     return Services(
         store=store,
         health=health,
         players=players,
         transactions=transactions,
         tables=tables,
-        creation=GameCreation(transactions, tables),
+        creation=creation,
+        matching=Matching(transactions, tables, creation, limiter),
         moves=Moves(transactions),
         queries=queries,
         long_polls=LongPolls(hub, quota, queries, turns),
