@@ -160,7 +160,7 @@ class GameSummary(Struct, frozen=True, kw_only=True):
             "GameOptions", "The options of the game; which ones there are depends on the ruleset."
         ),
     ]
-    visibility: Annotated[str, published_as(Visibility, "Who can see the game.")]
+    visibility: Annotated[str, published_as(Visibility, "Which callers can see the game.")]
     status: Annotated[str, published_as(GameStatus, "The status of the game.")]
     host: Annotated[
         Player,
@@ -289,7 +289,7 @@ class HappenedItemAnswer(Struct, frozen=True):
         Turn | None,
         described("The turn of a move or countdown; null for any other item."),
     ]
-    by: Annotated[str, published_as(ItemCause, "Who caused the item.")]
+    by: Annotated[str, published_as(ItemCause, "The actor that caused the item.")]
     seat: Annotated[Seat | None, described("The seat that the item is about; null if none.")]
     events: Annotated[
         Raw,
@@ -452,8 +452,8 @@ class MadeMove(Struct, frozen=True, tag_field="type", tag="move"):
         str,
         published_as(
             ItemCause,
-            "Who made the move: the player, the house, or the clock if the house moved because "
-            "the time ran out.",
+            "The actor that made the move: the player, the house, or the clock if the house moved "
+            "because the time ran out.",
         ),
     ]
 
