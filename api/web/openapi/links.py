@@ -97,12 +97,12 @@ LINKS: dict[str, dict[str, Any]] = {
     "ListNewerEvents": _link(
         "listEvents",
         "Later items.",
-        {**SAME_GAME, "since": "$response.body#/version"},
+        {**SAME_GAME, "since": "$response.body#/cursor"},
     ),
     "ListEventsAfterMove": _link(
         "listEvents",
         "Later items.",
-        {**SAME_GAME, "since": "$response.body#/game/version"},
+        {**SAME_GAME, "since": "$response.body#/game/cursor"},
     ),
     "ListNewerTurns": _link("listTurns", "Later news.", {"since": "$response.body#/cursor"}),
     "ListMoreGames": _link("listGames", "The next page.", {"cursor": "$response.body#/next"}),

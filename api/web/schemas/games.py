@@ -38,6 +38,9 @@ from engine.published import MAX_SEATS, MIN_SEATS, PUBLISHED_AS
 MAX_MOVES = 100
 """In one batch."""
 
+MAX_EVENTS_CURSOR = 100
+"""Longer than a cursor of a game's events, or the id of an event of its stream."""
+
 MAX_TURNS_CURSOR = 3000
 """Longer than a cursor with the marks of the most games that it can remember."""
 
@@ -266,11 +269,12 @@ class WaitSeconds(QueryInteger):
 class EventsQuerySchema(QuerySchema):
     """Which part of a game's history."""
 
-    since = QueryInteger(
-        load_default=0,
-        validate=Range(min=0, max=MAX_INTEGER),
+    since = Text(
+        validate=Length(max=MAX_EVENTS_CURSOR),
         metadata=described(
-            "The version that you have; only later items are returned.", examples=[31]
+            "`cursor` of a game or of the previous answer; only later items are returned. Absent "
+            "to begin with the first item.",
+            examples=["31-9f3ac0d2e1b45877"],
         ),
     )
     limit = QueryInteger(
@@ -289,6 +293,14 @@ class StreamQuerySchema(QuerySchema):
         metadata=described(
             "A ticket of createStreamTicket, instead of a token.",
             examples=["v9EJ3tXWgXbFDHQzb3mlV5nG8-0q1oLZ3uYx2bTn7kE"],
+        ),
+    )
+    last_event_id = Text(
+        validate=Length(max=MAX_EVENTS_CURSOR),
+        metadata=described(
+            "The same as the header Last-Event-ID, which a new EventSource cannot send; the header "
+            "is used if both are sent.",
+            examples=["31-9f3ac0d2e1b45877"],
         ),
     )
 
