@@ -53,7 +53,7 @@ class Policy(NamedTuple):
 MINUTE, HOUR, DAY = SECONDS["minute"], SECONDS["hour"], SECONDS["day"]
 
 POLICIES = (
-    Policy(REQUESTS, 30_000, MINUTE, True, False, "all requests below, except moves"),
+    Policy(REQUESTS, 30_000, MINUTE, True, False, "all requests below, except single moves"),
     Policy(READS, 3000, MINUTE, False, False, "reading games, lists and events; checking moves"),
     Policy(POLLS, 1200, MINUTE, False, False, "reading one's turns, opening streams"),
     Policy(MOVES, 100, MINUTE, False, False, "moves in one game that are refused or repeated"),
@@ -62,8 +62,8 @@ POLICIES = (
     Policy(GAMES, 600, HOUR, False, True, "new games and rematches"),
     Policy(GAMES_HERE, 1000, HOUR, True, True, "new games and rematches of all players"),
     Policy(GAMES_DAILY, 2000, DAY, True, True, "new games and rematches of all players"),
-    Policy(SEATS, 2000, HOUR, False, True, "joining, leaving, starting, cancelling"),
-    Policy(SEATS_DAILY, 20_000, DAY, True, True, "joining and leaving by all players"),
+    Policy(SEATS, 2000, HOUR, False, True, "joining, matching, leaving, starting, cancelling"),
+    Policy(SEATS_DAILY, 20_000, DAY, True, True, "joining, matching, leaving by all players"),
     Policy(SITTINGS, 300, HOUR, False, True, "seats taken; after the start, by one player"),
     Policy(TICKETS, 600, HOUR, False, True, "new tickets for streams"),
     Policy(TICKETS_HERE, 3000, HOUR, True, True, "new tickets for streams of all players"),

@@ -25,6 +25,7 @@ from api.model.events import (
 )
 from api.model.game import MAX_TURN_SECONDS, MIN_TURN_SECONDS, GameStatus, Player, Visibility
 from api.model.members import GameId, Hash, Moment, Number, SeatCount, Turn
+from api.problems.problem import ProblemBody
 from engine.published import MAX_SEATS, NamedUnion, bounded, by_seat, described, published_as
 from engine.registry import RULESETS
 from engine.ruleset import (
@@ -184,7 +185,10 @@ class GameSummary(Struct, frozen=True, kw_only=True):
     ]
     deadline: Annotated[
         Moment | None,
-        described("When the time for the turn or for a countdown runs out. Null unless playing."),
+        described(
+            "When the time for the turn or for a countdown runs out; of an open game, when it "
+            "starts with house players in the empty seats. Null if there is no such time."
+        ),
     ]
     turn_seconds: Annotated[
         int,
@@ -325,6 +329,42 @@ class PlayedMoveAnswer(Struct, frozen=True):
         described(
             "Your move first, then the moves of the house and other consequences.", minItems=1
         ),
+    ]
+
+
+class MoveOutcomeAnswer(Struct, frozen=True):
+    """The outcome of one move of a batch: what playMove would have answered."""
+
+    game_id: Annotated[GameId, described("The `game_id` of the move, as you sent it.")]
+    status: Annotated[
+        int, described("The status that playMove would have answered.", minimum=200, maximum=599)
+    ]
+    problem: Annotated[
+        ProblemBody | None, described("Why the move was not played; null if it was.")
+    ] = None
+    game: Annotated[
+        Raw | None,
+        published_as(
+            GameAnswer | None,
+            "The game after the move, as seen by the caller. Null if the move was not played, and "
+            "with `Prefer: return=minimal`.",
+        ),
+    ] = None
+    items: Annotated[
+        tuple[HappenedItemAnswer, ...] | None,
+        described(
+            "Your move first, then the moves of the house and other consequences. Null if the move "
+            "was not played, and with `Prefer: return=minimal`."
+        ),
+    ] = None
+
+
+class MoveOutcomesAnswer(Struct, frozen=True):
+    """The outcomes of the moves of a batch."""
+
+    items: Annotated[
+        tuple[MoveOutcomeAnswer, ...],
+        described("One for each move, in the order of the request.", minItems=1, maxItems=100),
     ]
 
 

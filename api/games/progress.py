@@ -48,8 +48,8 @@ MAX_MISSED_TURNS = 2
 
 
 def is_due(game: Game, now: int) -> bool:
-    """Return whether the clock or a house player has to act before the game waits for a person."""
-    if game.status != PLAYING:
+    """Return whether a deadline has passed, or a house player is to move."""
+    if game.has_ended:
         return False
     if game.deadline is not None and game.deadline <= now:
         return True
@@ -184,10 +184,21 @@ class Progress:
                 self.apply_move(seat, move, outcome, BY_HOUSE)
                 pause()
 
-    def hand_over(self, seat: Seat, cause: HandoverCause, by: ItemCause = BY_PLAYER) -> None:
-        """Let a house player play for a seat from now on."""
-        self.add_events(by, seat, SeatHandedOver(seat, CAREFUL, cause))
-        self.change_seat(seat, house=CAREFUL)
+    def hand_over(
+        self,
+        seat: Seat,
+        cause: HandoverCause,
+        by: ItemCause = BY_PLAYER,
+        level: str = CAREFUL,
+    ) -> None:
+        """Let a house player of this level play for a seat from now on."""
+        self.add_events(by, seat, SeatHandedOver(seat, level, cause))
+        self.change_seat(seat, house=level)
+
+    @property
+    def awaits_careful_house(self) -> bool:
+        """Whether a careful house player is to move, which takes milliseconds to choose."""
+        return any(level == CAREFUL for _, level in self._house_to_move())
 
     def change_seat(self, seat: Seat, **members: Any) -> None:
         """Change members of a seat's record."""

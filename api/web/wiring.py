@@ -9,6 +9,8 @@ from api.config.capacity import Capacity
 from api.config.rate_policies import POLICIES
 from api.config.settings import Settings
 from api.games.creation import GameCreation
+from api.games.matching import Matching
+from api.games.move_batches import MoveBatches
 from api.games.moves import Moves
 from api.games.players import Players
 from api.games.queries import Queries
@@ -29,6 +31,7 @@ from api.storage.health import StoreHealth
 from api.storage.indexes import Indexes
 from api.storage.store import Store
 from api.web.metrics_page import MetricsPage
+from api.web.rate_limits import RateLimits
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,11 +44,13 @@ class Services:
     transactions: Transactions
     tables: Tables
     creation: GameCreation
+    matching: Matching
     moves: Moves
+    move_batches: MoveBatches
     queries: Queries
     long_polls: LongPolls
     event_streams: EventStreams
-    limiter: Limiter
+    rate_limits: RateLimits
     metrics_page: MetricsPage
 
 
@@ -68,18 +73,22 @@ def make_services(settings: Settings) -> Services:
     policies = POLICIES if settings.rate_limits is None else settings.rate_limits
     limiter = Limiter(client, policies)
     tables = Tables(transactions, SeatLimits(limiter))
+    creation = GameCreation(transactions, tables)
+    moves = Moves(transactions)
     return Services(
         store=store,
         health=health,
         players=players,
         transactions=transactions,
         tables=tables,
-        creation=GameCreation(transactions, tables),
-        moves=Moves(transactions),
+        creation=creation,
+        matching=Matching(transactions, tables, creation, limiter),
+        moves=moves,
+        move_batches=MoveBatches(moves),
         queries=queries,
         long_polls=LongPolls(hub, quota, queries, turns),
         event_streams=EventStreams(hub, quota, queries),
-        limiter=limiter,
+        rate_limits=RateLimits(limiter, players),
         metrics_page=MetricsPage(indexes.lobby_sizes, health.is_full),
     )
 

@@ -163,10 +163,30 @@ def tables(stranger: Caller) -> None:
     ada.refused("record_not_found", "GET", f"{empty_path}/record")
 
 
+def quick_matches(stranger: Caller) -> None:
+    ada, bob, eve = (stranger.new_player(name) for name in ("Ada", "Bob", "Eve"))
+    wish = {"ruleset": "parade", "seat_count": 3, "turn_seconds": 600}
+    impatient = {**wish, "house_after_seconds": 30, "house": "random"}
+    path, key = "/v1/match", {"Idempotency-Key": "77e1b04c"}
+    ada.send("POST", path, wish, headers=key, show=("first", "The first caller opens a game."))
+    bob.send("POST", path, wish)
+    eve.send("POST", path, wish, show=("last", "The last seat taken starts it."))
+    ada.send("POST", path, wish, headers=key, show=("again", "Again, as the answer was lost."))
+    ada.refused("idempotency_key_reused", "POST", path, impatient, headers=key)
+    mine = bob.send(
+        "POST", path, impatient, show=("with_house", "The house fills up after 30 seconds.")
+    )
+    bob.send("DELETE", f"/v1/games/{mine['id']}/seats/me")
+    bob.refused(
+        "invalid_request", "POST", path, {**wish, "house": "random"}, summary="When, is missing."
+    )
+
+
 def too_many_games(stranger: Caller) -> None:
     eager = stranger.new_player("Eager", "bot")
     ids = [eager.create("parade", 6)["id"] for _ in range(100)]
-    eager.refused("too_many_games", "POST", "/v1/games", {"ruleset": "parade", "seat_count": 2})
+    for path in ("/v1/games", "/v1/match"):
+        eager.refused("too_many_games", "POST", path, {"ruleset": "parade", "seat_count": 2})
     for game_id in ids:
         eager.send("DELETE", f"/v1/games/{game_id}")
 
@@ -363,6 +383,29 @@ def a_game_of_mit_list_und_tuecke(stranger: Caller) -> None:
         _show_events_with(ada, game_id, event, (f"mit_list_{event}", summary))
 
 
+def moves_in_many_games(stranger: Caller) -> None:
+    ada = stranger.new_player("Ada", "bot")
+    games = [ada.create("tea-time", 2, house=["random"]) for _ in range(3)]
+    moves = [
+        {"game_id": each["id"], "turn": each["turn"], "move": each["legal_moves"][0]}
+        for each in games
+    ]
+    ada.send(
+        "POST",
+        "/v1/me/moves",
+        {"moves": moves[:1]},
+        show=("whole", "A move, answered with its game and its items."),
+    )
+    ada.send(
+        "POST",
+        "/v1/me/moves",
+        {"moves": [*moves[1:], {**moves[0], "turn": moves[0]["turn"] + 9}]},
+        headers={"Prefer": "return=minimal"},
+        show=("minimal", "Moves in three games, of which one is refused; the answer is minimal."),
+    )
+    ada.refused("invalid_request", "POST", "/v1/me/moves", {"moves": []}, summary="No move.")
+
+
 def who_comes_and_goes(stranger: Caller) -> None:
     ada, bob, eve = (stranger.new_player(name) for name in ("Ada", "Bob", "Eve"))
     passed_on = ada.create("parade", 3)
@@ -492,11 +535,13 @@ SCENARIOS: tuple[Callable[[Caller], None], ...] = (
     players_and_tokens,
     one_who_waits_wrongly,
     tables,
+    quick_matches,
     too_many_games,
     a_game_of_parade,
     a_game_of_tea_time,
     a_game_of_contrast,
     a_game_of_mit_list_und_tuecke,
+    moves_in_many_games,
     who_comes_and_goes,
     streams,
 )

@@ -22,6 +22,7 @@ from api.model.game import (
     public_item,
     raw,
 )
+from api.storage import matches
 from api.storage.client import Command, StoreClient
 from api.storage.connect import connect
 from api.storage.errors import Unreadable
@@ -36,9 +37,11 @@ from api.storage.indexes import (
     occupied,
     read_entries,
 )
+from api.storage.matches import CLOSED, MISSING, Known, KnownGame, queue_command
 from api.storage.players import Creation, Ticket, TokenOffer, renew_command
 from api.storage.store import Store
 from api.web.wiring import make_retention
+from tests.support.commits import commit, index_after, index_before
 from tests.support.memory_store import MemoryClient, MemoryNodes
 from tests.support.ports import free_port
 from tests.support.stores import Server, binary
@@ -119,7 +122,7 @@ def change(before: Game, commit: str, *, items: int = 1, **members: Any) -> Chan
 def stored(store: Store, host: Player, **members: Any) -> Game:
     """A new game, of which nothing has happened yet."""
     game = new_game(host, **members)
-    assert store.commit(None, Change(game=game), LONG_MS)
+    assert commit(store, None, Change(game=game), LONG_MS)
     return game
 
 
@@ -178,6 +181,8 @@ def test_a_creation_is_remembered_by_its_first_request(store: Store) -> None:
     assert store.remember_creation(ada, "key", first, LONG_MS) == first
     assert store.remember_creation(ada, "key", second, LONG_MS) == first
     assert store.creation(ada, "key") == first
+    store.replace_creation(ada, "key", second, LONG_MS)
+    assert store.creation(ada, "key") == second
 
 
 def test_a_ticket_is_kept_until_it_expires(store: Store) -> None:
@@ -198,7 +203,7 @@ def test_a_ticket_is_kept_until_it_expires(store: Store) -> None:
 def test_a_commit_writes_the_game_its_items_and_the_move(store: Store) -> None:
     game = stored(store, player(store))
     next_one = replace(change(game, "second", items=3), played=("a:1:move", "[1,3]"))
-    assert store.commit(game, next_one, LONG_MS)
+    assert commit(store, game, next_one, LONG_MS)
     reading = store.read(None, game.id, "a:1:move")
     assert reading.stored is not None
     assert reading.stored.game == next_one.game
@@ -223,9 +228,9 @@ def test_a_commit_writes_the_game_its_items_and_the_move(store: Store) -> None:
 
 def test_a_commit_to_another_state_changes_nothing(store: Store) -> None:
     game = stored(store, player(store))
-    assert not store.commit(None, change(game, "second"), LONG_MS)
-    assert not store.commit(replace(game, commit="other"), change(game, "second"), LONG_MS)
-    assert not store.commit(replace(game, version=7), change(game, "second"), LONG_MS)
+    assert not commit(store, None, change(game, "second"), LONG_MS)
+    assert not commit(store, replace(game, commit="other"), change(game, "second"), LONG_MS)
+    assert not commit(store, replace(game, version=7), change(game, "second"), LONG_MS)
     assert store.fingerprints([game.id]) == [Fingerprint(0, "first")]
     assert store.items(game.id, 1, 10) == []
 
@@ -233,8 +238,8 @@ def test_a_commit_to_another_state_changes_nothing(store: Store) -> None:
 def test_a_commit_that_is_sent_twice_is_made_once(store: Store) -> None:
     game = stored(store, player(store))
     next_one = change(game, "second")
-    assert store.commit(game, next_one, LONG_MS)
-    assert store.commit(game, next_one, LONG_MS)
+    assert commit(store, game, next_one, LONG_MS)
+    assert commit(store, game, next_one, LONG_MS)
     assert store.items(game.id, 1, 10) == list(next_one.items)
 
 
@@ -242,7 +247,7 @@ def test_a_commit_that_lacks_items_is_refused(store: Store) -> None:
     game = stored(store, player(store))
     lacking = change(game, "second", items=2)
     with pytest.raises(Unreadable):
-        store.commit(game, replace(lacking, items=lacking.items[:1]), LONG_MS)
+        commit(store, game, replace(lacking, items=lacking.items[:1]), LONG_MS)
     assert store.fingerprints([game.id]) == [Fingerprint(0, "first")]
     assert store.items(game.id, 1, 10) == []
 
@@ -253,29 +258,29 @@ def test_a_game_of_an_earlier_format_is_replaced_by_the_same_game(
     earlier = Store(client, stored_format=1)
     before = stored(earlier, player(store), format=1)
     next_one = change(before, "second", items=3)
-    assert earlier.commit(before, next_one, LONG_MS)
+    assert commit(earlier, before, next_one, LONG_MS)
     reading = store.read(None, before.id)
     assert reading.stored is not None
     assert reading.stored.game == replace(next_one.game, format=FORMAT)
     assert store.items(before.id, 1, 10) == list(next_one.items)
     for key in (f"game:{{{before.id}}}", f"game:{{{before.id}}}:items"):
         assert 0 < send(client, "PTTL", key) <= LONG_MS
-    assert store.commit(reading.stored.game, change(reading.stored.game, "third"), LONG_MS)
+    assert commit(store, reading.stored.game, change(reading.stored.game, "third"), LONG_MS)
 
 
 def test_a_conversion_leaves_a_game_that_has_changed(store: Store, client: StoreClient) -> None:
     earlier = Store(client, stored_format=1)
     before = stored(earlier, player(store), format=1)
-    for version, commit in ((1, "first"), (0, "other")):
+    for version, commit_id in ((1, "first"), (0, "other")):
         keys = (f"game:{{{before.id}}}", f"game:{{{before.id}}}:items")
-        command = CONVERT.call(*keys, args=(version, commit, 2, "game", "{}", 0))
+        command = CONVERT.call(*keys, args=(version, commit_id, 2, "game", "{}", 0))
         assert client.execute([command]) == [0]
     assert store.games([before.id])[before.id] == replace(before, format=FORMAT)
 
 
 def test_a_game_expires(store: Store) -> None:
     game = new_game(player(store))
-    assert store.commit(None, Change(game=game), 20)
+    assert commit(store, None, Change(game=game), 20)
     time.sleep(0.03)
     assert store.read(None, game.id).stored is None
     assert store.fingerprints([game.id]) == [Fingerprint(None, None)]
@@ -290,7 +295,102 @@ def test_a_value_of_the_wrong_type_hides_no_other(store: Store, client: StoreCli
     with pytest.raises(Unreadable):
         store.read(None, bad.id)
     with pytest.raises(Unreadable):
-        store.commit(bad, change(bad, "second"), LONG_MS)
+        commit(store, bad, change(bad, "second"), LONG_MS)
+
+
+# --- Queues of matches -------------------------------------------------------------------
+
+
+def assign(store: Store, wish: str, player_id: str, seats: int = 2, **known: Known) -> str:
+    """Assign a seat; return the id of the game. The ids of known games are as after this."""
+    game = replace(new_game(Player(player_id, "Ada", "bot")), seat_count=seats)
+    truth = {name.removeprefix("_"): each for name, each in known.items()}
+    return store.assign_seat(wish, player_id, game, truth, LONG_MS)
+
+
+def queue(store: Store, client: StoreClient, wish: str) -> list[str]:
+    (reply,) = client.execute([queue_command(wish)])
+    return store.queue(wish, reply)
+
+
+def test_players_are_assigned_to_the_oldest_game_with_a_free_seat(
+    store: Store, client: StoreClient
+) -> None:
+    wish = new_id()
+    ids = [assign(store, wish, f"player {number}") for number in range(5)]
+    assert ids[0] == ids[1]
+    assert ids[2] == ids[3]
+    assert len(set(ids)) == 3
+    # Asking again, or sending the same again, changes nothing.
+    assert [assign(store, wish, f"player {number}") for number in range(5)] == ids
+    assert queue(store, client, wish) == [ids[0], ids[2], ids[4]]
+    assert 0 < send(client, "PTTL", f"match:{{{wish}}}") <= LONG_MS
+    assert queue(store, client, new_id()) == []
+
+
+def test_an_assignment_knows_of_each_game_what_the_caller_knows(
+    store: Store, client: StoreClient
+) -> None:
+    wish = new_id()
+    first = assign(store, wish, "a", 3)
+    seated = KnownGame(("b", "c", "d"))
+    second = assign(store, wish, "e", 3, **{f"_{first}": seated})
+    assert second != first
+    assert assign(store, wish, "b", 3, **{f"_{first}": seated}) == first
+    left = KnownGame(("c", "d"), left=("a", "b"))
+    assert assign(store, wish, "f", 3, **{f"_{first}": left}) == first
+    refused = KnownGame(("c",), is_refused=True)
+    assert assign(store, wish, "f", 3, **{f"_{first}": refused}) == second
+    assert assign(store, wish, "g", 3, **{f"_{first}": CLOSED}) == second
+    assert queue(store, client, wish) == [second]
+    assert assign(store, wish, "e", 3, **{f"_{second}": MISSING}) == second
+
+
+def test_reservations_lapse_and_games_that_are_missing_for_long_are_dropped(
+    store: Store, client: StoreClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    wish = new_id()
+    first = assign(store, wish, "a")
+    assert assign(store, wish, "b") == first
+    monkeypatch.setattr(matches, "RESERVATION_MS", 0)
+    assert assign(store, wish, "c", **{f"_{first}": MISSING}) == first
+    time.sleep(0.005)
+    monkeypatch.setattr(matches, "COMMIT_MS", 1)
+    second = assign(store, wish, "c", **{f"_{first}": MISSING})
+    assert second != first
+    assert queue(store, client, wish) == [second]
+
+
+def test_a_game_in_which_players_wait_is_filled_before_one_that_may_never_be_stored(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    wish = new_id()
+    ids = [assign(store, wish, each) for each in ("a", "b", "c", "d", "e")]
+    known = {f"_{ids[0]}": MISSING, f"_{ids[2]}": MISSING, f"_{ids[4]}": KnownGame(("e",))}
+    assert assign(store, wish, "f", **known) == ids[4]
+    monkeypatch.setattr(matches, "RESERVATION_MS", 0)
+    assert assign(store, wish, "g", **known) == ids[4]
+    assert assign(store, wish, "h", **(known | {f"_{ids[4]}": CLOSED})) == ids[0]
+
+
+def test_a_queue_lists_some_games_at_most(
+    store: Store, client: StoreClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(matches, "MAX_LISTED", 3)
+    wish = new_id()
+    ids = [assign(store, wish, f"player {number}", 1) for number in range(5)]
+    assert queue(store, client, wish) == ids[2:]
+
+
+@pytest.mark.parametrize("value", ["no JSON", '[{"id": 1}]', "[[]]"])
+def test_a_damaged_queue_is_deleted(store: Store, client: StoreClient, value: str) -> None:
+    for number, words in enumerate((("SET", value), ("HSET", "field", value))):
+        wish = new_id()
+        key = f"match:{{{wish}}}"
+        send(client, words[0], key, *words[1:], *(("PX", LONG_MS) if number == 0 else ()))
+        (reply,) = client.execute([queue_command(wish)], keep_errors=True)
+        assert store.queue(wish, reply) == []
+        assert assign(store, wish, "a") == assign(store, wish, "b")
 
 
 # --- Indexes -----------------------------------------------------------------------------
@@ -302,9 +402,9 @@ def ids(page: tuple[list[Game], Any]) -> list[str]:
 
 def listed(store: Store, indexes: Indexes, host: Player, now: int, created_at: int) -> Game:
     game = new_game(host, created_at)
-    indexes.before_commit(None, game, now)
-    assert store.commit(None, Change(game=game), LONG_MS)
-    indexes.after_commit(None, game, now)
+    index_before(indexes, None, game, now)
+    assert commit(store, None, Change(game=game), LONG_MS)
+    index_after(indexes, None, game, now)
     return game
 
 
@@ -337,9 +437,9 @@ def test_a_game_that_ends_leaves_the_index_of_open_games_for_that_of_ended_ones(
     now = store.read(None).now
     game = listed(store, indexes, host, now, now)
     end = change(game, "second", status=CANCELLED)
-    indexes.before_commit(game, end.game, now)
-    assert store.commit(game, end, LONG_MS)
-    indexes.after_commit(game, end.game, now)
+    index_before(indexes, game, end.game, now)
+    assert commit(store, game, end, LONG_MS)
+    index_after(indexes, game, end.game, now)
     for owner in (host.id, occupied(host.id), lobby()):
         assert game.id not in ids(indexes.page(Page(Entry(owner, OPEN), None, 10), now))
     assert game.id in ids(indexes.page(Page(Entry(host.id, CANCELLED), None, 10), now))
@@ -361,7 +461,7 @@ def test_an_index_of_invitations_keeps_the_newest_games(
     seats = (SeatRecord(player=host), SeatRecord(reserved_for=guest))
     games = [replace(new_game(host, now - age), seats=seats) for age in (1, 3, 2, 4)]
     for game in games:
-        indexes.before_commit(None, game, now)
+        index_before(indexes, None, game, now)
     key = f"index:{{{invited(guest.id)}}}:{OPEN}"
     newest = [games[2].id.encode(), games[0].id.encode()]
     assert send(client, "ZRANGE", key, 0, -1) == newest
@@ -432,8 +532,8 @@ def test_a_commit_an_announcement_and_a_new_token_are_published(
     server = None if isinstance(client, MemoryClient) else request.getfixturevalue("server")
     listener = Listener(client, server, [own, of_game, of_other])
     listener.unsubscribe(of_other)
-    assert store.commit(other, change(other, "second"), LONG_MS)
-    assert store.commit(game, change(game, "second"), LONG_MS)
+    assert commit(store, other, change(other, "second"), LONG_MS)
+    assert commit(store, game, change(game, "second"), LONG_MS)
     store.announce([ada.id, new_id()])
     store.offer_token(ada.id, "old", TokenOffer("a", "new", 1))
     store.promote_token(ada.id, "new")

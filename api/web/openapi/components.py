@@ -101,6 +101,18 @@ HEADERS = {
         "wait=20",
         required=False,
     ),
+    "MinimalApplied": header(
+        "`return=minimal` if the games and items were left out, as you preferred.",
+        "return=minimal",
+        required=False,
+    ),
+    "MovesRetryAfter": header(
+        "Seconds to wait before sending those moves again that have the status 429 or 503; only "
+        "present if there are any.",
+        1,
+        required=False,
+        **SECONDS,
+    ),
     "Challenge": header(
         "`Bearer`, and the error of the token if one was sent (RFC 6750).",
         'Bearer realm="ludotheque"',
@@ -154,6 +166,16 @@ PARAMETERS = {
         "The ETag of the answer that you have: 304 if it is still current.",
         examples=['W/"game-31-8d4f-seat0"'],
     ),
+    "IdempotencyKey": parameter(
+        "Idempotency-Key",
+        "header",
+        "Any text of 1 to 100 printable ASCII characters. The same key with the same body returns "
+        "the same game for 24 hours; with a different body it is a problem.",
+        minLength=1,
+        maxLength=100,
+        pattern="^[ -~]+$",
+        examples=["c4f5c4a8-5b5e-4a3c-9d7c-2a9d6b1a0c11"],
+    ),
     "AcceptLanguage": parameter(
         "Accept-Language",
         "header",
@@ -164,6 +186,7 @@ PARAMETERS = {
 GAME_ID = PARAMETERS["GameIdParameter"]
 IF_MATCH = PARAMETERS["IfMatch"]
 IF_NONE_MATCH = PARAMETERS["IfNoneMatch"]
+IDEMPOTENCY_KEY = PARAMETERS["IdempotencyKey"]
 ACCEPT_LANGUAGE = PARAMETERS["AcceptLanguage"]
 
 MEANING = {
@@ -281,7 +304,10 @@ class Shared:
         return next((name for name, each in published.items() if each == example), None)
 
     def add_responses(self, operations: Sequence[Part]) -> None:
-        """Move the problem responses that several operations have in common."""
+        """Move the problem responses that several operations have in common.
+
+        Of two with the same name but other examples, the second stays in its operations.
+        """
         times = Counter(
             json.dumps(response)
             for operation in operations
@@ -291,6 +317,8 @@ class Shared:
             for status, response in operation["responses"].items():
                 if status >= "400" and times[json.dumps(response)] > 1:
                     name = response_name(status, response)
+                    if self.components["responses"].get(name, response) != response:
+                        continue
                     operation["responses"][status] = self._refer("responses", name, response)
 
     def _named(self, kind: str, known: dict[str, Part], part: Part) -> Part:

@@ -81,6 +81,19 @@ LINKS: dict[str, dict[str, Any]] = {
         {"game_id": "$response.body#/items/0/id"},
         {"turn": "$response.body#/items/0/turn", "move": "$response.body#/items/0/legal_moves/0"},
     ),
+    "PlayInGames": _link(
+        "playMoves",
+        "Play in several games with one request.",
+        body={
+            "moves": [
+                {
+                    "game_id": "$response.body#/items/0/id",
+                    "turn": "$response.body#/items/0/turn",
+                    "move": "$response.body#/items/0/legal_moves/0",
+                }
+            ]
+        },
+    ),
     "ListNewerEvents": _link(
         "listEvents",
         "Later items.",
@@ -122,6 +135,7 @@ _A_GAME = (*_A_TABLE, "GetRecord", "RematchGame")
 
 _BY_OPERATION: dict[str, dict[int, tuple[str, ...]]] = {
     "createGame": {200: _A_GAME, 201: _A_TABLE},
+    "quickMatch": {200: _A_GAME},
     "getGame": {200: _A_GAME},
     "joinGame": {200: _A_GAME},
     "startGame": {200: _A_GAME},
@@ -131,7 +145,7 @@ _BY_OPERATION: dict[str, dict[int, tuple[str, ...]]] = {
     "playMove": {200: ("PlayNextMove", "ListEventsAfterMove")},
     "listLegalMoves": {200: ("PlayListedMove",)},
     "listEvents": {200: ("ListNewerEvents",)},
-    "listTurns": {200: ("PlayInFirstGame", "ListNewerTurns")},
+    "listTurns": {200: ("PlayInFirstGame", "PlayInGames", "ListNewerTurns")},
     "listGames": {200: ("ListMoreGames",)},
     "listMyGames": {200: ("ListMoreOfMyGames",)},
     "listRulesets": {200: ("GetRuleset",)},

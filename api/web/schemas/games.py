@@ -7,10 +7,11 @@ from typing import Any
 
 from marshmallow import ValidationError
 
+from api.games.matching import MAX_HOUSE_AFTER_SECONDS, MIN_HOUSE_AFTER_SECONDS
 from api.games.queries import OwnGamesStatus
 from api.live import MAX_WAIT_SECONDS
 from api.model.game import MAX_TURN_SECONDS, MIN_TURN_SECONDS, GameStatus, Visibility
-from api.model.members import PLAYER_ID
+from api.model.members import GAME_ID, ID_PATTERN, PLAYER_ID
 from api.web.schemas import unions
 from api.web.schemas.cards import seat
 from api.web.schemas.fields import (
@@ -22,15 +23,20 @@ from api.web.schemas.fields import (
     Length,
     List,
     Nested,
+    Pattern,
     QueryBoolean,
     QueryInteger,
     QuerySchema,
     Range,
     Text,
     described,
+    listed,
 )
 from api.web.schemas.unions import ChosenOptionsSchema
 from engine.published import MAX_SEATS, MIN_SEATS, PUBLISHED_AS
+
+MAX_MOVES = 100
+"""In one batch."""
 
 MAX_TURNS_CURSOR = 3000
 """Longer than a cursor with the marks of the most games that it can remember."""
@@ -99,6 +105,49 @@ class NewGameBodySchema(BodySchema):
     )
 
 
+class MatchBodySchema(BodySchema):
+    """The game that you want to play; players who send the same wish are seated together."""
+
+    ruleset = Text(
+        required=True,
+        metadata=described("The id of a ruleset, of listRulesets.", examples=["parade"]),
+    )
+    seat_count = Integer(
+        required=True,
+        validate=Range(min=MIN_SEATS, max=MAX_SEATS),
+        metadata=described("Within the ruleset's `seat_counts`."),
+    )
+    options = Nested(
+        ChosenOptionsSchema,
+        metadata=described(
+            "Options of this ruleset; a missing option has the default value of the ruleset."
+        ),
+    )
+    turn_seconds = Integer(
+        validate=Range(min=MIN_TURN_SECONDS, max=MAX_TURN_SECONDS),
+        metadata=described(
+            "How many seconds a turn may take before the house makes the move; absent means 86400 "
+            "(one day)."
+        ),
+    )
+    house_after_seconds = Integer(
+        validate=Range(min=MIN_HOUSE_AFTER_SECONDS, max=MAX_HOUSE_AFTER_SECONDS),
+        metadata=described(
+            "How many seconds after its creation the game starts with house players in the empty "
+            "seats. The open game shows this time as its `deadline`. Absent: it waits for players.",
+            examples=[30],
+        ),
+    )
+    house = Text(
+        validate=Length(max=40),
+        metadata=described(
+            "The level of these house players, one of `house_levels`; absent means `careful`. Only "
+            "with `house_after_seconds`.",
+            examples=["careful"],
+        ),
+    )
+
+
 class JoinBodySchema(BodySchema):
     """Which seat to take. All members are optional."""
 
@@ -125,6 +174,26 @@ class MoveBodySchema(BodySchema):
             with contextlib.suppress(ValidationError):
                 return {name: self.fields[name].deserialize(data[name]) for name in data}
         return super().load(data, **how)
+
+
+class GameMoveSchema(MoveBodySchema):
+    """A move with its turn and its game."""
+
+    game_id = Text(
+        required=True,
+        validate=Pattern(ID_PATTERN, error="it must be 32 digits from 0 to 9 and a to f."),
+        metadata=described("The game in which to move.", **{PUBLISHED_AS: GAME_ID}),
+    )
+
+
+class MovesBodySchema(BodySchema):
+    """Moves in any games of yours."""
+
+    moves = listed(
+        Nested(GameMoveSchema),
+        "The moves. Those in one game are played in their order.",
+        validate=Length(min=1, max=MAX_MOVES),
+    )
 
 
 class PageQuerySchema(QuerySchema):

@@ -16,6 +16,7 @@ from api.games.answers import (
     TicketAnswer,
 )
 from api.games.moves import require_seat
+from api.observability import context
 from api.web.openapi.blueprint import TOKEN_OPTIONAL, Blueprint
 from api.web.openapi.components import (
     CONDITIONAL,
@@ -119,6 +120,7 @@ def play_move(body: dict[str, Any], game_id: str) -> Response:
     played = services().moves.play(
         required_credentials(), game_id, body["turn"], body["move"], if_match
     )
+    context.current().is_repeated_move = played.is_repeated
     return answer(played.answer())
 
 
