@@ -357,6 +357,42 @@ class PlayedMoveAnswer(Struct, frozen=True):
     ]
 
 
+class MoveOutcomeAnswer(Struct, frozen=True):
+    """The outcome of one move of a batch: what playMove would have answered."""
+
+    game_id: Annotated[GameId, described("The `game_id` of the move, as you sent it.")]
+    status: Annotated[
+        int, described("The status that playMove would have answered.", minimum=200, maximum=599)
+    ]
+    problem: Annotated[
+        ProblemBody | None, described("Why the move was not played; null if it was.")
+    ] = None
+    game: Annotated[
+        Raw | None,
+        published_as(
+            GameAnswer | None,
+            "The game after the move, as seen by the caller. Null if the move was not played, and "
+            "with `Prefer: return=minimal`.",
+        ),
+    ] = None
+    items: Annotated[
+        tuple[HappenedItemAnswer, ...] | None,
+        described(
+            "Your move first, then the moves of the house and other consequences. Null if the move "
+            "was not played, and with `Prefer: return=minimal`."
+        ),
+    ] = None
+
+
+class MoveOutcomesAnswer(Struct, frozen=True):
+    """The outcomes of the moves of a batch."""
+
+    items: Annotated[
+        tuple[MoveOutcomeAnswer, ...],
+        described("One for each move, in the order of the request.", minItems=1, maxItems=100),
+    ]
+
+
 class LegalMovesAnswer(Struct, frozen=True):
     """The legal moves of your seat."""
 

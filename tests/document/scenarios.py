@@ -392,6 +392,29 @@ def a_game_of_mit_list_und_tuecke(stranger: Caller) -> None:
         _show_events_with(ada, game_id, event, (f"mit_list_{event}", summary))
 
 
+def moves_in_many_games(stranger: Caller) -> None:
+    ada = stranger.new_player("Ada", "bot")
+    games = [ada.create("tea-time", 2, house=["random"]) for _ in range(3)]
+    moves = [
+        {"game_id": each["id"], "turn": each["turn"], "move": each["legal_moves"][0]}
+        for each in games
+    ]
+    ada.send(
+        "POST",
+        "/v1/me/moves",
+        {"moves": moves[:1]},
+        show=("whole", "A move, answered with its game and its items."),
+    )
+    ada.send(
+        "POST",
+        "/v1/me/moves",
+        {"moves": [*moves[1:], {**moves[0], "turn": moves[0]["turn"] + 9}]},
+        headers={"Prefer": "return=minimal"},
+        show=("minimal", "Moves in three games, of which one is refused; the answer is minimal."),
+    )
+    ada.refused("invalid_request", "POST", "/v1/me/moves", {"moves": []}, summary="No move.")
+
+
 def who_comes_and_goes(stranger: Caller) -> None:
     ada, bob, eve = (stranger.new_player(name) for name in ("Ada", "Bob", "Eve"))
     passed_on = ada.create("parade", 3)
@@ -552,6 +575,7 @@ SCENARIOS: tuple[Callable[[Caller], None], ...] = (
     a_game_of_tea_time,
     a_game_of_contrast,
     a_game_of_mit_list_und_tuecke,
+    moves_in_many_games,
     who_comes_and_goes,
     streams,
     a_stream_of_all_my_games,

@@ -81,6 +81,19 @@ LINKS: dict[str, dict[str, Any]] = {
         {"game_id": "$response.body#/items/0/id"},
         {"turn": "$response.body#/items/0/turn", "move": "$response.body#/items/0/legal_moves/0"},
     ),
+    "PlayInGames": _link(
+        "playMoves",
+        "Play in several games with one request.",
+        body={
+            "moves": [
+                {
+                    "game_id": "$response.body#/items/0/id",
+                    "turn": "$response.body#/items/0/turn",
+                    "move": "$response.body#/items/0/legal_moves/0",
+                }
+            ]
+        },
+    ),
     "ListNewerEvents": _link(
         "listEvents",
         "Later items.",
@@ -138,7 +151,13 @@ _BY_OPERATION: dict[str, dict[int, tuple[str, ...]]] = {
     "listLegalMoves": {200: ("PlayListedMove",)},
     "listEvents": {200: ("ListNewerEvents",)},
     "listTurns": {
-        200: ("PlayInFirstGame", "ListNewerTurns", "StreamNewerTurns", "CreateTurnsTicket")
+        200: (
+            "PlayInFirstGame",
+            "PlayInGames",
+            "ListNewerTurns",
+            "StreamNewerTurns",
+            "CreateTurnsTicket",
+        )
     },
     "listGames": {200: ("ListMoreGames",)},
     "listMyGames": {200: ("ListMoreOfMyGames",)},

@@ -11,7 +11,7 @@ from api.games.matching import MAX_HOUSE_AFTER_SECONDS, MIN_HOUSE_AFTER_SECONDS
 from api.games.queries import OwnGamesStatus
 from api.live import MAX_WAIT_SECONDS
 from api.model.game import MAX_TURN_SECONDS, MIN_TURN_SECONDS, GameStatus, Visibility
-from api.model.members import PLAYER_ID
+from api.model.members import GAME_ID, ID_PATTERN, PLAYER_ID
 from api.web.headers import MAX_CURSOR_LENGTH
 from api.web.schemas import unions
 from api.web.schemas.cards import seat
@@ -24,17 +24,23 @@ from api.web.schemas.fields import (
     Length,
     List,
     Nested,
+    Pattern,
     QueryBoolean,
     QueryInteger,
     QuerySchema,
     Range,
     Text,
     described,
+    listed,
 )
 from api.web.schemas.unions import ChosenOptionsSchema
 from engine.published import MAX_SEATS, MIN_SEATS, PUBLISHED_AS
 
+MAX_MOVES = 100
+"""In one batch."""
+
 TURNS_CURSOR = "1795858200123.oFxjVqI9"
+
 MAX_EVENTS_CURSOR = 100
 """Longer than a cursor of a game's events, or the id of an event of its stream."""
 
@@ -171,6 +177,26 @@ class MoveBodySchema(BodySchema):
             with contextlib.suppress(ValidationError):
                 return {name: self.fields[name].deserialize(data[name]) for name in data}
         return super().load(data, **how)
+
+
+class GameMoveSchema(MoveBodySchema):
+    """A move with its turn and its game."""
+
+    game_id = Text(
+        required=True,
+        validate=Pattern(ID_PATTERN, error="it must be 32 digits from 0 to 9 and a to f."),
+        metadata=described("The game in which to move.", **{PUBLISHED_AS: GAME_ID}),
+    )
+
+
+class MovesBodySchema(BodySchema):
+    """Moves in any games of yours."""
+
+    moves = listed(
+        Nested(GameMoveSchema),
+        "The moves. Those in one game are played in their order.",
+        validate=Length(min=1, max=MAX_MOVES),
+    )
 
 
 class PageQuerySchema(QuerySchema):
