@@ -239,7 +239,7 @@ def test_games_that_turn_bad_end_the_waits_for_them_and_no_other(
 
 
 def poll(client: Client, game: Any, seconds: int) -> Response:
-    path = f"/v1/games/{game['id']}/events?since={game['version']}&wait={seconds}"
+    path = f"/v1/games/{game['id']}/events?since={game['cursor']}&wait={seconds}"
     return client.request("GET", path)
 
 

@@ -9,6 +9,7 @@ import pytest
 from redis import OutOfMemoryError
 
 from api.config.settings import Settings
+from api.games.cursors import BEGINNING
 from api.games.players import Credentials
 from api.games.transactions import LoadedGame
 from api.model.events import BY_PLAYER, GameCancelled
@@ -320,7 +321,7 @@ def test_a_full_store_shows_a_game_of_0_1_as_converted(
     monkeypatch.setattr(worker.client, "hset", refuse)
     loaded = worker.load(ada, game_id)
     assert loaded.game.format == 1
-    assert len(worker.queries.events(loaded, 0, 100).items) == loaded.game.version
+    assert len(worker.queries.events(loaded, BEGINNING, 100).items) == loaded.game.version
 
 
 def test_a_game_that_a_full_store_could_not_convert_is_converted_by_the_next_commit(

@@ -80,6 +80,18 @@ HEADERS = {
         required=False,
         **SECONDS,
     ),
+    "StreamTime": header(
+        "The time of the store when the stream opened; missing if the store was not read.",
+        example="2026-11-28T09:30:00.123Z",
+        required=False,
+        format="date-time",
+    ),
+    "StreamRetryAfter": header(
+        "Seconds to wait before opening the stream again; only present if it is unavailable.",
+        1,
+        required=False,
+        **SECONDS,
+    ),
     "RequestId": header(
         "The id of the request, as in the log: your X-Request-ID if it has 1 to 128 letters, "
         "digits and `._:=+/@-`. An id that could contain a token is replaced.",
@@ -133,6 +145,7 @@ IN_A_LANGUAGE = {
     "Vary": HEADERS["VaryByLanguage"],
 }
 MAY_BE_CROWDED = {**SERVER_TIME, "Retry-After": HEADERS["CrowdedRetryAfter"]}
+STREAM = {"Server-Time": HEADERS["StreamTime"], "Retry-After": HEADERS["StreamRetryAfter"]}
 STANDING = {
     "RateLimit-Policy": HEADERS["RateLimitPolicy"],
     "RateLimit": HEADERS["RateLimit"],
