@@ -9,7 +9,9 @@ export type {
   MoveBody,
   OptionType,
   Preview,
+  Problem,
   GameResult,
   Ruleset,
+  StreamEnd,
   Table,
 } from './client';
