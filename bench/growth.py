@@ -117,12 +117,13 @@ class Point(NamedTuple):
         path = f"/v1/games/{self.game_id}"
         game = caller.ask("GET", path, token)
         assert game["you"] in game["to_move"]
-        since = max(game["version"] // 2, game["version"] - EVENTS)
+        before = max(game["version"] // 2, game["version"] - EVENTS)
+        page = caller.ask("GET", f"{path}/events?limit={min(before, 500)}", token)
         paths = {
             "getGame": path,
             "listTurns": f"/v1/me/turns?since={_cursor(caller, token)}",
             "listGames": f"/v1/games?status=open&limit={LOBBY}",
-            "listEvents": f"{path}/events?since={since}&limit={EVENTS}",
+            "listEvents": f"{path}/events?since={page['cursor']}&limit={EVENTS}",
         }
         return {name: request("GET", each, token) for name, each in paths.items()}
 

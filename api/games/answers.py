@@ -8,6 +8,7 @@ without the ending `Answer`.
 
 from __future__ import annotations
 
+from enum import StrEnum
 from typing import Annotated, Any
 
 from msgspec import UNSET, Raw, Struct, UnsetType
@@ -25,6 +26,7 @@ from api.model.events import (
 )
 from api.model.game import MAX_TURN_SECONDS, MIN_TURN_SECONDS, GameStatus, Player, Visibility
 from api.model.members import GameId, Hash, Moment, Number, SeatCount, Turn
+from api.problems.problem import ProblemBody
 from engine.published import MAX_SEATS, NamedUnion, bounded, by_seat, described, published_as
 from engine.registry import RULESETS
 from engine.ruleset import (
@@ -239,6 +241,13 @@ class GameSummary(Struct, frozen=True, kw_only=True):
 class GameAnswer(GameSummary, frozen=True, kw_only=True):
     """A game as seen by the caller."""
 
+    cursor: Annotated[
+        str,
+        described(
+            "What this answer includes of the game's history: pass it to listEvents as `since`, or "
+            "to streamEvents as the last event id, for what happens after it."
+        ),
+    ]
     legal_moves: Annotated[
         tuple[AnyMove, ...],
         described("The legal moves of your seat; empty if there are none or you have no seat."),
@@ -301,19 +310,21 @@ class HappenedItemAnswer(Struct, frozen=True):
 
 
 class EventPage(Struct, frozen=True):
-    """The history of a game since a version."""
+    """The history of a game after a cursor."""
 
     items: Annotated[
         tuple[HappenedItemAnswer, ...], described("The items, in order.", maxItems=500)
     ]
-    version: Annotated[
-        Number, described("The version at the end of this page: pass it as `since` to continue.")
-    ]
+    cursor: Annotated[str, described("Where this page ends: pass it as `since` to continue.")]
     more: Annotated[bool, described("Whether there are more items after this page.")]
     status: Annotated[str, published_as(GameStatus, "The status of the game.")]
     reset: Annotated[
         bool,
-        described("Whether `since` is newer than the game: if true, read the game again."),
+        described(
+            "Whether the service has lost what `since` names, in a failure of its store. If true, "
+            "read the game again, and continue from its cursor: what you have may never have "
+            "happened."
+        ),
     ]
 
 
@@ -328,6 +339,42 @@ class PlayedMoveAnswer(Struct, frozen=True):
         described(
             "Your move first, then the moves of the house and other consequences.", minItems=1
         ),
+    ]
+
+
+class MoveOutcomeAnswer(Struct, frozen=True):
+    """The outcome of one move of a batch: what playMove would have answered."""
+
+    game_id: Annotated[GameId, described("The `game_id` of the move, as you sent it.")]
+    status: Annotated[
+        int, described("The status that playMove would have answered.", minimum=200, maximum=599)
+    ]
+    problem: Annotated[
+        ProblemBody | None, described("Why the move was not played; null if it was.")
+    ] = None
+    game: Annotated[
+        Raw | None,
+        published_as(
+            GameAnswer | None,
+            "The game after the move, as seen by the caller. Null if the move was not played, and "
+            "with `Prefer: return=minimal`.",
+        ),
+    ] = None
+    items: Annotated[
+        tuple[HappenedItemAnswer, ...] | None,
+        described(
+            "Your move first, then the moves of the house and other consequences. Null if the move "
+            "was not played, and with `Prefer: return=minimal`."
+        ),
+    ] = None
+
+
+class MoveOutcomesAnswer(Struct, frozen=True):
+    """The outcomes of the moves of a batch."""
+
+    items: Annotated[
+        tuple[MoveOutcomeAnswer, ...],
+        described("One for each move, in the order of the request.", minItems=1, maxItems=100),
     ]
 
 
@@ -389,21 +436,48 @@ class StreamUpdate(Struct, frozen=True):
     ]
 
 
+class EndReason(StrEnum):
+    """Why a stream of a game ended."""
+
+    ENDED = "ended"
+    LEFT = "left"
+    TIME = "time"
+    SEAT_CHANGED = "seat_changed"
+
+
 class StreamEnd(Struct, frozen=True):
-    """How the game ended: the data of a stream's `end`."""
+    """Why the stream ended: the data of its last event, `end`."""
 
     id: Annotated[GameId, described("The game's id.")]
-    status: Annotated[str, published_as(GameStatus, "Whether it finished or was cancelled.")]
+    status: Annotated[
+        str,
+        published_as(
+            GameStatus,
+            "The status of the game. If the game is private and does not exist for you any more: "
+            "the status that you were shown last.",
+        ),
+    ]
     result: Annotated[
-        Raw, published_as(GameResult | None, "The result; null if the game was cancelled.")
+        Raw,
+        published_as(GameResult | None, "The result; null for a game that has not finished."),
+    ]
+    reason: Annotated[
+        str,
+        published_as(
+            EndReason,
+            "`ended`: the game is over. `left`: you left, or a seat is no longer reserved for you. "
+            "`time`: the house plays for you, since your time ran out. `seat_changed`: you took a "
+            "seat, or took it back. After all but `ended`, open the stream again to go on, with a "
+            "new ticket if you use one.",
+        ),
     ]
 
 
 STREAM_DATA = NamedUnion(
     "StreamData",
-    (GameAnswer, StreamUpdate, StreamEnd),
-    "The data of one event: of `snapshot` the game, of `update` what happened, of `end` how the "
-    "game ended.",
+    (GameAnswer, StreamUpdate, StreamEnd, ProblemBody),
+    "The data of one event: of `snapshot` the game, of `update` what happened and the game, of "
+    "`end` why the stream ended, of `unavailable` the problem.",
 )
 
 

@@ -1,7 +1,9 @@
 """Cursors: text that a client sends back to continue where an answer ended.
 
 To clients they are opaque. The cursor of a page is the position of its last game. The cursor of a
-player's turns is a time and the marks of what the client was told; a mark is a short hash.
+game's events is a version and the revision of the game that the client was shown with it. The
+cursor of a player's turns is a time and the marks of what the client was told; a mark is a short
+hash.
 """
 
 from __future__ import annotations
@@ -11,13 +13,14 @@ from base64 import urlsafe_b64decode, urlsafe_b64encode
 from hashlib import blake2b
 from typing import NamedTuple
 
-from api.model.game import Game
+from api.model.game import Game, Revision
 from api.problems.problem import FieldError, Problem
 from api.storage.indexes import Cursor
 
 MARK_BYTES = 6
 
 _PAGE_CURSOR = re.compile(r"([0-9]{1,15})-([0-9a-f]{32})")
+_EVENTS_CURSOR = re.compile(r"([0-9]{1,15})-(?:([0-9]{1,15})-)?([0-9a-f]{0,32})")
 _TURNS_CURSOR = re.compile(r"([0-9]{1,15})\.([A-Za-z0-9_-]{0,4096})")
 
 
@@ -36,6 +39,57 @@ def read_page_cursor(text: str) -> Cursor:
             "no cursor for the first page.",
         )
     return Cursor(int(match[1]), match[2])
+
+
+class EventsCursor(NamedTuple):
+    """What a client knows of a game: the items up to `version` of the history with `revision`.
+
+    `version` is lower than the revision's number after a page that was not the last one.
+    """
+
+    version: int
+    revision: Revision
+
+    @classmethod
+    def after(cls, game: Game) -> EventsCursor:
+        """Return the cursor of a client that knows all of a game."""
+        return cls(game.version, game.revision)
+
+    @property
+    def text(self) -> str:
+        """The cursor as clients have it."""
+        number, id_ = self.revision
+        return f"{number}-{id_}" if self.version == number else f"{self.version}-{number}-{id_}"
+
+    def knows_all_of(self, game: Game) -> bool:
+        """Return whether the client knows this revision of the game, and all items up to it."""
+        return self.version == game.version and self.revision.is_same(game.revision)
+
+
+BEGINNING = EventsCursor(0, Revision(0, ""))
+"""The cursor of a client that knows nothing of a game."""
+
+
+def find_events_cursor(text: str) -> EventsCursor | None:
+    """Return what a client knows of a game, None if the text is no cursor of its events."""
+    match = _EVENTS_CURSOR.fullmatch(text)
+    if match is None:
+        return None
+    version, number = int(match[1]), int(match[2] or match[1])
+    return None if version > number else EventsCursor(version, Revision(number, match[3]))
+
+
+def read_events_cursor(text: str) -> EventsCursor:
+    """Return what a client knows of a game. Raises `Problem` (``invalid_request``)."""
+    cursor = find_events_cursor(text)
+    if cursor is None:
+        raise _invalid(
+            "since",
+            "This cursor was not issued by this service; a version is no cursor. Send the 'cursor' "
+            "of a game or of an earlier answer unchanged, or no 'since' to begin with the first "
+            "item.",
+        )
+    return cursor
 
 
 class TurnsCursor(NamedTuple):

@@ -14,6 +14,7 @@ import msgspec
 from msgspec import UNSET, Raw
 
 from api.games.answers import GameAnswer, GameSummary, HappenedItemAnswer, SeatAnswer
+from api.games.cursors import EventsCursor
 from api.model.game import Audience, Game, HistoryItem, raw, timestamp
 from api.storage.games import StoredGame
 from engine.registry import RULESETS
@@ -54,6 +55,7 @@ def _game_answer(found: StoredGame, audience: Audience) -> GameAnswer:
     ruleset = RULESETS[game.ruleset]
     return GameAnswer(
         **_public_members(game, audience),
+        cursor=EventsCursor.after(game).text,
         legal_moves=() if state is None or seat is None else legal_moves(game, state, seat),
         table=UNSET if state is None else ruleset.view(state, seat),
     )

@@ -18,6 +18,7 @@ from redis import RedisError
 
 from api.concurrency.single_flight import SingleFlight
 from api.games.answers import EventPage
+from api.games.cursors import EventsCursor
 from api.games.players import Credentials
 from api.games.queries import Queries
 from api.games.transactions import LoadedGame, exists_for
@@ -144,14 +145,16 @@ class LongPolls:
         known = (loaded.game.version, loaded.game.commit)
         return self.game(loaded, seconds, lambda game: (game.version, game.commit) != known)
 
-    def events(self, loaded: LoadedGame, since: int, limit: int, seconds: int) -> PolledEvents:
-        """Wait until a game has another version, and return the events after `since`."""
+    def events(
+        self, loaded: LoadedGame, since: EventsCursor, limit: int, seconds: int
+    ) -> PolledEvents:
+        """Wait until a game has more than the client knows, and return the events after `since`."""
 
         def page(of: LoadedGame) -> EventPage:
             return self.queries.events(of, since, limit)
 
         until = time.monotonic() + seconds
-        polled = self.game(loaded, seconds, lambda game: game.version != since)
+        polled = self.game(loaded, seconds, lambda game: not since.knows_all_of(game))
         while True:
             try:
                 events = polled.once(("events", since, limit), page)

@@ -308,8 +308,8 @@ CATALOGUE: dict[str, ProblemType] = {
     "stopping": ProblemType(
         503,
         "The service is stopping",
-        "The service has received a signal to stop. It still answers requests for a short time. Only /readyz has this problem.",
-        "A load balancer should send requests to another instance. Players need to do nothing.",
+        "The service has received a signal to stop. It still answers requests for a short time, but opens no streams. Only /readyz and streams have this problem.",
+        "Open the stream again after Retry-After seconds: another worker or instance will answer. A load balancer should send requests to another instance.",
     ),
     "store_evicts": ProblemType(
         503,

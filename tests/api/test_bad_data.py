@@ -234,7 +234,7 @@ def test_a_game_that_turns_bad_ends_the_wait_for_it_and_no_other(
 
 
 def poll(client: Client, game: Any, seconds: int) -> Response:
-    path = f"/v1/games/{game['id']}/events?since={game['version']}&wait={seconds}"
+    path = f"/v1/games/{game['id']}/events?since={game['cursor']}&wait={seconds}"
     return client.request("GET", path)
 
 

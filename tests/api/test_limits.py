@@ -30,6 +30,7 @@ from api.web.bodies import MAX_COMMAS, MAX_MEMBERS, MAX_OBJECTS
 from api.web.headers import MAX_HEADER_LENGTH, READ_HEADERS
 from tests.support.api_client import Client, new_player, seated
 from tests.support.document import METHODS, document, resolved
+from tests.support.event_stream import Stream, unavailable
 from tests.support.http_client import Response
 from tests.support.paths import ROOT
 from tests.support.raw_http import exchange
@@ -91,6 +92,23 @@ def test_every_answer_tells_how_its_sender_stands(limited: Limited) -> None:
     exposed = ada.request("GET", "/v1/me", headers={"Origin": "https://cards.example"})
     shown = {name.strip() for name in exposed.headers["Access-Control-Expose-Headers"].split(",")}
     assert {"RateLimit", "RateLimit-Policy", "Retry-After"} <= shown
+
+
+def test_a_stream_beyond_a_limit_is_opened_again_when_the_limit_allows_it(
+    limited: Limited,
+) -> None:
+    ada = new_player(limited("polls=2/minute").url)
+    game = ada.create()
+    path = f"/v1/games/{game['id']}/stream"
+    for _ in range(2):
+        Stream(ada, game["id"]).until(lambda s: s.events).close()
+    told = unavailable(ada, path)
+    assert told.problem["code"] == "too_many_requests"
+    assert told.problem["status"] == 429
+    answer = ada.log[-1]
+    left, reset = standing(answer, "polls")
+    assert (left, told.retry_ms) == (0, 1000 * reset)
+    assert answer.headers["Retry-After"] == str(reset)
 
 
 @pytest.mark.parametrize("path", ["/v1/rulesets", "/v1/rulesets/parade"])
@@ -377,7 +395,10 @@ def test_what_is_made_up_counts_as_a_failure(
         how = {"json": {"invite": "made-up"}}
     for _ in range(3):
         guesser.refused(code, method, path, **how)
-    refused_for_now(guesser.request(method, path, **how), "failures")
+    if code == "invalid_ticket":
+        assert "'failures'" in unavailable(guesser, path).problem["detail"]
+    else:
+        refused_for_now(guesser.request(method, path, **how), "failures")
 
 
 def test_moves_without_a_token_count_as_failures(limited: Limited) -> None:
@@ -480,6 +501,71 @@ def test_a_whole_game_is_played_with_every_other_limit_used_up(limited: Limited)
     assert game["result"]
 
 
+def send_moves(player: Client, *moves: Any) -> tuple[Response, list[str]]:
+    """Send a batch; its response, and the code of each problem."""
+    response = player.request("POST", "/v1/me/moves", json={"moves": moves})
+    items = response.json()["items"]
+    return response, [each["problem"]["code"] if each["problem"] else "" for each in items]
+
+
+def test_each_move_of_a_batch_counts_in_its_game_as_a_single_one(limited: Limited) -> None:
+    url = limited("moves=3/hour,failures=off").url
+    ada = new_player(url)
+    games = [ada.create(2, house=["careful"]) for _ in range(2)]
+    here, there = (
+        {"game_id": each["id"], "turn": each["turn"], "move": each["legal_moves"][0]}
+        for each in games
+    )
+    stale, stale_there = ({**each, "turn": each["turn"] + 7} for each in (here, there))
+    response, codes = send_moves(ada, stale, stale, stale_there, stale, stale, here)
+    over = "too_many_requests"
+    assert codes == ["stale_turn"] * 4 + [over, ""]
+    problem = response.json()["items"][4]["problem"]
+    assert problem["status"] == response.json()["items"][4]["status"] == 429
+    assert "'moves'" in problem["detail"]
+    assert 1 <= int(response.headers["Retry-After"]) <= 3600
+    # Single moves and those of batches have one count.
+    path = f"/v1/games/{here['game_id']}/moves"
+    body = {name: stale[name] for name in ("turn", "move")}
+    refused_for_now(ada.request("POST", path, json=body), "moves")
+    _, codes = send_moves(ada, here, there, there)
+    assert codes == [over, "", ""]
+
+
+def test_a_batch_counts_as_one_request(limited: Limited) -> None:
+    ada = new_player(limited("requests=5/hour,reads=1/hour").url)
+    game = ada.create(2, house=["careful"])
+    move = {"game_id": game["id"], "turn": game["turn"], "move": game["legal_moves"][0]}
+    for left in (2, 1, 0):
+        response, codes = send_moves(ada, move, move, move)
+        assert codes == ["", "", ""]
+        assert standing(response, "requests")[0] == left
+        assert "Retry-After" not in response.headers
+    refused_for_now(ada.request("POST", "/v1/me/moves", json={"moves": [move]}), "requests")
+
+
+def test_a_batch_gives_no_more_guesses_than_single_requests(limited: Limited) -> None:
+    url = limited("failures=5/minute").url
+    ada, eve = new_player(url), new_player(url)
+    game = ada.create(2, house=["careful"], visibility="private")
+    move = {"game_id": game["id"], "turn": game["turn"], "move": game["legal_moves"][0]}
+    guesses = [{**move, "game_id": secrets.token_hex(16)} for _ in range(4)]
+    response, codes = send_moves(eve, *guesses, move, *guesses)
+    assert codes == ["game_not_found"] * 5 + ["too_many_requests"] * 4
+    assert standing(response, "failures")[0] == 0
+    # A public game in which it has no seat is told no more, either.
+    public = ada.create(2, house=["careful"])["id"]
+    assert send_moves(eve, {**move, "game_id": public})[1] == ["too_many_requests"]
+    assert send_moves(ada, move)[1] == [""]
+
+
+def test_a_batch_of_a_wrong_form_counts_as_a_failure(limited: Limited) -> None:
+    ada = new_player(limited("failures=3/minute").url)
+    for _ in range(3):
+        ada.refused("invalid_request", "POST", "/v1/me/moves", {"moves": []})
+    refused_for_now(ada.request("POST", "/v1/me/moves", json={"moves": []}), "failures")
+
+
 # --- Who is one caller --------------------------------------------------------------------------
 
 
@@ -543,7 +629,7 @@ def test_an_address_holds_so_many_waiters(limited: Limited) -> None:
     running = limited("failures=off", TRUSTED_PROXIES="127.0.0.1", WAITERS_PER_ADDRESS="3")
     url = running.url
     game = new_player(url).create(3)
-    path = f"/v1/games/{game['id']}/events?since={game['version']}&wait=4"
+    path = f"/v1/games/{game['id']}/events?since={game['cursor']}&wait=4"
 
     def ask(address: str) -> Response:
         return Client(url).request("GET", path, headers={"X-Forwarded-For": address})

@@ -44,6 +44,10 @@ TRIPS = {
     "playMove, too late": 1,
     # Indexes before and after the commit.
     "playMove, the last of a game": 4,
+    # The same for many: in two games, in both again, and in one that ends with its move.
+    "playMoves": 2,
+    "playMoves, again": 2,
+    "playMoves, one of them the last": 4,
     # Limits, which all workers share; the rest as above, and who is told of it.
     "createPlayer": 2,
     "createGame": 9,
@@ -108,6 +112,7 @@ def counted(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, int]
             match(room)
             ask(room)
             play(room)
+            play_many(room)
         yield room.counted
     finally:
         service.end()
@@ -183,6 +188,27 @@ def play(room: Room) -> None:
     # Not the move of turn 1: to send that one again is a repeat, which is answered with 200.
     late = {"turn": first["turn"], "move": first["legal_moves"][1]}
     room.count("playMove, too late", mover, lambda: mover.refused("game_over", "POST", path, late))
+
+
+def play_many(room: Room) -> None:
+    """Two games at once, each played by one player and the house, until one of them ends."""
+    me = room.newcomer()
+    ids = [me.create(house=["random"], ruleset=each)["id"] for each in ("parade", "contrast")]
+    moves: list[Any] = []
+    while True:
+        games = [me.game(each) for each in ids]
+        moves = [
+            {"game_id": each["id"], "turn": each["turn"], "move": each["legal_moves"][0]}
+            for each in games
+            if each["legal_moves"]
+        ]
+        before = dict(room.counted)
+        room.count("playMoves", me, lambda: me.post("/v1/me/moves", {"moves": moves}))  # noqa: B023
+        if any(me.game(each)["status"] != "playing" for each in ids):
+            room.counted["playMoves, one of them the last"] = room.counted["playMoves"]
+            room.counted["playMoves"] = before["playMoves"]
+            break
+    room.count("playMoves, again", me, lambda: me.post("/v1/me/moves", {"moves": moves}))
 
 
 @pytest.mark.parametrize("request_name", TRIPS)

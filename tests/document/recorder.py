@@ -135,6 +135,13 @@ class Caller(HttpClient):
                 self.recorder.keep(operation["operationId"], "200", shown, event.data)
         assert not summaries, f"no {summaries} in {response.text}"
 
+    def unavailable(self, code: str, path: str) -> None:
+        """Open a stream that must be unavailable with this problem, and record the problem."""
+        response = self.request("GET", path)
+        (event,) = filter(None, map(read_event, response.text.split("\n\n")))
+        assert (event.name, event.data["code"]) == ("unavailable", code), response.text
+        self._keep("GET", path, Shown(code, _title(code)), None, "200", event.data)
+
     # --- What the scenarios do again and again ----------------------------------------------
 
     def new_player(self, name: str, kind: str = "human", show: Any = None) -> Caller:

@@ -252,13 +252,16 @@ def a_game_of_parade(stranger: Caller) -> None:
     collected = ("collected", "Cards leave the parade.")
     _show_events_with(ada, game_id, "cards_collected", collected)
     version = stranger.game(game_id, show=("finished", "A finished game."))["version"]
+    page = ada.send("GET", f"{path}/events?limit={version - 3}")
     ada.send(
         "GET",
-        f"{path}/events?since={version - 3}",
+        f"{path}/events?since={page['cursor']}",
         show=("parade_end", "How Parade ends."),
     )
     ada.send(
-        "GET", f"{path}/events?since={version + 9}", show=("reset", "A version that never was.")
+        "GET",
+        f"{path}/events?since={version}-0123456789abcdef",
+        show=("reset", "The store has lost what the cursor names."),
     )
     ada.refused("game_over", "POST", f"{path}/moves", {"turn": turn, "move": moves[1]})
     ada.send("GET", f"/v1/me/turns?since={cursor}", show=("ended", "No game waits; one has ended."))
@@ -322,7 +325,7 @@ def a_game_of_contrast(stranger: Caller) -> None:
     eve.game(game_id, show=("contrast", "Contrast, to the seat that is counted on."))
     page = ada.send(
         "GET",
-        f"{path}/events?since={counted['game']['version']}&wait=10",
+        f"{path}/events?since={counted['game']['cursor']}&wait=10",
         show=("contrast_countdown", "The countdown runs out, and the symbols are revealed."),
     )
     assert page["items"][0]["by"] == "clock"
@@ -383,6 +386,29 @@ def a_game_of_mit_list_und_tuecke(stranger: Caller) -> None:
         _show_events_with(ada, game_id, event, (f"mit_list_{event}", summary))
 
 
+def moves_in_many_games(stranger: Caller) -> None:
+    ada = stranger.new_player("Ada", "bot")
+    games = [ada.create("tea-time", 2, house=["random"]) for _ in range(3)]
+    moves = [
+        {"game_id": each["id"], "turn": each["turn"], "move": each["legal_moves"][0]}
+        for each in games
+    ]
+    ada.send(
+        "POST",
+        "/v1/me/moves",
+        {"moves": moves[:1]},
+        show=("whole", "A move, answered with its game and its items."),
+    )
+    ada.send(
+        "POST",
+        "/v1/me/moves",
+        {"moves": [*moves[1:], {**moves[0], "turn": moves[0]["turn"] + 9}]},
+        headers={"Prefer": "return=minimal"},
+        show=("minimal", "Moves in three games, of which one is refused; the answer is minimal."),
+    )
+    ada.refused("invalid_request", "POST", "/v1/me/moves", {"moves": []}, summary="No move.")
+
+
 def who_comes_and_goes(stranger: Caller) -> None:
     ada, bob, eve = (stranger.new_player(name) for name in ("Ada", "Bob", "Eve"))
     passed_on = ada.create("parade", 3)
@@ -414,8 +440,8 @@ def who_comes_and_goes(stranger: Caller) -> None:
 
 def streams(stranger: Caller) -> None:
     ada = stranger.new_player("Ada")
-    game_id = ada.create("parade", 2)["id"]
-    path = f"/v1/games/{game_id}"
+    game = ada.create("parade", 2)
+    path = f"/v1/games/{game['id']}"
     made = ada.send(
         "POST", f"{path}/stream-tickets", show=("ticket", "For an EventSource of a browser.")
     )
@@ -427,7 +453,7 @@ def streams(stranger: Caller) -> None:
             "update": "`update`: what happened, and the game after it.",
             "end": "`end`: how the game ended.",
         },
-        headers={"Last-Event-ID": "1"},
+        headers={"Last-Event-ID": game["cursor"]},
     )
     stranger.refused("invalid_ticket", "GET", f"{path}/stream?ticket=expired")
 
@@ -436,7 +462,7 @@ def a_crowded_service(service: Service, stranger: Caller) -> None:
     """A service without room for waiters."""
     ada = stranger.new_player("Ada")
     game_id = ada.create("parade", 2)["id"]
-    ada.refused("too_many_waiting", "GET", f"/v1/games/{game_id}/stream")
+    ada.unavailable("too_many_waiting", f"/v1/games/{game_id}/stream")
     with service.store.client() as store:
         key = f"game:{{{game_id}}}"
         document = json.loads(store.hget(key, "game"))
@@ -472,7 +498,7 @@ def a_crowded_service(service: Service, stranger: Caller) -> None:
 def one_who_waits_wrongly(stranger: Caller) -> None:
     ada = stranger.new_player("Ada")
     path = f"/v1/games/{ada.create('parade', 2)['id']}"
-    ada.refused("invalid_request", "GET", f"{path}/events?since=-1&wait=60")
+    ada.refused("invalid_request", "GET", f"{path}/events?since=31&wait=60")
     ada.refused("invalid_request", "GET", f"{path}/stream?ticket={'a' * 200}")
 
 
@@ -518,6 +544,7 @@ SCENARIOS: tuple[Callable[[Caller], None], ...] = (
     a_game_of_tea_time,
     a_game_of_contrast,
     a_game_of_mit_list_und_tuecke,
+    moves_in_many_games,
     who_comes_and_goes,
     streams,
 )
@@ -554,4 +581,8 @@ def _show_events_with(reader: Caller, game_id: str, event_type: str, show: tuple
         for item in items
         if event_type in [event["type"] for event in item["events"]]
     ]
-    reader.send("GET", f"{path}?since={versions[0] - 1}&limit=1", show=show)
+    since = ""
+    if versions[0] > 1:
+        page = reader.send("GET", f"{path}?limit={versions[0] - 1}")
+        since = f"since={page['cursor']}&"
+    reader.send("GET", f"{path}?{since}limit=1", show=show)

@@ -128,7 +128,7 @@ class World:
             case "analyse":
                 made.body = rng.choice(self.records)[1] | {"trace": True}
             case "listEvents":
-                made.query = [("since", "0"), ("limit", "10"), ("wait", "0")]
+                made.query = [("since", "0-"), ("limit", "10"), ("wait", "0")]
             case "listTurns":
                 made.query = [("since", "0."), ("wait", "0")]
             case "listGames" | "listMyGames":
@@ -137,7 +137,7 @@ class World:
                 made.query = [("previews", "true")]
             case "streamEvents":
                 made.query = [("ticket", "x" * 60)] * rng.randrange(2)
-                made.headers.append(("Last-Event-ID", "1"))
+                made.headers.append(("Last-Event-ID", "1-"))
             case "getGame":
                 made.headers.append(("Prefer", "wait=0"))
         if made.method == "GET":

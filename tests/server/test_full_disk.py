@@ -135,7 +135,7 @@ class Table:
         for player, game_id, items in self.acknowledged:
             if (player.id, game_id) not in told:
                 player.url = url
-                page = player.get(f"/v1/games/{game_id}/events?since=0&limit=500")
+                page = player.get(f"/v1/games/{game_id}/events?limit=500")
                 told[player.id, game_id] = {each["version"]: each for each in page["items"]}
             for item in items:
                 assert told[player.id, game_id].get(item["version"]) == item

@@ -52,11 +52,10 @@ def check_a_whole_game_with_somebody_who_waits(service: Service) -> None:
     heard: list[dict[str, Any]] = []
 
     def listen() -> None:
-        version = 0
-        while not heard or heard[-1]["status"] == "playing":
-            path = f"/v1/games/{game_id}/events?since={version}&wait=20"
-            heard.append(bob.get(path))
-            version = heard[-1]["version"]
+        path = f"/v1/games/{game_id}/events?wait=20"
+        heard.append(bob.get(path))
+        while heard[-1]["status"] == "playing":
+            heard.append(bob.get(f"{path}&since={heard[-1]['cursor']}"))
 
     listener = threading.Thread(target=listen)
     listener.start()
@@ -91,6 +90,21 @@ def test_players_are_matched_on_a_cluster(cluster: Cluster, tmp_path: Path) -> N
             ids = set(threads.map(match, players))
             assert len(ids) == 3
             assert [players[0].game(each)["status"] for each in ids] == ["playing"] * 3
+
+
+def test_moves_in_games_of_all_nodes_of_a_cluster_are_played_together(
+    cluster: Cluster, tmp_path: Path
+) -> None:
+    with serving(tmp_path, REDIS_URL=cluster.url, WAIT_REPLICAS="1") as service:
+        ada = new_player(service.url)
+        games = [ada.create(2, house=["random"]) for _ in range(12)]
+        moves = [
+            {"game_id": each["id"], "turn": each["turn"], "move": each["legal_moves"][0]}
+            for each in games
+        ]
+        first = ada.post("/v1/me/moves", {"moves": moves})
+        assert {each["status"] for each in first["items"]} == {200}
+        assert ada.post("/v1/me/moves", {"moves": moves}) == first
 
 
 def test_a_key_of_a_cluster_that_holds_something_else_is_a_fault_of_its_own(
@@ -173,6 +187,21 @@ def test_what_a_failover_loses_is_never_taken_for_what_replaces_it(tmp_path: Pat
         assert event.name == "snapshot"
         assert event.data["table"] == bob.get(f"/v1/games/{game_id}")["table"]
         stream.close()
+
+        # Clients that come back with a cursor of the lost commit are told so, others continue.
+        now = bob.get(path)
+        for before, is_lost in ((seen.json()["cursor"], True), (game["cursor"], False)):
+            page = bob.get(f"{path}/events?since={before}&wait=20")
+            assert (page["reset"], page["cursor"]) == (is_lost, now["cursor"])
+            assert [each["version"] for each in page["items"]] == (
+                [] if is_lost else [*range(game["version"] + 1, now["version"] + 1)]
+            )
+            with bob.open("GET", f"{path}/stream?last_event_id={before}") as again:
+                event = next(events(again))
+                assert (event.name, event.id) == (
+                    "snapshot" if is_lost else "update",
+                    now["cursor"],
+                )
 
 
 def ask_all_at_once(service: Service, ada: Client, number: int) -> list[int]:

@@ -16,6 +16,7 @@ from msgspec.structs import replace
 from api.config.settings import Settings
 from api.games.creation import GameCreation
 from api.games.matching import Matching
+from api.games.move_batches import MoveBatches
 from api.games.moves import Moves, require_seat
 from api.games.players import Credentials, Players, read_credentials
 from api.games.queries import Queries
@@ -79,6 +80,7 @@ class MemoryWorker:
         self.limiter = Limiter(self.client, ())
         self.matching = Matching(self.transactions, self.tables, self.creation, self.limiter)
         self.moves = Moves(self.transactions)
+        self.move_batches = MoveBatches(self.moves)
         self.queries = Queries(self.transactions, self.store, self.indexes, self.players)
         self.turns = TurnQueries(self.transactions, self.store, self.indexes, self.players)
         self.hub = Hub(self.store, self.indexes, self.transactions, self.nodes)

@@ -226,16 +226,16 @@ def test_an_end_whose_entry_is_read_before_its_commit_is_told_later(
     before = ask(worker, bob)
     game_id = worker.create(ada, 3)
     worker.join(bob, game_id)
-    commit = worker.store.commit
+    commit_all = worker.store.commit_all
     between: list[Turns] = []
 
-    def slowly(*args: Any) -> bool:
+    def slowly(*args: Any) -> Any:
         between.append(ask(worker, bob, before))
         worker.clock.advance(COMMIT_MS / 1000 - 1)
         between.append(ask(worker, bob, between[0]))
-        return commit(*args)
+        return commit_all(*args)
 
-    monkeypatch.setattr(worker.store, "commit", slowly)
+    monkeypatch.setattr(worker.store, "commit_all", slowly)
     worker.cancel(ada, game_id)
     assert [ended(each) for each in between] == [[], []]
     told = ask(worker, bob, between[-1])

@@ -81,15 +81,28 @@ LINKS: dict[str, dict[str, Any]] = {
         {"game_id": "$response.body#/items/0/id"},
         {"turn": "$response.body#/items/0/turn", "move": "$response.body#/items/0/legal_moves/0"},
     ),
+    "PlayInGames": _link(
+        "playMoves",
+        "Play in several games with one request.",
+        body={
+            "moves": [
+                {
+                    "game_id": "$response.body#/items/0/id",
+                    "turn": "$response.body#/items/0/turn",
+                    "move": "$response.body#/items/0/legal_moves/0",
+                }
+            ]
+        },
+    ),
     "ListNewerEvents": _link(
         "listEvents",
         "Later items.",
-        {**SAME_GAME, "since": "$response.body#/version"},
+        {**SAME_GAME, "since": "$response.body#/cursor"},
     ),
     "ListEventsAfterMove": _link(
         "listEvents",
         "Later items.",
-        {**SAME_GAME, "since": "$response.body#/game/version"},
+        {**SAME_GAME, "since": "$response.body#/game/cursor"},
     ),
     "ListNewerTurns": _link("listTurns", "Later news.", {"since": "$response.body#/cursor"}),
     "ListMoreGames": _link("listGames", "The next page.", {"cursor": "$response.body#/next"}),
@@ -132,7 +145,7 @@ _BY_OPERATION: dict[str, dict[int, tuple[str, ...]]] = {
     "playMove": {200: ("PlayNextMove", "ListEventsAfterMove")},
     "listLegalMoves": {200: ("PlayListedMove",)},
     "listEvents": {200: ("ListNewerEvents",)},
-    "listTurns": {200: ("PlayInFirstGame", "ListNewerTurns")},
+    "listTurns": {200: ("PlayInFirstGame", "PlayInGames", "ListNewerTurns")},
     "listGames": {200: ("ListMoreGames",)},
     "listMyGames": {200: ("ListMoreOfMyGames",)},
     "listRulesets": {200: ("GetRuleset",)},

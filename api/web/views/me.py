@@ -1,17 +1,50 @@
-"""Routes of the caller: its player, its token, its games, and the games that wait for it."""
+"""Routes of the caller: its player, its token, its games, its turns, and moves in many games."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from flask import Response
 
-from api.config.rate_policies import POLLS, TOKENS
-from api.games.answers import GamePage, NewTokenAnswer, OwnPlayer, TurnsAnswer
+from api.concurrency.time_slices import long_work, pause
+from api.config.rate_policies import MOVES, POLLS, REQUESTS, TOKENS
+from api.games.answers import (
+    GamePage,
+    MoveOutcomeAnswer,
+    MoveOutcomesAnswer,
+    NewTokenAnswer,
+    OwnPlayer,
+    TurnsAnswer,
+)
+from api.games.move_batches import BatchedMove, BatchOutcome
+from api.games.moves import PlayedMove
+from api.observability import context
+from api.problems.problem import Problem
 from api.web.openapi.blueprint import Blueprint
-from api.web.openapi.components import MAY_BE_CROWDED
-from api.web.responses import answer, required_credentials, retry_later, services
-from api.web.schemas.games import OwnGamesQuerySchema, TurnsQuerySchema
+from api.web.openapi.components import HEADERS, MAY_BE_CROWDED, SERVER_TIME, parameter
+from api.web.problem_responses import as_problem, retry_after
+from api.web.responses import (
+    answer,
+    prefers_minimal,
+    required_credentials,
+    retry_later,
+    services,
+)
+from api.web.schemas.games import MovesBodySchema, OwnGamesQuerySchema, TurnsQuerySchema
+
+MINIMAL = {"Preference-Applied": "return=minimal"}
+PREFER_MINIMAL = parameter(
+    "Prefer",
+    "header",
+    "`return=minimal`: leave out the games and items, which makes the answer small and fast.",
+    examples=["return=minimal"],
+)
+OF_MOVES = {
+    **SERVER_TIME,
+    "Preference-Applied": HEADERS["MinimalApplied"],
+    "Retry-After": HEADERS["MovesRetryAfter"],
+}
 
 blueprint = Blueprint("me", __name__, url_prefix="/v1/me")
 
@@ -73,3 +106,61 @@ def list_turns(query: dict[str, Any]) -> Response:
     polled = services().long_polls.turns(required_credentials(), query.get("since"), query["wait"])
     response = answer(polled.answer)
     return retry_later(response) if polled.is_over_quota else response
+
+
+@blueprint.post("/moves")
+@blueprint.operation("playMoves", body=True, parameters=[PREFER_MINIMAL], limits=(REQUESTS, MOVES))
+@blueprint.arguments(MovesBodySchema)
+@blueprint.response(200, MoveOutcomesAnswer, headers=OF_MOVES)
+def play_moves(body: dict[str, Any]) -> Response:
+    """Play moves in many games
+
+    Each move has the outcome that playMove would have, whatever becomes of the others: its status,
+    and its game and items or its problem, whose pointers say where in this request. Moves in one
+    game are played in their order. Safe to repeat, as playMove is. Only a body that is wrong in its
+    form is refused as a whole, and then no move is played.
+    """
+    batch = [BatchedMove(each["game_id"], each["turn"], each["move"]) for each in body["moves"]]
+    outcomes = services().move_batches.play(required_credentials(), batch)
+    problems = _problems(batch, outcomes)
+    context.current().facts = {"moves": len(batch), "problems": len(problems)}
+    is_minimal = prefers_minimal()
+    items = []
+    with long_work():
+        for at, (each, outcome) in enumerate(zip(batch, outcomes, strict=True)):
+            pause()
+            items.append(_answer_of(each, outcome, problems.get(at), is_minimal=is_minimal))
+    response = answer(MoveOutcomesAnswer(tuple(items)), headers=MINIMAL if is_minimal else None)
+    waits = [seconds for each in problems.values() if (seconds := retry_after(each)) is not None]
+    if waits:
+        response.headers["Retry-After"] = str(max(waits))
+    return response
+
+
+def _problems(batch: Sequence[BatchedMove], outcomes: Sequence[BatchOutcome]) -> dict[int, Problem]:
+    """Count the outcomes for the rate limits; return the problems by the index of the move."""
+    problems: dict[int, Problem] = {}
+    for at, (each, outcome) in enumerate(zip(batch, outcomes, strict=True)):
+        is_repeated = False
+        code = None
+        if isinstance(outcome, PlayedMove):
+            is_repeated = outcome.is_repeated
+        else:
+            problems[at] = as_problem(outcome).within("moves", at)
+            code = problems[at].code
+        over = services().rate_limits.count_move(each.game_id, code, is_repeated=is_repeated)
+        if over is not None:
+            problems[at] = over
+    return problems
+
+
+def _answer_of(
+    move: BatchedMove, outcome: BatchOutcome, problem: Problem | None, *, is_minimal: bool
+) -> MoveOutcomeAnswer:
+    if problem is not None:
+        return MoveOutcomeAnswer(move.game_id, problem.status, problem.body())
+    if is_minimal:
+        return MoveOutcomeAnswer(move.game_id, 200)
+    assert isinstance(outcome, PlayedMove)
+    played = outcome.answer()
+    return MoveOutcomeAnswer(move.game_id, 200, None, played.game, played.items)

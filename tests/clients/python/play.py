@@ -143,15 +143,16 @@ def main() -> None:
     assert not switches.can_go_on(over.status)
     assert over.table
     assert switches.is_finished(over.table)
-    since, more = 0, True
+    cursor: str | Unset = UNSET
+    more = True
     while more:
-        page = good(list_events.sync(game.id, client=host, since=since, limit=50))
+        page = good(list_events.sync(game.id, client=host, since=cursor, limit=50))
         for item in page.items:
             assert switches.is_of_somebody(item.by) or item.turn is None, item
             for event in item.events:
                 assert all(seat is None or seat < seat_count for seat in switches.concerned(event))
                 events[event.type_] += 1
-        since, more = page.version, page.more
+        cursor, more = page.cursor, page.more
 
     # A record is a body for analyse as it is.
     record = good(get_record.sync(game.id, client=host)).to_dict()

@@ -118,7 +118,7 @@ async function main(): Promise<void> {
 
   const { data: over } = await getGame({ client: host, path: here, throwOnError: true });
   assert(!switches.canGoOn(over.status) && over.table && switches.isFinished(over.table));
-  for (let since = 0, more = true; more; ) {
+  for (let since: string | undefined, more = true; more; ) {
     const query = { since, limit: 50 };
     const { data } = await listEvents({ client: host, path: here, query, throwOnError: true });
     for (const item of data.items) {
@@ -128,7 +128,7 @@ async function main(): Promise<void> {
         counted(events, event.type);
       }
     }
-    since = data.version;
+    since = data.cursor;
     more = data.more;
   }
 

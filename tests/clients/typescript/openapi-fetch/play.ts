@@ -114,7 +114,7 @@ async function main(): Promise<void> {
 
   const over = body(await host.GET('/v1/games/{game_id}', { params: { path } }));
   assert(!switches.canGoOn(over.status) && over.table && switches.isFinished(over.table));
-  for (let since = 0, more = true; more; ) {
+  for (let since: string | undefined, more = true; more; ) {
     const part = { params: { path, query: { since, limit: 50 } } };
     const page = body(await host.GET('/v1/games/{game_id}/events', part));
     for (const item of page.items) {
@@ -124,7 +124,7 @@ async function main(): Promise<void> {
         counted(events, event.type);
       }
     }
-    since = page.version;
+    since = page.cursor;
     more = page.more;
   }
 
