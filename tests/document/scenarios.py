@@ -226,7 +226,13 @@ def a_game_of_parade(stranger: Caller) -> None:
         )
     mover.refused("illegal_move", "POST", f"{path}/moves", _body(1, not_mine))
     other.refused("not_your_turn", "POST", f"{path}/moves", _body(1, not_mine))
-    mover.send("GET", "/v1/me/turns", show=("one", "One game waits for me."))
+    told = mover.send("GET", "/v1/me/turns", show=("one", "One game waits for me."))
+    mover.send(
+        "GET",
+        f"/v1/me/turns?since={told['cursor']}",
+        show=("unchanged", "Nothing new since: the game that I know of still waits."),
+    )
+    mover.send("GET", "/v1/me/turns?view=false", show=("no_view", "Without table and legal moves."))
     bob.refused("invalid_request", "GET", "/v1/me/turns?wiat=20", summary="A misspelt parameter.")
     cursor = other.send("GET", "/v1/me/turns")["cursor"]
     best = max(
@@ -458,11 +464,35 @@ def streams(stranger: Caller) -> None:
     stranger.refused("invalid_ticket", "GET", f"{path}/stream?ticket=expired")
 
 
+def a_stream_of_all_my_games(stranger: Caller) -> None:
+    ada, bob = (stranger.new_player(name) for name in ("Ada", "Bob"))
+    ada.send("DELETE", f"/v1/games/{ada.create('parade', 2)['id']}")
+    bob.create("parade", 2, reserved_seats=[{"seat": 1, "player_id": ada.id}])
+    ada.create("parade", 2, house=["careful"])
+    made = ada.send(
+        "POST",
+        "/v1/me/stream-tickets",
+        show=("ticket", "For one EventSource that follows all my games."),
+    )
+    stranger.show_stream(
+        f"/v1/me/stream?ticket={made['ticket']}",
+        {
+            "invited": "`invited`: a seat is reserved for me.",
+            "started": "`started`: a game that I play from now on.",
+            "turn": "`turn`: a game that waits for me.",
+            "ended": "`ended`: a game that is over.",
+        },
+    )
+    stranger.refused("missing_token", "GET", "/v1/me/stream")
+    stranger.refused("invalid_ticket", "GET", "/v1/me/stream?ticket=expired")
+
+
 def a_crowded_service(service: Service, stranger: Caller) -> None:
     """A service without room for waiters."""
     ada = stranger.new_player("Ada")
     game_id = ada.create("parade", 2)["id"]
     ada.unavailable("too_many_waiting", f"/v1/games/{game_id}/stream")
+    ada.unavailable("too_many_waiting", "/v1/me/stream")
     with service.store.client() as store:
         key = f"game:{{{game_id}}}"
         document = json.loads(store.hget(key, "game"))
@@ -500,6 +530,7 @@ def one_who_waits_wrongly(stranger: Caller) -> None:
     path = f"/v1/games/{ada.create('parade', 2)['id']}"
     ada.refused("invalid_request", "GET", f"{path}/events?since=31&wait=60")
     ada.refused("invalid_request", "GET", f"{path}/stream?ticket={'a' * 200}")
+    ada.refused("invalid_request", "GET", f"/v1/me/stream?ticket={'a' * 200}")
 
 
 def a_service_without_replicas(stranger: Caller) -> None:
@@ -547,6 +578,7 @@ SCENARIOS: tuple[Callable[[Caller], None], ...] = (
     moves_in_many_games,
     who_comes_and_goes,
     streams,
+    a_stream_of_all_my_games,
 )
 
 
