@@ -1,108 +1,113 @@
-"""A bot that plays random legal moves, in standard Python.
+"""A bot that plays a game with random legal moves, in standard Python.
 
     python examples/random_bot.py --name Ada --seats 3
 
-It joins an open game of the ruleset, or creates one, and plays it to the end.
+It is seated with others who want the same game. Stopped by Ctrl-C or SIGTERM, it leaves its seat.
 """
 
 import argparse
 import json
 import random
+import signal
 import sys
+import threading
 import time
-import urllib.error
-import urllib.request
+import uuid
+from http.client import HTTPException
+from urllib.error import HTTPError
+from urllib.request import Request, urlopen
 
 
-def call(method, path, body=None, unless=()):
-    """One request's answer; None if it is refused with one of these codes.
+def call(method, path, body=None, unless=(), **headers):
+    """Return the answer to a request, None if it is refused with one of these codes.
 
-    A connection that fails, or a busy service, is tried again: sending a move twice is safe.
+    While the service is busy or away, wait as long as it says, and send the request again.
     """
-    data = None if body is None else json.dumps(body).encode()
-    headers = {"Authorization": f"Bearer {token}"} if token else {}
-    request = urllib.request.Request(args.url + path, data, headers, method=method)
-    request.add_header("Content-Type", "application/json")
-    for attempt in range(10):
+    headers |= {"Content-Type": "application/json"} | identity
+    request = Request(args.url + path, body and json.dumps(body).encode(), headers, method=method)
+    for attempt in range(20):
         try:
-            with urllib.request.urlopen(request, timeout=30) as answer:
-                return json.load(answer)
-        except urllib.error.HTTPError as error:
-            if error.code < 500:
-                problem = json.load(error)
-                if problem["code"] in unless:
-                    return None
+            answer, pause = changing(request) if method != "GET" else send(request)
+            time.sleep(int(pause or 0))  # too many requests wait, so this one could not
+            return answer
+        except HTTPError as error:
+            text, pause = error.read(), error.headers.get("Retry-After")
+            problem = json.loads(text) if text[:1] == b"{" else {"detail": str(error)}
+            if problem.get("code") in unless:
+                return None
+            if error.code < 500 and error.code != 429:
                 sys.exit(f"{method} {path}: {problem['detail']}")
-        except (urllib.error.URLError, ConnectionError, TimeoutError):
-            pass
-        time.sleep(min(0.1 * 2**attempt, 2))
-    sys.exit(f"{args.url} cannot be reached.")
+            why = problem["detail"]
+        except (OSError, HTTPException, ValueError) as error:
+            why, pause = f"{args.url} does not answer: {error}", None
+        pause = int(pause or min(2**attempt, 30))
+        print(f"{args.name} waits {pause} s: {why}", file=sys.stderr, flush=True)
+        time.sleep(pause)
+    sys.exit(f"{args.name} gives up.")
 
 
-def age(game):
-    return game["created_at"], game["id"]
+def send(request):
+    with urlopen(request, timeout=60) as response:
+        return json.load(response), response.headers.get("Retry-After")
 
 
-def move_over(old, new):
-    """Leave one table for another; but stay if the old one started in this very moment."""
-    left = call("DELETE", f"/v1/games/{old['id']}/seats/me")
-    if left["status"] == "playing":
-        call("DELETE", f"/v1/games/{new['id']}/seats/me")
-        return call("POST", f"/v1/games/{old['id']}/seats", {})
-    unless = ("not_host", "game_over", "game_already_started")
-    call("DELETE", f"/v1/games/{old['id']}", unless=unless)
-    return new
+def changing(request):
+    """Send a request to its end, also if the bot is stopped meanwhile: it may be taking a seat."""
+    try:
+        with is_changing:
+            return send(request)
+    finally:
+        if is_stopped.is_set():
+            raise KeyboardInterrupt
 
 
-def sit_down():
-    """Sit in the oldest open game, so that bots who come at once meet; create one if need be."""
-    game, refused = None, set()
-    while game is None or game["status"] != "playing":
-        lobby = call("GET", f"/v1/games?status=open&ruleset={args.ruleset}&limit=100")
-        fitting = [
-            each
-            for each in lobby["items"]
-            if each["seat_count"] == args.seats and each["id"] not in refused
-        ]
-        oldest = min(fitting, key=age, default=None)
-        lost = game is None or game["status"] == "cancelled"
-        if oldest is not None and (lost or age(oldest) < age(game)):
-            path = f"/v1/games/{oldest['id']}/seats"
-            joined = call("POST", path, {}, unless=("game_full", "game_over"))
-            if joined is None:
-                refused.add(oldest["id"])
-            game = move_over(game, joined) if game and joined else joined or game
-        elif lost:
-            wanted = {"ruleset": args.ruleset, "seat_count": args.seats}
-            game = call("POST", "/v1/games", wanted)
-        time.sleep(0.1)
-        game = game and call("GET", f"/v1/games/{game['id']}")
-    return game
+def stop(*_):
+    is_stopped.set()
+    if not is_changing.locked():
+        raise KeyboardInterrupt
 
 
-def play(game_id):
-    """Ask for the games that wait for us, play a random legal move in each, until it is over."""
-    cursor = ""
+def play():
+    """Take a seat, and play in every game that waits until this game is over."""
+    wish = {"ruleset": args.ruleset, "seat_count": args.seats}
+    game = call("POST", "/v1/match", wish, **{"Idempotency-Key": str(uuid.uuid4())})
+    since = ""
     while True:
-        turns = call("GET", f"/v1/me/turns?wait=20{cursor}")
-        for game in turns["items"]:
-            move = {"turn": game["turn"], "move": random.choice(game["legal_moves"])}
-            call("POST", f"/v1/games/{game['id']}/moves", move, unless=("stale_turn", "game_over"))
-        for ended in turns["ended"]:
-            if ended["id"] == game_id:
-                return ended["result"]
-        cursor = f"&since={turns['cursor']}"
+        turns = call("GET", f"/v1/me/turns?wait=20{since}")
+        for each in turns["items"]:
+            move = {"turn": each["turn"], "move": random.choice(each["legal_moves"])}
+            call("POST", f"/v1/games/{each['id']}/moves", move, unless=("stale_turn", "game_over"))
+        if any(ended["id"] == game["id"] for ended in turns["ended"]):
+            return call("GET", f"/v1/games/{game['id']}")
+        since = f"&since={turns['cursor']}"
 
 
+def leave():
+    """Leave every game, as an answer that gave a seat may have been lost."""
+    is_stopped.clear()
+    for each in STOPS:
+        signal.signal(each, signal.SIG_DFL)  # a second one ends the bot at once
+    for status in ("open", "playing"):
+        for game in call("GET", f"/v1/me/games?status={status}")["items"]:
+            call("DELETE", f"/v1/games/{game['id']}/seats/me")
+
+
+STOPS = (signal.SIGINT, signal.SIGTERM)
 parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
 parser.add_argument("--url", default="http://127.0.0.1:8000")
 parser.add_argument("--name", default="Random bot")
 parser.add_argument("--ruleset", default="parade")
 parser.add_argument("--seats", type=int, default=2)
 args = parser.parse_args()
-token = None
-token = call("POST", "/v1/players", {"name": args.name, "kind": "bot"})["token"]
-game = sit_down()
-result = play(game["id"])
-line = f"{args.name}, seat {game['you']} of game {game['id']}: {json.dumps(result)}\n"
+is_stopped, is_changing, identity = threading.Event(), threading.Lock(), {}
+player = call("POST", "/v1/players", {"name": args.name, "kind": "bot"})
+identity["Authorization"] = f"Bearer {player['token']}"
+for each in STOPS:
+    signal.signal(each, stop)
+try:
+    game = play()
+except (KeyboardInterrupt, SystemExit) as reason:
+    leave()
+    sys.exit(str(reason) or f"{args.name} was stopped, and has left its game.")
+line = f"{args.name}, seat {game['you']} of game {game['id']}: {json.dumps(game['result'])}\n"
 print(line, end="")  # in one piece, beside what other bots print

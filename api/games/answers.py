@@ -161,7 +161,7 @@ class GameSummary(Struct, frozen=True, kw_only=True):
             "GameOptions", "The options of the game; which ones there are depends on the ruleset."
         ),
     ]
-    visibility: Annotated[str, published_as(Visibility, "Who can see the game.")]
+    visibility: Annotated[str, published_as(Visibility, "Which callers can see the game.")]
     status: Annotated[str, published_as(GameStatus, "The status of the game.")]
     host: Annotated[
         Player,
@@ -185,7 +185,10 @@ class GameSummary(Struct, frozen=True, kw_only=True):
     ]
     deadline: Annotated[
         Moment | None,
-        described("When the time for the turn or for a countdown runs out. Null unless playing."),
+        described(
+            "When the time for the turn or for a countdown runs out; of an open game, when it "
+            "starts with house players in the empty seats. Null if there is no such time."
+        ),
     ]
     turn_seconds: Annotated[
         int,
@@ -287,7 +290,7 @@ class HappenedItemAnswer(Struct, frozen=True):
         Turn | None,
         described("The turn of a move or countdown; null for any other item."),
     ]
-    by: Annotated[str, published_as(ItemCause, "Who caused the item.")]
+    by: Annotated[str, published_as(ItemCause, "The actor that caused the item.")]
     seat: Annotated[Seat | None, described("The seat that the item is about; null if none.")]
     events: Annotated[
         Raw,
@@ -486,8 +489,8 @@ class MadeMove(Struct, frozen=True, tag_field="type", tag="move"):
         str,
         published_as(
             ItemCause,
-            "Who made the move: the player, the house, or the clock if the house moved because "
-            "the time ran out.",
+            "The actor that made the move: the player, the house, or the clock if the house moved "
+            "because the time ran out.",
         ),
     ]
 

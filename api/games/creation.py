@@ -72,7 +72,7 @@ class GameCreation:
         """
         host = self.transactions.players.caller(credentials)
         if idempotency_key is None:
-            return self._commit_new(host, self._read_body(host, body))
+            return self.commit_new(host, self.new_game(host, body))
         key = digest(idempotency_key)
         body_digest = digest(msgspec.json.encode(body, order="deterministic").decode())
         earlier = self.store.creation(host.id, key)
@@ -81,14 +81,14 @@ class GameCreation:
             if loaded is not None:
                 return loaded, False
         # A refused request does not use its key up: the key is kept only for a valid body.
-        game = self._read_body(host, body)
+        game = self.new_game(host, body)
         first = self.store.remember_creation(
             host.id, key, Creation(game.id, body_digest), self.transactions.retention.request
         )
         loaded = self._earlier_game(host, first, body_digest)
         if loaded is not None:
             return loaded, False
-        return self._commit_new(host, replace(game, id=first.game_id))
+        return self.commit_new(host, replace(game, id=first.game_id))
 
     def _earlier_game(
         self, host: Player, creation: Creation, body_digest: str
@@ -111,7 +111,8 @@ class GameCreation:
                 return LoadedGame(reading.now, host, reading.stored)
         raise Problem("busy")
 
-    def _read_body(self, host: Player, body: NewGame) -> Game:
+    def new_game(self, host: Player, body: NewGame) -> Game:
+        """Return a game that is not stored yet. Raises `Problem` (``invalid_request``)."""
         ruleset, options = read_setup(body)
         seats = _seat_house_players((SeatRecord(),) * body["seat_count"], body.get("house", ()))
         seats = self._reserve_seats(seats, body.get("reserved_seats", ()))
@@ -199,7 +200,7 @@ class GameCreation:
         assert caller is not None
         assert old.rematch is not None
         if self.store.read(None, old.rematch).stored is None:
-            new, is_new = self._commit_new(caller, _rematch_of(old, old.rematch, caller))
+            new, is_new = self.commit_new(caller, _rematch_of(old, old.rematch, caller))
             if is_new:
                 return new, True
         return self.tables.join(credentials, old.rematch, None, None), False
@@ -210,11 +211,15 @@ class GameCreation:
 
     # --- Both --------------------------------------------------------------------------
 
-    def _commit_new(self, host: Player, new_game: Game) -> tuple[LoadedGame, bool]:
-        """Commit a new game, or find it if the same request has just committed it."""
+    def commit_new(self, host: Player, new_game: Game) -> tuple[LoadedGame, bool]:
+        """Commit a new game, or find it if another request has just committed it.
+
+        The deadline of the new game counts from now.
+        """
         now = self.store.read(None, new_game.id).now
         self.tables.check_game_count(host.id, now)
-        game = replace(new_game, created_at=now)
+        deadline = None if new_game.deadline is None else now + new_game.deadline
+        game = replace(new_game, created_at=now, deadline=deadline)
         progress = Progress(game, None, now, self.transactions.rng)
         seat = game.seat_of(host.id)
         if seat is not None:
@@ -222,7 +227,7 @@ class GameCreation:
         change = self.transactions.commit(None, start_if_full(progress), now)
         if change is not None:
             return LoadedGame(now, host, apply_change(StoredGame(game, None), change)), True
-        # The same request, sent again on another connection, was faster.
+        # Another request was faster.
         loaded = self._find(host, game.id)
         if loaded is None:
             raise Problem("busy")
@@ -231,6 +236,11 @@ class GameCreation:
 
 def _invalid_reservation(detail: str, index: int, member: str) -> Problem:
     return invalid(detail, "reserved_seats", index, member)
+
+
+def no_such_level(level: str) -> str:
+    """Return the error text for a level of the house that does not exist."""
+    return f"There is no level {level!r}. The levels are {', '.join(HOUSE_LEVELS)}."
 
 
 def _invite(visibility: str) -> str | None:
@@ -272,11 +282,7 @@ def _seat_house_players(
     """Give the last seats to house players of these levels."""
     for index, level in enumerate(levels):
         if level not in HOUSE_LEVELS:
-            raise invalid(
-                f"There is no level {level!r}. The levels are {', '.join(HOUSE_LEVELS)}.",
-                "house",
-                index,
-            )
+            raise invalid(no_such_level(level), "house", index)
     if len(levels) >= len(seats):
         raise invalid(
             f"{len(levels)} house players leave none of the {len(seats)} seats free. Leave at "

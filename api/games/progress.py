@@ -48,8 +48,8 @@ MAX_MISSED_TURNS = 2
 
 
 def is_due(game: Game, now: int) -> bool:
-    """Return whether the clock or a house player has to act before the game waits for a person."""
-    if game.status != PLAYING:
+    """Return whether a deadline has passed, or a house player is to move."""
+    if game.has_ended:
         return False
     if game.deadline is not None and game.deadline <= now:
         return True
@@ -122,9 +122,9 @@ class Progress:
         *before: Told,
     ) -> None:
         """Apply a move of a seat. The events `before` come before the move's own."""
-        game = self.game
-        if by == BY_PLAYER and game.seats[seat].missed_turns:
+        if by == BY_PLAYER and self.game.seats[seat].missed_turns:
             self.change_seat(seat, missed_turns=0)
+        game = self.game
         self.state, events = outcome
         to_move = self.ruleset.to_move(self.state)
         if same_decision(game.to_move, seat, to_move):
@@ -189,10 +189,16 @@ class Progress:
         """Whether a careful house player is to move, which takes milliseconds to choose."""
         return any(level == CAREFUL for _, level in self._house_to_move())
 
-    def hand_over(self, seat: Seat, cause: HandoverCause, by: ItemCause = BY_PLAYER) -> None:
-        """Let a house player play for a seat from now on."""
-        self.add_events(by, seat, SeatHandedOver(seat, CAREFUL, cause))
-        self.change_seat(seat, house=CAREFUL)
+    def hand_over(
+        self,
+        seat: Seat,
+        cause: HandoverCause,
+        by: ItemCause = BY_PLAYER,
+        level: str = CAREFUL,
+    ) -> None:
+        """Let a house player of this level play for a seat from now on."""
+        self.add_events(by, seat, SeatHandedOver(seat, level, cause))
+        self.change_seat(seat, house=level)
 
     def change_seat(self, seat: Seat, **members: Any) -> None:
         """Change members of a seat's record."""

@@ -10,9 +10,10 @@ import msgspec
 from msgspec.structs import replace
 
 from api.games.progress import Progress
-from api.model.events import GameStarted
+from api.model.events import BY_PLAYER, GameStarted, HandoverCause, ItemCause
 from api.model.game import StoredDeal, digest, raw
 from api.storage.games import Change
+from engine.house import CAREFUL
 from engine.registry import RULESETS
 
 
@@ -20,6 +21,16 @@ def start_if_full(progress: Progress) -> Change:
     """Start the game if all its seats are taken, and return the change to commit."""
     if any(record.is_free for record in progress.game.seats):
         return progress.to_change()
+    return start(progress)
+
+
+def start_with_house(progress: Progress, by: ItemCause = BY_PLAYER) -> Change:
+    """Start the game with house players in the free seats, and return the change to commit."""
+    level = progress.game.house_level or CAREFUL
+    for seat, record in enumerate(progress.game.seats):
+        if record.is_free:
+            progress.hand_over(seat, HandoverCause.START, by, level)
+            progress.change_seat(seat, reserved_for=None)
     return start(progress)
 
 

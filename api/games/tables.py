@@ -16,7 +16,7 @@ from api.games.seats import (
     taken_or_reserved_seat,
     wants_seat,
 )
-from api.games.starting import start, start_if_full
+from api.games.starting import start_if_full, start_with_house
 from api.games.transactions import LoadedGame, Precondition, Transactions
 from api.model.events import (
     BY_PLAYER,
@@ -186,12 +186,7 @@ class Tables:
                 raise Problem("game_over")
             if not game.active_players():
                 raise Problem("no_players")
-            progress = Progress(game, None, loaded.now, self.transactions.rng)
-            for seat, record in enumerate(game.seats):
-                if record.is_free:
-                    progress.hand_over(seat, HandoverCause.START)
-                    progress.change_seat(seat, reserved_for=None)
-            return start(progress)
+            return start_with_house(Progress(game, None, loaded.now, self.transactions.rng))
 
         loaded, _ = self.transactions.update(credentials, game_id, decide, if_match=if_match)
         return loaded
@@ -206,7 +201,7 @@ class Tables:
                 return None
             if game.status != OPEN:
                 raise Problem("game_over" if game.has_ended else "game_already_started")
-            cancelled = replace(game, status=CANCELLED, finished_at=loaded.now)
+            cancelled = replace(game, status=CANCELLED, deadline=None, finished_at=loaded.now)
             item = public_item(
                 game.version + 1, loaded.now, BY_PLAYER, loaded.seat, GameCancelled()
             )

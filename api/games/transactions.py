@@ -21,8 +21,11 @@ from redis import RedisError
 from api.concurrency.single_flight import SingleFlight
 from api.games.players import Credentials, Players, Remembered
 from api.games.progress import Progress, is_due
+from api.games.starting import start_with_house
+from api.model.events import BY_TABLE
 from api.model.game import (
     NOT_A_MOVE,
+    OPEN,
     PRIVATE,
     Audience,
     Game,
@@ -189,7 +192,7 @@ class Transactions:
         return {game_id: _loaded(caller, found) for game_id, found in games.items()}
 
     def settle(self, stored: StoredGame, now: int) -> StoredGame | None:
-        """Settle a due game: apply the timeout and the moves of house players, and commit them.
+        """Settle a due game and commit it: start it, or apply the timeout; move for house players.
 
         Return None if another request has changed the game. One request of this worker settles a
         game, since computing the moves of house players takes long; the others wait for it and get
@@ -206,10 +209,14 @@ class Transactions:
 
     def _settle(self, stored: StoredGame, now: int) -> StoredGame | None:
         progress = Progress.from_stored(stored, now, self.rng)
-        if stored.game.deadline is not None and stored.game.deadline <= now:
-            progress.apply_timeout()
-        progress.play_house_moves()
-        change = self.commit(stored.game, progress.to_change(), now)
+        if stored.game.status == OPEN:
+            settled = start_with_house(progress, BY_TABLE)
+        else:
+            if stored.game.deadline is not None and stored.game.deadline <= now:
+                progress.apply_timeout()
+            progress.play_house_moves()
+            settled = progress.to_change()
+        change = self.commit(stored.game, settled, now)
         return None if change is None else apply_change(stored, change)
 
     def settle_unless_full(self, stored: StoredGame, now: int) -> StoredGame | None:

@@ -25,7 +25,7 @@ from api.games.progress import is_due
 from api.games.representations import game_answer
 from api.games.settling import each_readable, settled_games, some_due
 from api.games.transactions import Transactions
-from api.model.game import PLAYING, Game, raw
+from api.model.game import OPEN, PLAYING, Game, raw
 from api.model.retention import COMMIT_MS
 from api.storage.client import Command
 from api.storage.games import StoredGame
@@ -94,14 +94,16 @@ class TurnQueries:
         caller = credentials.player_id
         given = None if since is None else read_turns_cursor(since)
         playing = Page(Entry(occupied(caller), PLAYING), None, MAX_TURNS)
-        commands = [playing.first_command]
+        open_ = Page(Entry(occupied(caller), OPEN), None, MAX_TURNS)
+        commands = [playing.first_command, open_.first_command]
         if given is not None:
             commands.append(_find_ended(caller, given))
         reading = self.store.read(caller, extra=commands)
         self.players.authenticate(reading, credentials)
         known = _known(given, reading.now)
-        waiting = self._waiting(caller, playing, reading)
-        answers = reading.extra[1:]
+        starting = self._starting(open_, reading)
+        waiting = self._waiting(caller, playing, reading, starting)
+        answers = reading.extra[2:]
         if known is not given or reading.extra[0]:
             # Read the ended games after those in play: otherwise a game that ends between the two
             # reads would be in neither list.
@@ -121,7 +123,14 @@ class TurnQueries:
             ),
         )
 
-    def _waiting(self, caller: str, playing: Page, reading: Reading) -> list[tuple[Game, Raw]]:
+    def _starting(self, page: Page, reading: Reading) -> list[Game]:
+        """Return the open games of a page that are to start, as their deadline has passed."""
+        games, _ = self.indexes.page(page, reading.now, reading.extra[1])
+        return [game for game in games if is_due(game, reading.now)]
+
+    def _waiting(
+        self, caller: str, playing: Page, reading: Reading, starting: list[Game]
+    ) -> list[tuple[Game, Raw]]:
         """Return the games that wait for the caller, longest waiting first, each with its answer.
 
         Only a few due games are settled. The others are left out: until then their next seat to
@@ -136,7 +145,7 @@ class TurnQueries:
         # The states of the games are read only for those that may wait for the caller.
         games, _ = self.indexes.page(playing, now, reading.extra[0])
         ids = [game.id for game in games if _waits_for(game, caller) and not is_due(game, now)]
-        ids += some_due(self.transactions, games, now)
+        ids += some_due(self.transactions, [*games, *starting], now)
         settled = settled_games(self.transactions, ids, now)
         waiting = [stored for stored in settled if _waits_for(stored.game, caller)]
         with long_work():

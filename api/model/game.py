@@ -166,8 +166,9 @@ class Game(Struct, frozen=True, kw_only=True):
     """The document of a game: everything but its position, its deal and its history.
 
     `answered` lists the seats that have moved in the current turn. `left` lists the last players
-    that left before the start, so that their requests can be repeated. `result` is an encoded
-    `engine.ruleset.GameResult`. `indexed_at` is when its index entries were last written.
+    that left before the start, so that their requests can be repeated. An open game with a
+    `deadline` starts then, with house players of `house_level` in the free seats. `result` is an
+    encoded `engine.ruleset.GameResult`. `indexed_at` is when its index entries were last written.
     `version_id` is the id of the commit that wrote the version, `commit` that of the last commit,
     which may have left the version as it was.
     """
@@ -192,6 +193,7 @@ class Game(Struct, frozen=True, kw_only=True):
     to_move: tuple[Seat, ...] = ()
     answered: tuple[Seat, ...] = ()
     deadline: Time | None = None
+    house_level: str | None = None
     result: Raw = NULL
     deal_sha256: str | None = None
     rematch: str | None = None

@@ -65,11 +65,14 @@ class Retention:
         """Return the time to live of a game's index entries and players: beyond the game's own.
 
         They are written before the commit that starts the game's time to live. While a game goes
-        on, they are renewed only now and then, and by then its deadline may be another one.
+        on, they are renewed only now and then, and by then its deadline may be another one. That of
+        an open game stays.
         """
         longest = self._of_ended(game) if game.has_ended else self.unfinished
         if game.status == PLAYING:
             longest += game.turn_seconds * 1000
+        elif game.deadline is not None:
+            longest += max(game.deadline - game.created_at, 0)
         return longest + self.renewal + COMMIT_MS
 
     def _of_ended(self, game: Game) -> int:

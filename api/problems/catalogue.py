@@ -210,7 +210,7 @@ CATALOGUE: dict[str, ProblemType] = {
         409,
         "All seats are taken",
         "The game has started, or every seat is taken or reserved for another player.",
-        "Join another game, GET /v1/games?status=open lists them, or create one.",
+        "Join another game, GET /v1/games?status=open lists them, or send POST /v1/match, which finds one or creates it.",
     ),
     "seat_taken": ProblemType(
         409,
@@ -240,7 +240,7 @@ CATALOGUE: dict[str, ProblemType] = {
         409,
         "You are in too many games that have not ended",
         "The number of unfinished games of one player is limited. Open games without other players count too.",
-        "End or leave some games first: GET /v1/me/games?status=open and ?status=playing list them. A bot that creates games should first try to join open ones.",
+        "End or leave some games first: GET /v1/me/games?status=open and ?status=playing list them. A bot should send POST /v1/match, which joins an open game before it creates one.",
     ),
     # 422: well-formed, but not valid
     "invalid_request": ProblemType(

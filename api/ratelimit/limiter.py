@@ -85,6 +85,22 @@ class Limiter:
             is_over = window.total > policy.amount
         return _standing(policy, window, is_over)
 
+    def take(self, name: str) -> None:
+        """Count the current request, and tell its caller's standing.
+
+        Raises:
+            Problem: ``too_many_requests``.
+            redis.RedisError: as `count`.
+        """
+        policy = self._policies.get(name)
+        if policy is None:
+            return
+        context = current()
+        standing = self.count(name, context.address if policy.by_address else context.counted_for)
+        if standing is not None:
+            context.tell(standing)
+            refuse_if_over(standing)
+
     def note(self, name: str, key: str) -> Standing | None:
         """Count what has happened already; None if the policy is off or the store fails."""
         if time.monotonic() < self._away_until:

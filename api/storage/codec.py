@@ -101,7 +101,8 @@ def _check_fields(
 
 def _is_known(game: Game) -> bool:
     """Return whether this release has the game's ruleset and house levels."""
-    return game.ruleset in RULESETS and _LEVELS.issuperset([seat.house for seat in game.seats])
+    levels = [game.house_level, *(seat.house for seat in game.seats)]
+    return game.ruleset in RULESETS and _LEVELS.issuperset(levels)
 
 
 def _is_valid(game: Game) -> bool:

@@ -132,6 +132,11 @@ class PlayerStore:
             _creation_decoder, self._execute_durably(REMEMBER_CREATION.call(name, args=args))
         )
 
+    def replace_creation(self, player_id: str, key: str, creation: Creation, ttl_ms: int) -> None:
+        """Store what a player creates with this Idempotency-Key in place of an earlier record."""
+        name = _creation_key(player_id, key)
+        self._execute_durably(Command(name, ("SET", name, encode(creation), "PX", ttl_ms)))
+
     def add_ticket(self, ticket_hash: str, ticket: Ticket, ttl_ms: int) -> None:
         """Store a ticket."""
         key = _ticket_key(ticket_hash)

@@ -17,6 +17,7 @@ from api.storage import games, players
 from api.storage.client import Command, StoreClient
 from api.storage.errors import Unreadable, readable
 from api.storage.games import GameStore, StoredGame
+from api.storage.matches import MatchStore
 from api.storage.players import PlayerStore
 
 
@@ -46,8 +47,8 @@ class GameReading(NamedTuple):
     played_versions: Mapping[str, bytes]
 
 
-class Store(GameStore, PlayerStore):
-    """Typed access to stored games and players, and to both in one round trip."""
+class Store(GameStore, PlayerStore, MatchStore):
+    """Typed access to stored games, players and queues, and to several in one round trip."""
 
     def __init__(self, client: StoreClient, stored_format: int = FORMAT) -> None:
         self.client = client

@@ -126,11 +126,7 @@ class RateLimits:
         ):
             # Authenticate first: otherwise each invented token would create a counter in the store.
             self._players.caller(current_request().required_credentials)
-        key = request_context.address if policy.by_address else request_context.counted_for
-        standing = self._limiter.count(name, key)
-        if standing is not None:
-            request_context.tell(standing)
-            refuse_if_over(standing)
+        self._limiter.take(name)
 
     def count_move(self, game_id: str, code: str | None, *, is_repeated: bool) -> Problem | None:
         """Count a move of a batch by its outcome; return the problem if a limit is used up.

@@ -14,6 +14,8 @@ from api.games.players import Credentials
 from api.games.representations import game_answer
 from api.games.transactions import LoadedGame
 from api.live import MAX_WAIT_SECONDS
+from api.problems.problem import FieldError, Problem
+from api.problems.quoting import quoted
 from api.web.compression import Content, accepts_gzip
 from api.web.problem_responses import RETRY_AFTER_SECONDS
 from api.web.request import current_request
@@ -64,6 +66,22 @@ def if_match(tag: str) -> bool:
     """Tell whether the caller's If-Match, if any, matches the tag of getGame's answer."""
     required = current_request().environ.get("HTTP_IF_MATCH")
     return not required or _names(required, f'"{GAME}-{tag}"')
+
+
+def idempotency_key() -> str | None:
+    """Return the caller's Idempotency-Key, None without one.
+
+    Raises `Problem` (``invalid_request``).
+    """
+    key: str | None = current_request().environ.get("HTTP_IDEMPOTENCY_KEY")
+    if key is not None and not re.fullmatch(r"[ -~]{1,100}", key):
+        detail = (
+            f"The header Idempotency-Key is {quoted(key)}; it must have 1 to 100 printable ASCII "
+            "characters."
+        )
+        at = FieldError(detail, parameter="Idempotency-Key")
+        raise Problem("invalid_request", detail, errors=(at,))
+    return key
 
 
 def load_game(game_id: str) -> LoadedGame:

@@ -9,6 +9,7 @@ from api.config.capacity import Capacity
 from api.config.rate_policies import POLICIES
 from api.config.settings import Settings
 from api.games.creation import GameCreation
+from api.games.matching import Matching
 from api.games.move_batches import MoveBatches
 from api.games.moves import Moves
 from api.games.players import Players
@@ -43,6 +44,7 @@ class Services:
     transactions: Transactions
     tables: Tables
     creation: GameCreation
+    matching: Matching
     moves: Moves
     move_batches: MoveBatches
     queries: Queries
@@ -71,6 +73,7 @@ def make_services(settings: Settings) -> Services:
     policies = POLICIES if settings.rate_limits is None else settings.rate_limits
     limiter = Limiter(client, policies)
     tables = Tables(transactions, SeatLimits(limiter))
+    creation = GameCreation(transactions, tables)
     moves = Moves(transactions)
     return Services(
         store=store,
@@ -78,7 +81,8 @@ def make_services(settings: Settings) -> Services:
         players=players,
         transactions=transactions,
         tables=tables,
-        creation=GameCreation(transactions, tables),
+        creation=creation,
+        matching=Matching(transactions, tables, creation, limiter),
         moves=moves,
         move_batches=MoveBatches(moves),
         queries=queries,

@@ -52,6 +52,11 @@ TRIPS = {
     "createPlayer": 2,
     "createGame": 9,
     "joinGame, which starts it": 9,
+    # The limits of seats; the caller and the queue; the games of the queue; the caller's other
+    # games, and the reservation. Then as createGame, or joinGame.
+    "quickMatch, which creates a game": 14,
+    "quickMatch, again": 5,
+    "quickMatch, which starts the game": 13,
     "listRulesets": 0,
 }
 
@@ -104,6 +109,7 @@ def counted(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, int]
         # Once without counting: then the worker has a connection, and the store its scripts.
         for _ in range(2):
             come_together(room)
+            match(room)
             ask(room)
             play(room)
             play_many(room)
@@ -122,6 +128,17 @@ def come_together(room: Room) -> None:
     room.count("createGame", host, lambda: created.update(host.create()))
     room.game = created["id"]
     room.count("joinGame, which starts it", guest, lambda: guest.join(room.game))
+
+
+def match(room: Room) -> None:
+    host, guest = room.newcomer(), room.newcomer()
+    wish = {"ruleset": "parade", "seat_count": 2}
+    for what, caller in {
+        "quickMatch, which creates a game": host,
+        "quickMatch, again": host,
+        "quickMatch, which starts the game": guest,
+    }.items():
+        room.count(what, caller, lambda caller=caller: caller.post("/v1/match", wish))
 
 
 def ask(room: Room) -> None:

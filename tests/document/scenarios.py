@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from tests.document.recorder import Caller
+from tests.document.recorder import Caller, Shown
 from tests.support.service import Service
 from tests.support.waiting import wait_until
 
@@ -31,12 +31,22 @@ def the_service_itself(stranger: Caller) -> None:
 
 
 def the_catalogue(stranger: Caller) -> None:
-    stranger.send("GET", "/v1/rulesets", show=("all", "All games, in English."))
+    catalogue = stranger.send("GET", "/v1/rulesets")
+    shortened = Shown("shortened", "One game in English, with less of its lists and rules.")
+    stranger.recorder.keep("listRulesets", "200", shortened, in_short(catalogue))
     french = {"Accept-Language": "fr"}
     stranger.send(
         "GET", "/v1/rulesets/tea-time", headers=french, show=("tea-time", "One game, in French.")
     )
     stranger.refused("ruleset_not_found", "GET", "/v1/rulesets/chess")
+
+
+def in_short(catalogue: Any) -> Any:
+    """Return a catalogue of one game, with a few entries of each list and the rules' beginning."""
+    (ruleset,) = (each for each in catalogue["items"] if each["ruleset"] == "parade")
+    lists = {name: each[:2] for name, each in ruleset.items() if isinstance(each, list)}
+    beginning, _, _ = ruleset["rules"].partition("\n## ")
+    return {"items": [{**ruleset, **lists, "rules": f"{beginning}\n…"}]}
 
 
 def players_and_tokens(stranger: Caller) -> None:
@@ -126,7 +136,7 @@ def tables(stranger: Caller) -> None:
     bob.send(
         "DELETE",
         f"{private_path}/seats/me",
-        show=("given_up", "Before the start: the seat is for anybody now."),
+        show=("given_up", "Before the start: any player may take the seat now."),
     )
     max_.join(private["id"], invited, show=("invited", "Any free seat of a private game."))
 
@@ -153,10 +163,30 @@ def tables(stranger: Caller) -> None:
     ada.refused("record_not_found", "GET", f"{empty_path}/record")
 
 
+def quick_matches(stranger: Caller) -> None:
+    ada, bob, eve = (stranger.new_player(name) for name in ("Ada", "Bob", "Eve"))
+    wish = {"ruleset": "parade", "seat_count": 3, "turn_seconds": 600}
+    impatient = {**wish, "house_after_seconds": 30, "house": "random"}
+    path, key = "/v1/match", {"Idempotency-Key": "77e1b04c"}
+    ada.send("POST", path, wish, headers=key, show=("first", "The first caller opens a game."))
+    bob.send("POST", path, wish)
+    eve.send("POST", path, wish, show=("last", "The last seat taken starts it."))
+    ada.send("POST", path, wish, headers=key, show=("again", "Again, as the answer was lost."))
+    ada.refused("idempotency_key_reused", "POST", path, impatient, headers=key)
+    mine = bob.send(
+        "POST", path, impatient, show=("with_house", "The house fills up after 30 seconds.")
+    )
+    bob.send("DELETE", f"/v1/games/{mine['id']}/seats/me")
+    bob.refused(
+        "invalid_request", "POST", path, {**wish, "house": "random"}, summary="When, is missing."
+    )
+
+
 def too_many_games(stranger: Caller) -> None:
     eager = stranger.new_player("Eager", "bot")
     ids = [eager.create("parade", 6)["id"] for _ in range(100)]
-    eager.refused("too_many_games", "POST", "/v1/games", {"ruleset": "parade", "seat_count": 2})
+    for path in ("/v1/games", "/v1/match"):
+        eager.refused("too_many_games", "POST", path, {"ruleset": "parade", "seat_count": 2})
     for game_id in ids:
         eager.send("DELETE", f"/v1/games/{game_id}")
 
@@ -505,6 +535,7 @@ SCENARIOS: tuple[Callable[[Caller], None], ...] = (
     players_and_tokens,
     one_who_waits_wrongly,
     tables,
+    quick_matches,
     too_many_games,
     a_game_of_parade,
     a_game_of_tea_time,

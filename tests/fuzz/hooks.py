@@ -55,6 +55,13 @@ WHERE_MORE_IS_ASKED: dict[str, tuple[str, ...]] = {
         # Each seat and each player once, and both must exist.
         r"#/reserved_seats.*",
     ),
+    "quickMatch": (
+        r"#/ruleset",
+        r"#/seat_count",
+        r"#/options.*",
+        # A level that exists, and only with a time.
+        r"#/house",
+    ),
     # As many seats as this game has.
     "joinGame": (r"#/seat",),
     "listGames": (r"ruleset", r"cursor"),

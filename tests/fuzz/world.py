@@ -111,6 +111,16 @@ class World:
                     "turn_seconds": 60,
                 }
                 made.headers.append(("Idempotency-Key", str(rng.random())))
+            case "quickMatch":
+                made.body = {
+                    "ruleset": "mit-list-und-tuecke",
+                    "seat_count": 6,
+                    "options": {"open_piles": True},
+                    "turn_seconds": 60,
+                    "house_after_seconds": 3600,
+                    "house": "random",
+                }
+                made.headers.append(("Idempotency-Key", str(rng.random())))
             case "joinGame":
                 made.body = {"seat": 1, "invite": "x" * 22}
             case "playMove" | "checkMove":

@@ -76,6 +76,23 @@ def test_a_cluster_keeps_games_and_tells_those_who_wait(cluster: Cluster, tmp_pa
             check_a_whole_game_with_somebody_who_waits(service)
 
 
+def test_players_are_matched_on_a_cluster(cluster: Cluster, tmp_path: Path) -> None:
+    with (
+        serving(tmp_path, REDIS_URL=cluster.url, WAIT_REPLICAS="1") as service,
+        ThreadPoolExecutor(9) as threads,
+    ):
+        players = [new_player(service.url) for _ in range(9)]
+        for number in range(5):  # the queues are spread over the nodes
+            wish = {"ruleset": "parade", "seat_count": 3, "turn_seconds": 60 + number}
+
+            def match(player: Client, wish: dict[str, Any] = wish) -> Any:
+                return player.post("/v1/match", wish)["id"]
+
+            ids = set(threads.map(match, players))
+            assert len(ids) == 3
+            assert [players[0].game(each)["status"] for each in ids] == ["playing"] * 3
+
+
 def test_moves_in_games_of_all_nodes_of_a_cluster_are_played_together(
     cluster: Cluster, tmp_path: Path
 ) -> None:

@@ -8,6 +8,7 @@ with a real server: a change to a script changes its twin here.
 
 from __future__ import annotations
 
+import json
 import math
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
@@ -18,7 +19,7 @@ from gevent.queue import Queue
 from redis import RedisError, ResponseError
 from redis.exceptions import ConnectionError as RedisConnectionError
 
-from api.storage import games, indexes, players
+from api.storage import games, indexes, matches, players
 from api.storage.client import Command
 from api.storage.errors import error_reply, raise_errors
 
@@ -110,6 +111,9 @@ class MemoryClient:
         if not isinstance(found, kind):
             raise WRONG_TYPE
         return found
+
+    def unlink(self, key: bytes) -> None:
+        self.delete(key)
 
     def delete(self, key: bytes | str) -> None:
         self.values.pop(to_bytes(key), None)
@@ -312,6 +316,39 @@ def add_ended_entry(store: MemoryClient, keys: list[bytes], args: list[bytes]) -
     store.pexpire(keys[0], float(ttl))
 
 
+def assign_seat(store: MemoryClient, keys: list[bytes], args: list[bytes]) -> bytes:
+    player, new_id = args[0].decode(), args[1].decode()
+    seat_count, lapse, patience, largest, ttl = (int(args[at]) for at in (2, 4, 5, 6, 7))
+    known, now = json.loads(args[3]), store.time_ms
+    listed: list[Any] = []
+    offered: dict[str, Any] = {}
+    for game in json.loads(store.get(keys[0]) or b"[]"):
+        truth = known.get(game["id"])
+        if truth == "closed" or (truth == "missing" and now - game["at"] > patience):
+            continue
+        open_ = truth if isinstance(truth, dict) else {"seated": [], "left": []}
+        gone = {*open_["left"], *([player] if open_.get("is_refused") else [])}
+        game["seats"] = {
+            each: at for each, at in game["seats"].items() if now - at < lapse and each not in gone
+        }
+        listed.append(game)
+        if not open_.get("is_refused"):
+            taken = {*game["seats"], *open_["seated"]}
+            if player in taken:
+                offered.setdefault("own", game)
+            elif len(taken) < seat_count:
+                reserved = "expected" if game["seats"] else "abandoned"
+                offered.setdefault("open" if isinstance(truth, dict) else reserved, game)
+    order = ("own", "open", "expected", "abandoned")
+    chosen = next((offered[each] for each in order if each in offered), None)
+    if chosen is None:
+        chosen = {"id": new_id, "seats": {}}
+        listed = [*listed, chosen][-largest:]
+    chosen["at"] = chosen["seats"][player] = now
+    store.set(keys[0], json.dumps(listed).encode(), b"PX", b"%d" % ttl)
+    return str(chosen["id"]).encode()
+
+
 def remove_entries(store: MemoryClient, keys: list[bytes], args: list[bytes]) -> None:
     for key in keys:
         store.zrem(key, args)
@@ -330,6 +367,7 @@ SCRIPTS: dict[Any, Callable[[MemoryClient, list[bytes], list[bytes]], Any]] = {
     indexes.ADD_ENTRY: add_entry,
     indexes.ADD_ENDED_ENTRY: add_ended_entry,
     indexes.REMOVE_ENTRIES: remove_entries,
+    matches.ASSIGN_SEAT: assign_seat,
 }
 
 

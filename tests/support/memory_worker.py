@@ -15,6 +15,7 @@ from msgspec.structs import replace
 
 from api.config.settings import Settings
 from api.games.creation import GameCreation
+from api.games.matching import Matching
 from api.games.move_batches import MoveBatches
 from api.games.moves import Moves, require_seat
 from api.games.players import Credentials, Players, read_credentials
@@ -28,6 +29,7 @@ from api.live.long_polls import LongPolls
 from api.live.quota import Quota
 from api.model.game import FORMAT, Game
 from api.problems.problem import Problem
+from api.ratelimit.limiter import Limiter
 from api.storage.indexes import Indexes
 from api.storage.store import Store
 from api.web.wiring import make_retention
@@ -75,6 +77,8 @@ class MemoryWorker:
         self.transactions.rng = Random(1)
         self.tables = Tables(self.transactions, NO_SEAT_LIMITS)
         self.creation = GameCreation(self.transactions, self.tables)
+        self.limiter = Limiter(self.client, ())
+        self.matching = Matching(self.transactions, self.tables, self.creation, self.limiter)
         self.moves = Moves(self.transactions)
         self.move_batches = MoveBatches(self.moves)
         self.queries = Queries(self.transactions, self.store, self.indexes, self.players)
@@ -115,6 +119,12 @@ class MemoryWorker:
         body: Any = {"ruleset": "parade", "seat_count": seat_count, **members}
         loaded, _ = self.creation.create(host, body, None)
         return loaded.game.id
+
+    def match(
+        self, player: Credentials, seat_count: int = 2, key: str | None = None, **members: Any
+    ) -> LoadedGame:
+        body: Any = {"ruleset": "parade", "seat_count": seat_count, **members}
+        return self.matching.match(player, body, key)
 
     def join(self, player: Credentials, game_id: str, invite: str | None = None) -> LoadedGame:
         return self.tables.join(player, game_id, None, invite)

@@ -22,6 +22,7 @@ from api.model.game import (
     public_item,
     raw,
 )
+from api.storage import matches
 from api.storage.client import Command, StoreClient
 from api.storage.connect import connect
 from api.storage.errors import Unreadable
@@ -36,6 +37,7 @@ from api.storage.indexes import (
     occupied,
     read_entries,
 )
+from api.storage.matches import CLOSED, MISSING, Known, KnownGame, queue_command
 from api.storage.players import Creation, Ticket, TokenOffer, renew_command
 from api.storage.store import Store
 from api.web.wiring import make_retention
@@ -179,6 +181,8 @@ def test_a_creation_is_remembered_by_its_first_request(store: Store) -> None:
     assert store.remember_creation(ada, "key", first, LONG_MS) == first
     assert store.remember_creation(ada, "key", second, LONG_MS) == first
     assert store.creation(ada, "key") == first
+    store.replace_creation(ada, "key", second, LONG_MS)
+    assert store.creation(ada, "key") == second
 
 
 def test_a_ticket_is_kept_until_it_expires(store: Store) -> None:
@@ -292,6 +296,101 @@ def test_a_value_of_the_wrong_type_hides_no_other(store: Store, client: StoreCli
         store.read(None, bad.id)
     with pytest.raises(Unreadable):
         commit(store, bad, change(bad, "second"), LONG_MS)
+
+
+# --- Queues of matches -------------------------------------------------------------------
+
+
+def assign(store: Store, wish: str, player_id: str, seats: int = 2, **known: Known) -> str:
+    """Assign a seat; return the id of the game. The ids of known games are as after this."""
+    game = replace(new_game(Player(player_id, "Ada", "bot")), seat_count=seats)
+    truth = {name.removeprefix("_"): each for name, each in known.items()}
+    return store.assign_seat(wish, player_id, game, truth, LONG_MS)
+
+
+def queue(store: Store, client: StoreClient, wish: str) -> list[str]:
+    (reply,) = client.execute([queue_command(wish)])
+    return store.queue(wish, reply)
+
+
+def test_players_are_assigned_to_the_oldest_game_with_a_free_seat(
+    store: Store, client: StoreClient
+) -> None:
+    wish = new_id()
+    ids = [assign(store, wish, f"player {number}") for number in range(5)]
+    assert ids[0] == ids[1]
+    assert ids[2] == ids[3]
+    assert len(set(ids)) == 3
+    # Asking again, or sending the same again, changes nothing.
+    assert [assign(store, wish, f"player {number}") for number in range(5)] == ids
+    assert queue(store, client, wish) == [ids[0], ids[2], ids[4]]
+    assert 0 < send(client, "PTTL", f"match:{{{wish}}}") <= LONG_MS
+    assert queue(store, client, new_id()) == []
+
+
+def test_an_assignment_knows_of_each_game_what_the_caller_knows(
+    store: Store, client: StoreClient
+) -> None:
+    wish = new_id()
+    first = assign(store, wish, "a", 3)
+    seated = KnownGame(("b", "c", "d"))
+    second = assign(store, wish, "e", 3, **{f"_{first}": seated})
+    assert second != first
+    assert assign(store, wish, "b", 3, **{f"_{first}": seated}) == first
+    left = KnownGame(("c", "d"), left=("a", "b"))
+    assert assign(store, wish, "f", 3, **{f"_{first}": left}) == first
+    refused = KnownGame(("c",), is_refused=True)
+    assert assign(store, wish, "f", 3, **{f"_{first}": refused}) == second
+    assert assign(store, wish, "g", 3, **{f"_{first}": CLOSED}) == second
+    assert queue(store, client, wish) == [second]
+    assert assign(store, wish, "e", 3, **{f"_{second}": MISSING}) == second
+
+
+def test_reservations_lapse_and_games_that_are_missing_for_long_are_dropped(
+    store: Store, client: StoreClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    wish = new_id()
+    first = assign(store, wish, "a")
+    assert assign(store, wish, "b") == first
+    monkeypatch.setattr(matches, "RESERVATION_MS", 0)
+    assert assign(store, wish, "c", **{f"_{first}": MISSING}) == first
+    time.sleep(0.005)
+    monkeypatch.setattr(matches, "COMMIT_MS", 1)
+    second = assign(store, wish, "c", **{f"_{first}": MISSING})
+    assert second != first
+    assert queue(store, client, wish) == [second]
+
+
+def test_a_game_in_which_players_wait_is_filled_before_one_that_may_never_be_stored(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    wish = new_id()
+    ids = [assign(store, wish, each) for each in ("a", "b", "c", "d", "e")]
+    known = {f"_{ids[0]}": MISSING, f"_{ids[2]}": MISSING, f"_{ids[4]}": KnownGame(("e",))}
+    assert assign(store, wish, "f", **known) == ids[4]
+    monkeypatch.setattr(matches, "RESERVATION_MS", 0)
+    assert assign(store, wish, "g", **known) == ids[4]
+    assert assign(store, wish, "h", **(known | {f"_{ids[4]}": CLOSED})) == ids[0]
+
+
+def test_a_queue_lists_some_games_at_most(
+    store: Store, client: StoreClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(matches, "MAX_LISTED", 3)
+    wish = new_id()
+    ids = [assign(store, wish, f"player {number}", 1) for number in range(5)]
+    assert queue(store, client, wish) == ids[2:]
+
+
+@pytest.mark.parametrize("value", ["no JSON", '[{"id": 1}]', "[[]]"])
+def test_a_damaged_queue_is_deleted(store: Store, client: StoreClient, value: str) -> None:
+    for number, words in enumerate((("SET", value), ("HSET", "field", value))):
+        wish = new_id()
+        key = f"match:{{{wish}}}"
+        send(client, words[0], key, *words[1:], *(("PX", LONG_MS) if number == 0 else ()))
+        (reply,) = client.execute([queue_command(wish)], keep_errors=True)
+        assert store.queue(wish, reply) == []
+        assert assign(store, wish, "a") == assign(store, wish, "b")
 
 
 # --- Indexes -----------------------------------------------------------------------------

@@ -7,10 +7,11 @@ SUMMARY = "Stores the state of card games, knows their rules, and manages turns.
 DESCRIPTION = """\
 Stores the state of card games, knows their rules, and shows each seat what it may see and do.
 
-**In short.** `createPlayer` returns a token. `createGame`, or `joinGame` for a game in \
-`listGames`, gives you a seat. `listTurns` returns the games in which it is your turn, each with \
-its legal moves; `playMove` plays one. A bot needs no more. A front end reads `getGame`, and gets \
-news from `streamEvents`, or from `listEvents` with `wait`.
+**In short.** `createPlayer` returns a token. `quickMatch` gives you a seat in a game with others \
+who want the same; `createGame` makes one of your own, `joinGame` is for a game in `listGames`. \
+`listTurns` returns the games in which it is your turn, each with its legal moves; `playMove` \
+plays one. A bot needs no more. A front end reads `getGame`, and gets news from `streamEvents`, or \
+from `listEvents` with `wait`.
 
 **Views.** The token selects the view: a caller cannot read the view of another seat. Without a \
 token, or without a seat, you are a spectator. In lists by seat, the index is the seat number.
@@ -20,7 +21,8 @@ counts all items of the history. Seats that choose at the same time share one tu
 of another seat never makes yours stale.
 
 **Retries.** Moves are idempotent: the same seat, turn and move have the same outcome. Joining, \
-starting, leaving and cancelling are idempotent too; createGame takes an `Idempotency-Key`.
+starting, leaving and cancelling are idempotent too; createGame and quickMatch take an \
+`Idempotency-Key`.
 
 **Problems.** Every failure is a problem (RFC 9457) with a `code` for programs, which \
 `/problems/{code}` explains. A request that is not valid HTTP is refused before any operation: \

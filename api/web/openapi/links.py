@@ -135,6 +135,7 @@ _A_GAME = (*_A_TABLE, "GetRecord", "RematchGame")
 
 _BY_OPERATION: dict[str, dict[int, tuple[str, ...]]] = {
     "createGame": {200: _A_GAME, 201: _A_TABLE},
+    "quickMatch": {200: _A_GAME},
     "getGame": {200: _A_GAME},
     "joinGame": {200: _A_GAME},
     "startGame": {200: _A_GAME},

@@ -7,6 +7,7 @@ from typing import Any
 
 from marshmallow import ValidationError
 
+from api.games.matching import MAX_HOUSE_AFTER_SECONDS, MIN_HOUSE_AFTER_SECONDS
 from api.games.queries import OwnGamesStatus
 from api.live import MAX_WAIT_SECONDS
 from api.model.game import MAX_TURN_SECONDS, MIN_TURN_SECONDS, GameStatus, Visibility
@@ -100,6 +101,49 @@ class NewGameBodySchema(BodySchema):
         metadata=described(
             "How many seconds a turn may take before the house makes the move; absent means 86400 "
             "(one day)."
+        ),
+    )
+
+
+class MatchBodySchema(BodySchema):
+    """The game that you want to play; players who send the same wish are seated together."""
+
+    ruleset = Text(
+        required=True,
+        metadata=described("The id of a ruleset, of listRulesets.", examples=["parade"]),
+    )
+    seat_count = Integer(
+        required=True,
+        validate=Range(min=MIN_SEATS, max=MAX_SEATS),
+        metadata=described("Within the ruleset's `seat_counts`."),
+    )
+    options = Nested(
+        ChosenOptionsSchema,
+        metadata=described(
+            "Options of this ruleset; a missing option has the default value of the ruleset."
+        ),
+    )
+    turn_seconds = Integer(
+        validate=Range(min=MIN_TURN_SECONDS, max=MAX_TURN_SECONDS),
+        metadata=described(
+            "How many seconds a turn may take before the house makes the move; absent means 86400 "
+            "(one day)."
+        ),
+    )
+    house_after_seconds = Integer(
+        validate=Range(min=MIN_HOUSE_AFTER_SECONDS, max=MAX_HOUSE_AFTER_SECONDS),
+        metadata=described(
+            "How many seconds after its creation the game starts with house players in the empty "
+            "seats. The open game shows this time as its `deadline`. Absent: it waits for players.",
+            examples=[30],
+        ),
+    )
+    house = Text(
+        validate=Length(max=40),
+        metadata=described(
+            "The level of these house players, one of `house_levels`; absent means `careful`. Only "
+            "with `house_after_seconds`.",
+            examples=["careful"],
         ),
     )
 

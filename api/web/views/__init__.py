@@ -3,7 +3,7 @@
 The document is generated from `BLUEPRINTS`; `pages` serves browsers and is not part of it.
 """
 
-from api.web.views import analysis, games, me, metrics, play, players, rulesets, service
+from api.web.views import analysis, games, match, me, metrics, play, players, rulesets, service
 
 BLUEPRINTS = (
     service.blueprint,
@@ -12,6 +12,7 @@ BLUEPRINTS = (
     rulesets.blueprint,
     me.blueprint,
     games.blueprint,
+    match.blueprint,
     play.blueprint,
     analysis.blueprint,
 )

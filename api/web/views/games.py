@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
-from flask import Response, request, url_for
+from flask import Response, url_for
 
 from api.config.rate_policies import GAMES, GAMES_DAILY, GAMES_HERE, SEATS, SEATS_DAILY
 from api.games.answers import GameAnswer, GamePage, GameRecord, PresenceAnswer
 from api.games.creation import NewGame
 from api.games.queries import LobbyFilter, require_record
 from api.games.transactions import LoadedGame
-from api.problems.problem import FieldError, Problem
-from api.problems.quoting import quoted
 from api.web.openapi.blueprint import TOKEN_OPTIONAL, Blueprint
 from api.web.openapi.components import (
     CONDITIONAL,
     GAME_ID,
     HEADERS,
+    IDEMPOTENCY_KEY,
     IF_NONE_MATCH,
     LOCATION,
     SERVER_TIME,
@@ -29,6 +27,7 @@ from api.web.responses import (
     answer,
     credentials,
     game,
+    idempotency_key,
     if_match,
     is_known,
     load_game,
@@ -43,16 +42,6 @@ from api.web.schemas.games import JoinBodySchema, LobbyQuerySchema, NewGameBodyS
 
 blueprint = Blueprint("games", __name__, url_prefix="/v1/games")
 
-IDEMPOTENCY_KEY = parameter(
-    "Idempotency-Key",
-    "header",
-    "Any text of 1 to 100 printable ASCII characters. The same key with the same body returns the "
-    "same game for 24 hours; with a different body it is a problem.",
-    minLength=1,
-    maxLength=100,
-    pattern="^[ -~]+$",
-    examples=["c4f5c4a8-5b5e-4a3c-9d7c-2a9d6b1a0c11"],
-)
 PREFER = parameter(
     "Prefer",
     "header",
@@ -73,7 +62,7 @@ AWAITED = {
     "too_many_games",
     "idempotency_key_reused",
     "busy",
-    "unsupported_format",
+    game=True,
     body=True,
     parameters=[IDEMPOTENCY_KEY],
     limits=(GAMES_DAILY, GAMES_HERE, GAMES),
@@ -92,7 +81,7 @@ def create_game(body: NewGame) -> Response:
     The caller is its host and takes a seat, unless `take_seat` is false. The game starts by
     itself when all seats are taken.
     """
-    found, is_new = services().creation.create(required_credentials(), body, _idempotency_key())
+    found, is_new = services().creation.create(required_credentials(), body, idempotency_key())
     location = url_for("games.get_game", game_id=found.game.id)
     return game(found, 201 if is_new else 200, {"Location": location})
 
@@ -286,15 +275,3 @@ def _wait_for_change(found: LoadedGame, seconds: int) -> Response:
     response = unless_known(polled.loaded, GAME, lambda: shown(polled.loaded))
     response.headers["Preference-Applied"] = f"wait={seconds}"
     return retry_later(response) if polled.is_over_quota else response
-
-
-def _idempotency_key() -> str | None:
-    key = request.headers.get("Idempotency-Key")
-    if key is not None and not re.fullmatch(r"[ -~]{1,100}", key):
-        detail = (
-            f"The header Idempotency-Key is {quoted(key)}; it must have 1 to 100 printable ASCII "
-            "characters."
-        )
-        at = FieldError(detail, parameter="Idempotency-Key")
-        raise Problem("invalid_request", detail, errors=(at,))
-    return key
