@@ -60,8 +60,8 @@ def waiting(running: Running, games: Sequence[str], number: int) -> Iterator[Non
 
 
 def _poll(caller: Caller, game_id: str, token: str) -> bytes:
-    version = caller.ask("GET", f"/v1/games/{game_id}", token)["version"]
-    path = f"/v1/games/{game_id}/events?since={version}&wait={WAIT_SECONDS}"
+    cursor = caller.ask("GET", f"/v1/games/{game_id}", token)["cursor"]
+    path = f"/v1/games/{game_id}/events?since={cursor}&wait={WAIT_SECONDS}"
     return request("GET", path, token)
 
 

@@ -117,12 +117,13 @@ class Point(NamedTuple):
         path = f"/v1/games/{self.game_id}"
         game = caller.ask("GET", path, token)
         assert game["you"] in game["to_move"]
-        since = max(game["version"] // 2, game["version"] - EVENTS)
+        before = max(game["version"] // 2, game["version"] - EVENTS)
+        page = caller.ask("GET", f"{path}/events?limit={min(before, 500)}", token)
         paths = {
             "getGame": path,
             "listTurns": f"/v1/me/turns?since={_cursor(caller, token)}",
             "listGames": f"/v1/games?status=open&limit={LOBBY}",
-            "listEvents": f"{path}/events?since={since}&limit={EVENTS}",
+            "listEvents": f"{path}/events?since={page['cursor']}&limit={EVENTS}",
         }
         return {name: request("GET", each, token) for name, each in paths.items()}
 
@@ -136,14 +137,13 @@ class Point(NamedTuple):
 
 
 def _cursor(caller: Caller, token: str) -> str:
-    """The cursor of a player who was told of all that ended."""
+    """The cursor of a player to whom nothing is news."""
     cursor: str = caller.ask("GET", "/v1/me/turns", token)["cursor"]
     while True:
         turns = caller.ask("GET", f"/v1/me/turns?since={cursor}", token)
-        assert len(turns["items"]) == 1
-        cursor = turns["cursor"]
-        if not turns["ended"]:
+        if turns["unchanged"]:
             return cursor
+        cursor = turns["cursor"]
 
 
 def _median(caller: Caller, requests: Iterable[bytes]) -> float:

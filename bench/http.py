@@ -198,10 +198,11 @@ class Bench:
         to_move = caller.ask("GET", f"/v1/games/{turn.id}")["to_move"]
         mover, nobody = turn.tokens[to_move[0]], player(caller)
         middle = caller.ask("GET", f"/v1/games/{whole.id}")["version"] // 2
+        page = caller.ask("GET", f"/v1/games/{whole.id}/events?limit={middle}")
         status, body = caller.raw("GET", path, token)
         assert status == 200
         self._set_up_bare(body)
-        events = f"/v1/games/{whole.id}/events?since={middle}&limit=20"
+        events = f"/v1/games/{whole.id}/events?since={page['cursor']}&limit=20"
         return [
             self._read("getGame", path, token),
             self._read("getGame, 304", path, token, self._etag(path, token)),

@@ -46,7 +46,7 @@ class Game:
     def __init__(self, caller: Caller) -> None:
         self.tokens = [player(caller) for _ in range(2)]
         self.id = start(caller, "parade", self.tokens)
-        self.version: int = caller.ask("GET", f"/v1/games/{self.id}")["version"]
+        self.cursor: str = caller.ask("GET", f"/v1/games/{self.id}")["cursor"]
         self.moved_at = 0.0
 
     def move(self, caller: Caller) -> None:
@@ -69,12 +69,12 @@ class Game:
 
     def _follow(self, caller: Caller, times: list[float]) -> None:
         # Half of all places are for strangers, so with a token.
-        path, token, since = f"/v1/games/{self.id}/events", self.tokens[0], self.version
+        path, token, since = f"/v1/games/{self.id}/events", self.tokens[0], self.cursor
         while True:
             page = caller.ask("GET", f"{path}?since={since}&wait=25", token)
             if page["items"]:
                 times.append(time.perf_counter() - self.moved_at)
-            since = page["version"]
+            since = page["cursor"]
 
 
 def measure(running: Running, clients: int, moves: int) -> dict[str, Any]:

@@ -8,6 +8,7 @@ without the ending `Answer`.
 
 from __future__ import annotations
 
+from enum import StrEnum
 from typing import Annotated, Any
 
 from msgspec import UNSET, Raw, Struct, UnsetType
@@ -240,6 +241,13 @@ class GameSummary(Struct, frozen=True, kw_only=True):
 class GameAnswer(GameSummary, frozen=True, kw_only=True):
     """A game as seen by the caller."""
 
+    cursor: Annotated[
+        str,
+        described(
+            "What this answer includes of the game's history: pass it to listEvents as `since`, or "
+            "to streamEvents as the last event id, for what happens after it."
+        ),
+    ]
     legal_moves: Annotated[
         tuple[AnyMove, ...],
         described("The legal moves of your seat; empty if there are none or you have no seat."),
@@ -247,6 +255,19 @@ class GameAnswer(GameSummary, frozen=True, kw_only=True):
     table: Annotated[
         AnyTable | UnsetType,
         described("The table as seen from your seat or by a spectator; absent before the start."),
+    ] = UNSET
+
+
+class WaitingGame(GameSummary, frozen=True, kw_only=True):
+    """A game in which it is your turn."""
+
+    legal_moves: Annotated[
+        tuple[AnyMove, ...] | UnsetType,
+        described("The legal moves of your seat; absent if you asked for `view=false`."),
+    ] = UNSET
+    table: Annotated[
+        AnyTable | UnsetType,
+        described("The table as seen from your seat; absent if you asked for `view=false`."),
     ] = UNSET
 
 
@@ -302,19 +323,21 @@ class HappenedItemAnswer(Struct, frozen=True):
 
 
 class EventPage(Struct, frozen=True):
-    """The history of a game since a version."""
+    """The history of a game after a cursor."""
 
     items: Annotated[
         tuple[HappenedItemAnswer, ...], described("The items, in order.", maxItems=500)
     ]
-    version: Annotated[
-        Number, described("The version at the end of this page: pass it as `since` to continue.")
-    ]
+    cursor: Annotated[str, described("Where this page ends: pass it as `since` to continue.")]
     more: Annotated[bool, described("Whether there are more items after this page.")]
     status: Annotated[str, published_as(GameStatus, "The status of the game.")]
     reset: Annotated[
         bool,
-        described("Whether `since` is newer than the game: if true, read the game again."),
+        described(
+            "Whether the service has lost what `since` names, in a failure of its store. If true, "
+            "read the game again, and continue from its cursor: what you have may never have "
+            "happened."
+        ),
     ]
 
 
@@ -405,7 +428,7 @@ class MoveCheckAnswer(Struct, frozen=True):
 
 
 class TicketAnswer(Struct, frozen=True):
-    """A ticket for the event stream of one game, with the view of the caller who created it."""
+    """A ticket for the stream of one game, or of a player, as its caller sees it."""
 
     ticket: Annotated[
         str,
@@ -426,21 +449,48 @@ class StreamUpdate(Struct, frozen=True):
     ]
 
 
+class EndReason(StrEnum):
+    """Why a stream of a game ended."""
+
+    ENDED = "ended"
+    LEFT = "left"
+    TIME = "time"
+    SEAT_CHANGED = "seat_changed"
+
+
 class StreamEnd(Struct, frozen=True):
-    """How the game ended: the data of a stream's `end`."""
+    """Why the stream ended: the data of its last event, `end`."""
 
     id: Annotated[GameId, described("The game's id.")]
-    status: Annotated[str, published_as(GameStatus, "Whether it finished or was cancelled.")]
+    status: Annotated[
+        str,
+        published_as(
+            GameStatus,
+            "The status of the game. If the game is private and does not exist for you any more: "
+            "the status that you were shown last.",
+        ),
+    ]
     result: Annotated[
-        Raw, published_as(GameResult | None, "The result; null if the game was cancelled.")
+        Raw,
+        published_as(GameResult | None, "The result; null for a game that has not finished."),
+    ]
+    reason: Annotated[
+        str,
+        published_as(
+            EndReason,
+            "`ended`: the game is over. `left`: you left, or a seat is no longer reserved for you. "
+            "`time`: the house plays for you, since your time ran out. `seat_changed`: you took a "
+            "seat, or took it back. After all but `ended`, open the stream again to go on, with a "
+            "new ticket if you use one.",
+        ),
     ]
 
 
 STREAM_DATA = NamedUnion(
     "StreamData",
-    (GameAnswer, StreamUpdate, StreamEnd),
-    "The data of one event: of `snapshot` the game, of `update` what happened, of `end` how the "
-    "game ended.",
+    (GameAnswer, StreamUpdate, StreamEnd, ProblemBody),
+    "The data of one event: of `snapshot` the game, of `update` what happened and the game, of "
+    "`end` why the stream ended, of `unavailable` the problem.",
 )
 
 
@@ -453,15 +503,37 @@ class EndedGame(Struct, frozen=True):
     ]
 
 
+class TurnNews(Struct, frozen=True):
+    """A game that waits for you: the data of `turn` in your stream."""
+
+    game: Annotated[Raw, published_as(GameAnswer, "The game, with your legal moves.")]
+
+
+class GameNews(Struct, frozen=True):
+    """A game that started, or one that you are invited to: the data of `started`, `invited`."""
+
+    game: Annotated[
+        GameSummary, described("The game: `status` is `playing` if it started, else `open`.")
+    ]
+
+
+TURN_STREAM_DATA = NamedUnion(
+    "TurnStreamData",
+    (TurnNews, GameNews, EndedGame, ProblemBody),
+    "The data of one event of your stream: of `turn` a game with its legal moves, of `started` and "
+    "`invited` a game as in lists, of `ended` its id and result, of `unavailable` the problem.",
+)
+
+
 class TurnsAnswer(Struct, frozen=True):
     """The games in which it is your turn, longest waiting first, and those that ended."""
 
     items: Annotated[
-        tuple[Annotated[Raw, published_as(GameAnswer)], ...],
+        tuple[Annotated[Raw, published_as(WaitingGame)], ...],
         described(
-            "The games in which it is your turn, as getGame returns them. One request applies "
-            "the clock in at most four games whose time has run out; later requests handle the "
-            "others.",
+            "All games in which it is your turn, as getGame returns them; empty if `unchanged`. "
+            "One request applies the clock in at most four games whose time has run out; later "
+            "requests handle the others.",
             maxItems=100,
         ),
     ]
@@ -470,6 +542,14 @@ class TurnsAnswer(Struct, frozen=True):
         described(
             "The games that you hosted or had a seat in and that ended since the cursor, or "
             "without a cursor, in the last day."
+        ),
+    ]
+    unchanged: Annotated[
+        bool,
+        described(
+            "Whether there is nothing newer than `since`. If true, `items` is empty although games "
+            "may wait: those that waited before and in which you have not moved still wait, unless "
+            "their deadline has passed. Ask without `since` to get them again."
         ),
     ]
     cursor: Annotated[str, described("The cursor of this answer: pass it as `since` next time.")]

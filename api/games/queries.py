@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from enum import StrEnum
 from typing import NamedTuple
 
@@ -17,7 +17,7 @@ from api.games.answers import (
     RunOutCountdown,
     SeatPresence,
 )
-from api.games.cursors import page_cursor, read_page_cursor
+from api.games.cursors import EventsCursor, page_cursor, read_page_cursor
 from api.games.players import Credentials, Players
 from api.games.representations import game_summary, item_answers
 from api.games.rulesets import no_such_ruleset
@@ -25,7 +25,7 @@ from api.games.seats import has_free_seat
 from api.games.settling import each_readable, settled_games, some_due
 from api.games.transactions import LoadedGame, Transactions
 from api.model.events import BY_CLOCK
-from api.model.game import NOT_A_MOVE, OPEN, Game, HistoryItem, Revision, digest, timestamp
+from api.model.game import NOT_A_MOVE, OPEN, Game, HistoryItem, digest, timestamp
 from api.problems.problem import FieldError, Problem
 from api.storage.games import items_command, read_items
 from api.storage.indexes import ALL, Entry, Indexes, Page, any_game, invited, lobby
@@ -157,55 +157,54 @@ class Queries:
     # --- Events of a game --------------------------------------------------------------
 
     def load_with_events(
-        self, credentials: Credentials | None, game_id: str, since: int, limit: int
+        self, credentials: Credentials | None, game_id: str, since: EventsCursor, limit: int
     ) -> LoadedGame:
-        """Load a game for a caller, and its items after a version in the same round trip."""
-        items = items_command(game_id, since + 1, since + limit)
-        return self.transactions.load(credentials, game_id, extra_commands=[items])
+        """Load a game for a caller, and what `events` needs in the same round trip."""
+        commands = [items_command(game_id, *each) for each in _ranges(since, limit)]
+        return self.transactions.load(credentials, game_id, extra_commands=commands)
 
-    def events(self, loaded: LoadedGame, since: int, limit: int) -> EventPage:
-        """Return the events after a version, as the caller is told them.
+    def events(self, loaded: LoadedGame, since: EventsCursor, limit: int) -> EventPage:
+        """Return the events after a cursor, as the caller is told them.
 
-        The items are taken from the game's extra answers, if they were read with the game.
+        They are taken from the game's extra answers, if they were read with the game. The page is a
+        `reset` if the store has lost what the cursor names, or the game as it was loaded.
         """
         game = loaded.game
-        if since > game.version:
-            return EventPage((), game.version, False, game.status, True)
-        read = read_items(loaded.extra_answers[0]) if loaded.extra_answers else None
-        items = self._items(game, since, min(since + limit, game.version), read)
-        return _event_page(loaded, items, since + len(items))
+        items = self._items_after(loaded, since, limit)
+        if items is None:
+            return EventPage((), EventsCursor.after(game).text, False, game.status, True)
+        after = EventsCursor(since.version + len(items), game.revision)
+        answers = item_answers(items, loaded.seat)
+        return EventPage(answers, after.text, after.version < game.version, game.status, False)
 
-    def events_after(self, loaded: LoadedGame, seen: Revision, limit: int) -> EventPage | None:
-        """Return the events after a version, None if the store has lost that version."""
-        game = loaded.game
+    def _items_after(
+        self, loaded: LoadedGame, since: EventsCursor, limit: int
+    ) -> list[HistoryItem] | None:
+        """Return the items after a cursor. None if a failover has lost a revision of the game.
+
+        It is the one of the cursor, or the one that was loaded if the items were read later.
+        """
+        game, seen = loaded.game, since.revision
         if seen.number > game.version:
             return None
-        first = max(seen.number - 1, 0)
-        last = min(seen.number + limit, game.version)
-        items = self._items(game, first, last)
-        if len(items) < last - first:
+        if seen.number == game.version and not seen.is_same(game.revision):
             return None
-        if seen.number > 0:
-            seen_item, *items = items
-            # An item without an id is in the middle of a commit, so it is not the item seen either.
-            if seen.id and seen_item.version_id != seen.id:
-                return None
-        return _event_page(loaded, items, last)
-
-    def _items(
-        self, game: Game, since: int, last: int, read: list[HistoryItem] | None = None
-    ) -> list[HistoryItem]:
-        """Return the items after version `since` up to version `last`.
-
-        `read` are items from `since` on, if they were read with the game. Return none if they are
-        not of the game as it was read: a failover between the two reads may have lost it.
-        """
-        if last <= since:
+        if since.version == game.version:
             return []
-        items = self.store.history(game, since + 1, last) if read is None else read[: last - since]
-        is_whole = len(items) == last - since == game.version - since
-        if is_whole and game.version_id not in ("", items[-1].version_id):
-            return []
+        if loaded.extra_answers:
+            read = [read_items(each) for each in loaded.extra_answers]
+        else:
+            read = self.store.history_parts(game, _ranges(since, limit))
+        items, *seen_items = read
+        last = min(since.version + limit, game.version)
+        items = items[: last - since.version]
+        # An item without an id is in the middle of a commit, so it is not the one seen either.
+        if seen_items and [each.version_id for each in seen_items[0]] != [seen.id]:
+            return None
+        if len(items) < last - since.version:
+            return None
+        if last == game.version and items and game.version_id not in ("", items[-1].version_id):
+            return None
         return items
 
     # --- Presence ----------------------------------------------------------------------
@@ -263,11 +262,14 @@ def require_record(loaded: LoadedGame) -> None:
         raise Problem("record_not_found")
 
 
-def _event_page(loaded: LoadedGame, items: Sequence[HistoryItem], last: int) -> EventPage:
-    """Return items up to version `last`, as the caller is told them."""
-    game = loaded.game
-    answers = item_answers(items, loaded.seat)
-    return EventPage(answers, last, last < game.version, game.status, False)
+def _ranges(since: EventsCursor, limit: int) -> list[tuple[int, int]]:
+    """Return the versions to read after a cursor: a page, and the one that the cursor names.
+
+    The latter is not read if its id is unknown.
+    """
+    page = (since.version + 1, since.version + limit)
+    number, id_ = since.revision
+    return [page, (number, number)] if number and id_ else [page]
 
 
 def _record_entry(item: HistoryItem) -> MadeMove | RunOutCountdown | None:

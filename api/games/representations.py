@@ -13,7 +13,14 @@ from weakref import WeakKeyDictionary
 import msgspec
 from msgspec import UNSET, Raw
 
-from api.games.answers import GameAnswer, GameSummary, HappenedItemAnswer, SeatAnswer
+from api.games.answers import (
+    GameAnswer,
+    GameSummary,
+    HappenedItemAnswer,
+    SeatAnswer,
+    WaitingGame,
+)
+from api.games.cursors import EventsCursor
 from api.model.game import Audience, Game, HistoryItem, raw, timestamp
 from api.storage.games import StoredGame
 from engine.registry import RULESETS
@@ -49,11 +56,17 @@ _encoded: WeakKeyDictionary[StoredGame, dict[Audience, Raw]] = WeakKeyDictionary
 """Encoded answers, for as long as the loaded game is kept: it never changes."""
 
 
+def game_without_view(game: Game, reader: str) -> Raw:
+    """Return the encoded game without the members that need its position."""
+    return raw(WaitingGame(**_public_members(game, game.audience_of(reader))))
+
+
 def _game_answer(found: StoredGame, audience: Audience) -> GameAnswer:
     game, state, seat = found.game, found.position, audience.seat
     ruleset = RULESETS[game.ruleset]
     return GameAnswer(
         **_public_members(game, audience),
+        cursor=EventsCursor.after(game).text,
         legal_moves=() if state is None or seat is None else legal_moves(game, state, seat),
         table=UNSET if state is None else ruleset.view(state, seat),
     )

@@ -1,14 +1,13 @@
 """Event streams: a game as Server-Sent Events for one audience, and the tickets that open them.
 
 A stream sends every event once and in order, also when the client opens it again with the id of the
-last event that it received. It ends when the game ends, or when the caller may not see the game in
-this way any more. Streams of the same audience share what is rendered.
+last event that it received. Ids are cursors of the game's events. The stream ends when the game
+ends, or when the caller may not see the game in this way any more. Streams of the same audience
+share what is rendered.
 """
 
 from __future__ import annotations
 
-import re
-import secrets
 import time
 from collections.abc import Iterator
 from typing import Any
@@ -17,50 +16,40 @@ import gevent
 import msgspec
 from redis import RedisError
 
-from api.games.answers import StreamEnd, StreamUpdate, TicketAnswer
+from api.games.answers import EndReason, StreamEnd, StreamUpdate, TicketAnswer
+from api.games.cursors import EventsCursor, find_events_cursor
 from api.games.players import Credentials, Remembered
 from api.games.queries import Queries
 from api.games.representations import game_answer
 from api.games.transactions import LoadedGame, exists_for
 from api.live.hub import PAUSE_SECONDS, Hub
-from api.live.quota import Quota, Slot
+from api.live.quota import Quota
+from api.live.server_sent_events import PING, event
+from api.live.streaming import CHECK_SECONDS, PING_SECONDS, Attempts, OpenStream
+from api.live.tickets import Tickets
 from api.live.topics import SharedSnapshot, Waiter
-from api.model.game import Game, Revision, digest, timestamp
-from api.observability.logger import log
+from api.model.game import NULL, Game
 from api.problems.problem import Problem
-from api.storage.errors import count_failure, log_unreadable
-from api.storage.players import Ticket
-
-PING_SECONDS = 15.0
-"""Silence after which a comment is sent, so that both sides notice a broken connection."""
-
-CHECK_SECONDS = 30.0
-"""Time between two checks of the caller's token, in addition to the checks after notifications."""
+from api.storage.errors import log_unreadable
 
 ITEMS_AT_ONCE = 500
 """History items in one event."""
 
-MAX_PAUSE_SECONDS = 5.0
-"""Longest pause between two attempts to read events; each is twice the last one."""
-
-MAX_FAILING_SECONDS = 60.0
-"""How long events are tried to be read from a failing store before the stream ends."""
-
-RETRY = b"retry: 1000\n\n"
-PING = b": ping\n\n"
-
-_EVENT_ID = re.compile(r"([0-9]{1,15})(-end)?")
+END = "-end"
+"""The ending of the id of an `end` event, so that it is sent to a client that has only the last
+update.
+"""
 
 
 class EventStreams:
     """Opens event streams, and creates the tickets for them."""
 
-    def __init__(self, hub: Hub, quota: Quota, queries: Queries) -> None:
+    def __init__(self, hub: Hub, quota: Quota, tickets: Tickets, queries: Queries) -> None:
         self.hub = hub
         self.quota = quota
+        self.tickets = tickets
         self.queries = queries
         self.transactions = hub.transactions
-        self.store = queries.store
 
     def create_ticket(self, credentials: Credentials, game_id: str) -> TicketAnswer:
         """Create a ticket for a game as the caller sees it now.
@@ -68,12 +57,8 @@ class EventStreams:
         Raises `Problem` (``invalid_token``, ``game_not_found``).
         """
         loaded = self.transactions.load(credentials, game_id)
-        secret = secrets.token_urlsafe(32)
         participation = loaded.game.participation_of(loaded.reader)
-        ticket = Ticket(game_id, credentials.player_id, credentials.secret_hash, participation)
-        ttl_ms = self.transactions.retention.ticket
-        self.store.add_ticket(digest(secret), ticket, ttl_ms)
-        return TicketAnswer(secret, timestamp(loaded.now + ttl_ms))
+        return self.tickets.create(credentials, loaded.now, game_id, participation)
 
     def open(
         self,
@@ -85,8 +70,10 @@ class EventStreams:
         """Open the stream of a game, with a token, a ticket or neither, after the event `last_id`.
 
         Raises `Problem` (``invalid_token``, ``invalid_ticket``, ``game_not_found``,
-        ``too_many_waiting``).
+        ``too_many_waiting``, ``stopping``).
         """
+        if self.hub.is_stopping:
+            raise Problem("stopping")
         proof: Credentials | Remembered | None = credentials
         if ticket is None:
             loaded = self.transactions.load(credentials, game_id)
@@ -99,9 +86,7 @@ class EventStreams:
 
     def _load_with_ticket(self, secret: str, game_id: str) -> tuple[LoadedGame, Remembered]:
         """Load a game for the player with a ticket. Raises `Problem`."""
-        ticket = self.store.ticket(digest(secret))
-        if ticket is None or ticket.game_id != game_id:
-            raise Problem("invalid_ticket")
+        ticket = self.tickets.find(secret, game_id)
         proof = Remembered(ticket.player_id, ticket.secret_hash)
         try:
             loaded = self.transactions.load(proof, game_id)
@@ -114,8 +99,8 @@ class EventStreams:
         return loaded, proof
 
 
-class EventStream:
-    """One open stream. Close it to release its slot.
+class EventStream(OpenStream):
+    """One open stream of a game. Close it to release its slot.
 
     `is_done` tells that the client has received all events, so that there is nothing to send.
     """
@@ -127,45 +112,22 @@ class EventStream:
         proof: Credentials | Remembered | None,
         last_id: str | None,
     ) -> None:
+        super().__init__(streams.quota, loaded.reader)
         self.hub = streams.hub
         self.queries = streams.queries
-        self._quota = streams.quota
-        self._slot: Slot | None = None
         self._game_id = loaded.game.id
         self._caller = loaded.caller
-        self._player_id = loaded.reader
         self._participation = loaded.game.participation_of(loaded.reader)
+        self._status = loaded.game.status
         self._proof = proof
         self._must_check_token = False
         self._first: SharedSnapshot | None = SharedSnapshot(loaded.now, loaded.stored)
-        self._sent, has_end = _read_event_id(last_id)
-        is_current = self._sent is not None and self._sent.number == loaded.game.version
-        self.is_done = has_end and loaded.game.has_ended and is_current
-
-    def take_slot(self) -> None:
-        """Take a slot of the quota. Raises `Problem` (``too_many_waiting``)."""
-        self._slot = self._quota.take(self._player_id)
-        if self._slot is None:
-            raise Problem("too_many_waiting")
-
-    def close(self) -> None:
-        """Release the slot. Does nothing the second time."""
-        if self._slot is not None:
-            self._slot.release()
+        last_id = (last_id or "").strip()
+        self._sent = find_events_cursor(last_id.removesuffix(END))
+        has_end = last_id.endswith(END)
+        self.is_done = has_end and loaded.game.has_ended and self._has_all_of(loaded.game)
 
     # --- What is sent --------------------------------------------------------------------
-
-    def parts(self) -> Iterator[bytes]:
-        """Yield the parts of the response body when they are due."""
-        yield RETRY
-        try:
-            yield from self._events()
-        # The status is sent already: the client learns the problem when it opens the stream again.
-        except RedisError as error:
-            count_failure(error)
-            log.warning("a stream was given up: %s", type(error).__name__)
-        except Exception as error:
-            log_unreadable(self._game_id, error)
 
     def _events(self) -> Iterator[bytes]:
         with self.hub.waiter() as waiter:
@@ -174,12 +136,19 @@ class EventStream:
                     yield PING
                     continue
                 game = snapshot.game
-                if game is None or not self._may_see(game):
+                if game is None:
+                    return
+                reason = self._reason_to_end(game)
+                if reason is not None:
+                    yield event("end", self._end(game, reason))
                     return
                 yield from self._catch_up(snapshot, game)
-                if game.has_ended:
-                    yield _end_event(game)
+                # At a stop, the client may lack events before the end.
+                if game.has_ended and self._has_all_of(game):
+                    end = self._end(game, EndReason.ENDED)
+                    yield event("end", end, EventsCursor.after(game).text + END)
                     return
+                self._status = game.status
 
     def _snapshots(self, waiter: Waiter) -> Iterator[SharedSnapshot | None]:
         """Yield the game now and after each change, and None when a ping is due."""
@@ -220,49 +189,47 @@ class EventStream:
         That is the whole game if the client has received nothing, or a version that a failover of
         the store has lost. Raises `RedisError` if the store fails for too long.
         """
-        began = ping_at = time.monotonic()
-        pause = PAUSE_SECONDS
-        while not self.hub.is_stopping and not _is_current(self._sent, game):
+        attempts = Attempts()
+        while not self.hub.is_stopping and not self._has_all_of(game):
             try:
                 update = None if self._sent is None else self._update(snapshot, self._sent)
-            except RedisError:
-                now = time.monotonic()
-                if now - began > MAX_FAILING_SECONDS:
-                    raise
-                if now >= ping_at:
-                    # Only writing to the connection shows whether the client is still there.
-                    yield PING
-                    ping_at = now + PING_SECONDS
-                gevent.sleep(pause)
-                pause = min(2 * pause, MAX_PAUSE_SECONDS)
+            except RedisError as error:
+                yield from attempts.failed(error)
                 continue
-            began, pause = time.monotonic(), PAUSE_SECONDS
+            attempts.succeeded()
             if update is None:
-                self._sent = game.revision
-                yield _event("snapshot", str(game.version), self._game(snapshot))
+                self._sent = EventsCursor.after(game)
+                yield event("snapshot", self._game(snapshot), self._sent.text)
             else:
-                self._sent, event = update
-                yield event
+                self._sent, text = update
+                yield text
+
+    def _log_failure(self, error: Exception) -> None:
+        log_unreadable(self._game_id, error)
 
     def _loaded(self, snapshot: SharedSnapshot) -> LoadedGame:
         assert snapshot.stored is not None
         return LoadedGame(snapshot.now, self._caller, snapshot.stored)
 
-    def _update(self, snapshot: SharedSnapshot, sent: Revision) -> tuple[Revision, bytes] | None:
-        """Return the event with the items after a revision, and the revision that it leads to.
+    def _has_all_of(self, game: Game) -> bool:
+        return self._sent is not None and self._sent.knows_all_of(game)
 
-        Return None if the store has lost that revision.
+    def _update(
+        self, snapshot: SharedSnapshot, sent: EventsCursor
+    ) -> tuple[EventsCursor, bytes] | None:
+        """Return the event with the items after a cursor, and the cursor that it leads to.
+
+        Return None if the store has lost what the cursor names.
         """
         loaded = self._loaded(snapshot)
 
-        def make() -> tuple[Revision, bytes] | None:
-            page = self.queries.events_after(loaded, sent, ITEMS_AT_ONCE)
-            if page is None:
+        def make() -> tuple[EventsCursor, bytes] | None:
+            page = self.queries.events(loaded, sent, ITEMS_AT_ONCE)
+            if page.reset:
                 return None
             update = StreamUpdate(self._game(snapshot), page.items)
-            # Only the last item of a commit has its id, and a page may end before that.
-            last = Revision(page.version, "") if page.more else loaded.game.revision
-            return last, _event("update", str(page.version), update)
+            last = EventsCursor(sent.version + len(page.items), loaded.game.revision)
+            return last, event("update", update, page.cursor)
 
         return snapshot.once(("update", sent, loaded.audience), make)
 
@@ -277,9 +244,23 @@ class EventStream:
         self._must_check_token = True
         return True
 
-    def _may_see(self, game: Game) -> bool:
-        is_same = game.participation_of(self._player_id) == self._participation
-        return is_same and exists_for(game, self._caller)
+    def _reason_to_end(self, game: Game) -> EndReason | None:
+        """Return why the caller may not see the game in this way any more, None if it may."""
+        if not exists_for(game, self._caller):
+            return EndReason.LEFT
+        before, now = self._participation, game.participation_of(self._player_id)
+        if now == before:
+            return None
+        if now.seat is not None:
+            return EndReason.SEAT_CHANGED
+        is_absent = self._player_id in game.players() and now.times_left == before.times_left
+        return EndReason.TIME if is_absent else EndReason.LEFT
+
+    def _end(self, game: Game, reason: EndReason) -> StreamEnd:
+        """Return the data of the last event: nothing that any caller would not be told."""
+        if exists_for(game, self._caller):
+            return StreamEnd(game.id, game.status, game.result, reason)
+        return StreamEnd(game.id, self._status, NULL, reason)
 
     def _is_token_valid(self) -> bool:
         """Return whether the stream could be opened now; also True while the store fails."""
@@ -295,28 +276,3 @@ class EventStream:
             return True
         self._must_check_token = False
         return True
-
-
-def _read_event_id(text: str | None) -> tuple[Revision | None, bool]:
-    """Return the version in the id of an event, and whether it was an end event."""
-    match = None if text is None else _EVENT_ID.fullmatch(text.strip())
-    return (None, False) if match is None else (Revision(int(match[1]), ""), match[2] is not None)
-
-
-def _is_current(sent: Revision | None, game: Game) -> bool:
-    if sent is None or sent.number != game.version:
-        return False
-    return "" in (sent.id, game.version_id) or sent.id == game.version_id
-
-
-def _end_event(game: Game) -> bytes:
-    # It has an id of its own, so that it is sent to a client that has only the last update.
-    return _event("end", f"{game.version}-end", StreamEnd(game.id, game.status, game.result))
-
-
-def _event(name: str, id_: str, data: Any) -> bytes:
-    return b"event: %b\nid: %b\ndata: %b\n\n" % (
-        name.encode(),
-        id_.encode(),
-        msgspec.json.encode(data),
-    )

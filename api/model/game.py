@@ -157,6 +157,10 @@ class Revision(NamedTuple):
     number: int
     id: str
 
+    def is_same(self, other: Revision) -> bool:
+        """Return whether this is another revision, as far as their ids are known."""
+        return self.number == other.number and ("" in (self.id, other.id) or self.id == other.id)
+
 
 NULL = Raw(b"null")
 """The encoded JSON of a member that has no value."""

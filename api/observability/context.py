@@ -41,6 +41,7 @@ class RequestContext:
         problem: The code of the problem that the request failed with.
         store_time: The store's time when it was last read, in ms since 1970.
         tells_time: Whether the route's answers tell the store's time.
+        is_stream: Whether the route's answers are event streams.
         has_waited: Whether the request waited for an event, so that its duration says nothing
             about speed.
         limits: The names of the rate limits that the request counts for.
@@ -59,6 +60,7 @@ class RequestContext:
     problem: str | None = None
     store_time: int | None = None
     tells_time: bool = False
+    is_stream: bool = False
     has_waited: bool = False
     limits: Sequence[str] = ()
     counted_for: str = LOCAL

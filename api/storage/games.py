@@ -30,7 +30,7 @@ from api.model.game import FORMAT, Game, HistoryItem, StoredDeal
 from api.storage.client import Command, Script, StoreClient
 from api.storage.codec import decode, decode_game, decode_state, encode
 from api.storage.errors import Unreadable, count_failure, log_unreadable, readable
-from api.storage.format_1 import convert, encode_state
+from api.storage.format_1 import convert, encode_deal, encode_state
 
 COMMIT = Script.load("commit")
 CONFIRM_COMMIT = Script.load("confirm_commit")
@@ -215,11 +215,11 @@ class GameStore:
         before, change, _, ttl_ms = commit
         game = change.game
         fields: list[Any] = ["version", game.version, "game", encode(game)]
+        is_present = game.format == FORMAT
         if change.state is not None:
-            is_present = game.format == FORMAT
             fields += ["state", change.state if is_present else encode_state(game, change.position)]
         if change.deal is not None:
-            fields += ["deal", encode(change.deal)]
+            fields += ["deal", encode(change.deal) if is_present else encode_deal(change.deal)]
         items = [encode(each) for each in change.items]
         played = list(change.played or ())
         # In the order of commit.lua's ARGV.
@@ -248,10 +248,19 @@ class GameStore:
 
     def history(self, game: Game, first: int, last: int) -> list[HistoryItem]:
         """Return the history of a game from one version to another, both included."""
+        (items,) = self.history_parts(game, [(first, last)])
+        return items
+
+    def history_parts(
+        self, game: Game, ranges: Sequence[tuple[int, int]]
+    ) -> list[list[HistoryItem]]:
+        """Return several parts of a game's history, as `history` does, in one round trip."""
         if game.format < FORMAT:
             whole = self._whole_game(game.id)
-            return [] if whole is None else list(whole.items[first - 1 : last])
-        return self.items(game.id, first, last)
+            items = () if whole is None else whole.items
+            return [list(items[first - 1 : last]) for first, last in ranges]
+        replies = self.client.execute([items_command(game.id, *each) for each in ranges])
+        return [read_items(each) for each in replies]
 
     def items(self, game_id: str, first: int, last: int) -> list[HistoryItem]:
         """Return the history as `history` does, of a game that is stored in the present format."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from http import HTTPStatus
 from itertools import islice
 from typing import Any
@@ -12,6 +12,7 @@ from flask import Flask, Response, request
 from redis import RedisError
 from werkzeug.exceptions import HTTPException
 
+from api.live.server_sent_events import reconnection_time, unavailable
 from api.observability import context
 from api.observability.logger import OnceAMinute, log
 from api.observability.redaction import reason
@@ -27,6 +28,14 @@ from api.storage.errors import (
 )
 
 PROBLEM_TYPE = "application/problem+json"
+
+STREAM_TYPE = "text/event-stream"
+
+# X-Accel-Buffering keeps proxies from buffering events.
+STREAM_HEADERS = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
+
+TEMPORARY = (HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.SERVICE_UNAVAILABLE)
+"""The status of problems after which the client should send the same request again, later."""
 
 RETRY_AFTER_SECONDS = 1
 
@@ -61,11 +70,18 @@ def register_error_handlers(app: Flask) -> None:
 
 
 def problem_response(problem: Problem) -> Response:
-    """Return the response that tells of a problem."""
-    context.current().problem = problem.code
+    """Return the response that tells of a problem.
+
+    A temporary problem of a stream is an event: after another status than 200, a browser's
+    EventSource never connects again.
+    """
+    request_context = context.current()
+    request_context.problem = problem.code
     headers = dict(problem.headers)
     if (seconds := retry_after(problem)) is not None:
         headers["Retry-After"] = str(seconds)
+        if request_context.is_stream:
+            return stream_response(reconnection_time(seconds) + unavailable(problem), headers)
     if problem.status == HTTPStatus.UNAUTHORIZED:
         error = ', error="invalid_token"' if problem.code == "invalid_token" else ""
         headers["WWW-Authenticate"] = f'Bearer realm="ludotheque"{error}'
@@ -77,6 +93,13 @@ def problem_response(problem: Problem) -> Response:
     )
 
 
+def stream_response(
+    parts: Iterable[bytes] | bytes, headers: Mapping[str, str] | None = None
+) -> Response:
+    """Return a response that is an event stream: its parts as they come, or all of it."""
+    return Response(parts, headers={**STREAM_HEADERS, **(headers or {})}, content_type=STREAM_TYPE)
+
+
 def failure_response(error: Exception) -> Response:
     """Return the response that tells of an error."""
     return problem_response(as_problem(error))
@@ -84,7 +107,7 @@ def failure_response(error: Exception) -> Response:
 
 def retry_after(problem: Problem) -> int | None:
     """Return after how many seconds to send the request again, None if that is of no use."""
-    if problem.status in (HTTPStatus.SERVICE_UNAVAILABLE, HTTPStatus.TOO_MANY_REQUESTS):
+    if problem.status in TEMPORARY:
         return int(problem.headers.get("Retry-After", RETRY_AFTER_SECONDS))
     return None
 

@@ -173,6 +173,7 @@ def note_route(request: Request, request_context: RequestContext) -> None:
     request_context.route = _documented_route(rule.rule)
     view = current_app.view_functions[rule.endpoint]
     request_context.tells_time = getattr(view, "tells_time", False)
+    request_context.is_stream = getattr(view, "is_stream", False)
     if request.method != "OPTIONS":  # CORS preflight requests count for no limit
         request_context.limits = getattr(view, "limits", ())
     game_id = (request.view_args or {}).get("game_id")

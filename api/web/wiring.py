@@ -22,6 +22,8 @@ from api.live.event_streams import EventStreams
 from api.live.hub import Hub
 from api.live.long_polls import LongPolls
 from api.live.quota import Quota
+from api.live.tickets import Tickets
+from api.live.turn_streams import TurnStreams
 from api.model.retention import DAY_MS, HOUR_MS, MINUTE_MS, Retention
 from api.observability import metrics
 from api.observability.lifecycle import on_stop
@@ -51,6 +53,7 @@ class Services:
     long_polls: LongPolls
     event_streams: EventStreams
     rate_limits: RateLimits
+    turn_streams: TurnStreams
     metrics_page: MetricsPage
 
 
@@ -69,6 +72,7 @@ def make_services(settings: Settings) -> Services:
     on_stop(hub.stop)
     room = Capacity.of(settings, capacity.available())
     quota = Quota(room.waiters, settings.waiters_per_player, room.waiters_per_address)
+    tickets = Tickets(store, retention)
     metrics.rate_limits_set(each.name for each in POLICIES)
     policies = POLICIES if settings.rate_limits is None else settings.rate_limits
     limiter = Limiter(client, policies)
@@ -87,7 +91,8 @@ def make_services(settings: Settings) -> Services:
         move_batches=MoveBatches(moves),
         queries=queries,
         long_polls=LongPolls(hub, quota, queries, turns),
-        event_streams=EventStreams(hub, quota, queries),
+        event_streams=EventStreams(hub, quota, tickets, queries),
+        turn_streams=TurnStreams(hub, quota, tickets, turns),
         rate_limits=RateLimits(limiter, players),
         metrics_page=MetricsPage(indexes.lobby_sizes, health.is_full),
     )

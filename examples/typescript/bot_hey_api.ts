@@ -14,16 +14,26 @@ const headers = { 'Idempotency-Key': crypto.randomUUID() };
 const { data: game } = await createGame({ body, headers, throwOnError });
 
 const path = { game_id: game.id };
-const { stream } = await streamEvents({ path, throwOnError });
-for await (const data of stream) {
-  if (!data) continue;
-  if ('items' in data || 'legal_moves' in data) {
-    const { turn, legal_moves } = 'items' in data ? data.game : data;
-    const move = legal_moves[Math.floor(Math.random() * legal_moves.length)];
-    if (turn === null || !move) continue;
-    const played = await playMove({ path, body: { turn, move } });
-    if (played.error && played.error.status !== 409) throw new Error(played.error.detail);
-  } else if ('result' in data) {
-    console.log(JSON.stringify(data.result));
+let last_event_id: string | undefined;
+for (let over = false; !over; ) {
+  // The stream may end before the game, if the service restarts: then it is opened again.
+  const onSseEvent = ({ id }: { id?: string }) => (last_event_id = id ?? last_event_id);
+  const query = { last_event_id };
+  const { stream } = await streamEvents({ path, query, onSseEvent, throwOnError });
+  for await (const data of stream) {
+    if (!data) continue;
+    if ('reason' in data) {
+      over = true;
+      console.log(JSON.stringify(data.result));
+    } else if ('code' in data) {
+      console.error(data.detail);
+    } else {
+      const { turn, legal_moves } = 'items' in data ? data.game : data;
+      const move = legal_moves[Math.floor(Math.random() * legal_moves.length)];
+      if (turn === null || !move) continue;
+      const played = await playMove({ path, body: { turn, move } });
+      if (played.error && played.error.status !== 409) throw new Error(played.error.detail);
+    }
   }
+  if (!over) await new Promise((resolve) => setTimeout(resolve, 1000));
 }

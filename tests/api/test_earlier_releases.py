@@ -57,7 +57,7 @@ def test_a_game_that_cannot_be_converted_is_refused_by_every_route(
         for method, below, body in (
             ("GET", "", None),
             ("GET", "/events", None),
-            ("GET", "/events?since=1&wait=1", None),
+            ("GET", "/events?since=1-&wait=1", None),
             ("GET", "/stream", None),
             ("GET", "/legal-moves", None),
             ("GET", "/presence", None),

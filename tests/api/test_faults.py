@@ -208,7 +208,7 @@ def test_a_store_that_is_full_can_be_read_where_a_read_would_change_something(
             assert caller.get("/v1/me")["id"] == caller.id
         (waiting,) = late.get("/v1/me/turns")["items"]
         assert waiting["id"] == game["id"]
-        assert late.get(f"{path}/events?since={game['version']}&wait=1")["items"] == []
+        assert late.get(f"{path}/events?since={game['cursor']}&wait=1")["items"] == []
         move = {"turn": waiting["turn"], "move": waiting["legal_moves"][0]}
         late.refused("store_full", "POST", f"{path}/moves", move)
         # A move that was played before has the same outcome again.

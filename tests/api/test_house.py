@@ -177,7 +177,7 @@ def test_the_house_makes_one_move_for_a_seat_whose_time_is_up(
     assert after["turn"] == own["turn"] + 1
     assert after["to_move"] == [1 - own["you"]]
     assert after["deadline"] > own["deadline"]
-    (item,) = ada.get(f"{path}/events?since={own['version']}")["items"]
+    (item,) = ada.get(f"{path}/events?since={own['cursor']}")["items"]
     assert (item["by"], item["seat"], item["turn"]) == ("clock", own["you"], own["turn"])
     assert item["events"][0] == {"type": "time_ran_out", "seat": own["you"]}
     assert item["events"][1]["type"] == "card_played"
@@ -203,7 +203,7 @@ def test_the_house_takes_the_seat_of_a_player_who_misses_two_turns_in_a_row(
     after = gone.game(game["id"])
     assert (after["you"], after["seats"][seat]["house"]) == (None, "careful")
     assert after["seats"][seat]["player"]["id"] == gone.id
-    items = gone.get(f"{path}/events?since={game['version']}")["items"]
+    items = gone.get(f"{path}/events?since={game['cursor']}")["items"]
     assert [(item["by"], item["seat"]) for item in items] == [("clock", seat), ("table", seat)]
     (event,) = items[1]["events"]
     assert event == {"type": "seat_handed_over", "seat": seat, "house": "careful", "cause": "time"}
@@ -313,7 +313,7 @@ def test_many_who_touch_a_game_at_its_deadline_settle_it_once(
 
     with ThreadPoolExecutor(40) as threads:
         assert set(threads.map(touch, range(200))) == {2}
-    items = players[0].get(f"/v1/games/{game['id']}/events?since={game['version']}")["items"]
+    items = players[0].get(f"/v1/games/{game['id']}/events?since={game['cursor']}")["items"]
     assert [item["by"] for item in items] == ["clock"]
 
 
@@ -367,7 +367,7 @@ def test_all_copies_of_a_move_that_meets_the_deadline_have_one_outcome(
     with ThreadPoolExecutor(12) as threads:
         statuses = set(threads.map(send, range(12)))
     assert statuses in ({200}, {409})
-    items = players[0].get(f"/v1/games/{game_id}/events?since={own['version']}")["items"]
+    items = players[0].get(f"/v1/games/{game_id}/events?since={own['cursor']}")["items"]
     assert [item["by"] for item in items] == (["player"] if statuses == {200} else ["clock"])
 
 

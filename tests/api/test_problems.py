@@ -223,6 +223,8 @@ NEED_A_TOKEN = [
     ("POST", "/v1/me/token", None),
     ("GET", "/v1/me/games", None),
     ("GET", "/v1/me/turns", None),
+    ("GET", "/v1/me/stream", None),
+    ("POST", "/v1/me/stream-tickets", None),
     ("POST", "/v1/games", {"ruleset": "parade", "seat_count": 2}),
     ("DELETE", "/v1/games/{id}", None),
     ("POST", "/v1/games/{id}/seats", {}),
@@ -469,9 +471,11 @@ def test_every_wrong_request_is_answered_in_the_one_problem_shape(
         assert problem["errors"][0]["parameter"] in ("limit", "status", "cursor", "since")
 
 
-def test_history_is_asked_for_by_whole_numbers(ada: Client) -> None:
+def test_history_is_asked_for_by_a_cursor_and_a_whole_number(ada: Client) -> None:
     events = f"/v1/games/{ada.create()['id']}/events"
-    for query in ("since=-1", "since=x", "since=1.5", "limit=0", "limit=501", f"since={2**70}"):
+    # The numbers that release 0.1 took are no cursors, nor is the id of an end.
+    wrong = ("", "0", "1", "-1", "x", f"{2**70}-", "2-1-", "1-x", "1-0123456789abcdef-end")
+    for query in (*(f"since={each}" for each in wrong), "limit=0", "limit=501", "limit=1.5"):
         problem = ada.refused("invalid_request", "GET", f"{events}?{query}")
         assert problem["errors"][0]["parameter"] == query.partition("=")[0]
 

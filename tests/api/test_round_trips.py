@@ -30,14 +30,17 @@ TRIPS = {
     # The caller and the index; the games.
     "listGames": 2,
     "listMyGames": 2,
-    # The caller and the index of games in play; the games; the whole of those that wait; and, after
-    # them, the index of ended ones, which comes along with the first if there are no games.
+    # The caller and the index of games in play; the games; the positions of those that wait, if
+    # one of them is news; and, after them, the index of ended ones, which comes along with the
+    # first if there are no games.
     "listTurns, without games": 2,
     "listTurns, none waits": 3,
     "listTurns, one waits": 4,
     "listTurns with a cursor, without games": 1,
     "listTurns with a cursor, none waits": 3,
-    "listTurns with a cursor, one waits": 4,
+    "listTurns with a cursor, one waits": 3,
+    "listTurns with an old cursor, one waits": 4,
+    "listTurns without a view, one waits": 3,
     # The read and the commit; a move that is refused, or was made before, commits nothing.
     "playMove": 2,
     "playMove, again": 2,
@@ -162,6 +165,9 @@ def ask(room: Room) -> None:
         cursor = who.get("/v1/me/turns")["cursor"]
         reads[f"listTurns, {what}"] = (who, "/v1/me/turns")
         reads[f"listTurns with a cursor, {what}"] = (who, f"/v1/me/turns?since={cursor}")
+    old = cursor.partition(".")[0]
+    reads["listTurns with an old cursor, one waits"] = (me, f"/v1/me/turns?since={old}.")
+    reads["listTurns without a view, one waits"] = (me, "/v1/me/turns?view=false")
     for name, (caller, where) in reads.items():
         room.count(name, caller, lambda caller=caller, where=where: caller.get(where))
     room.count("getGame, not modified", me, lambda: not_modified(me, path, mine))

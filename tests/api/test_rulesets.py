@@ -240,7 +240,7 @@ def test_whoever_touches_the_game_after_the_deadline_commits_what_follows_once(
     game_id = seated(players, ruleset="contrast", options={"countdown_seconds": 1})["id"]
     game = all_but_the_last_choose(players, game_id)
     late = players[2].game(game_id)
-    counted = players[0].play(game_id, game["turn"], {"type": "count"})["items"][0]
+    counted = players[0].play(game_id, game["turn"], {"type": "count"})["game"]
     time.sleep(1.1)
 
     move = {"turn": late["turn"], "move": late["legal_moves"][0]}
@@ -249,7 +249,7 @@ def test_whoever_touches_the_game_after_the_deadline_commits_what_follows_once(
     assert after["turn"] == game["turn"] + 1
     assert after["deadline"] > game["deadline"]
     assert after["table"]["last_turn"]["counted_out"] == 2
-    items = players[1].get(f"/v1/games/{game_id}/events?since={counted['version']}")["items"]
+    items = players[1].get(f"/v1/games/{game_id}/events?since={counted['cursor']}")["items"]
     assert [(item["by"], item["seat"], item["turn"]) for item in items] == [
         ("clock", None, game["turn"])
     ]

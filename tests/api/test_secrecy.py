@@ -27,6 +27,7 @@ from typing import Any
 import msgspec
 import pytest
 
+from api.games.cursors import EventsCursor
 from api.model.events import BY_PLAYER
 from api.model.game import PRIVATE
 from engine.ruleset import IllegalMove, Move, Seat, same_decision
@@ -166,21 +167,26 @@ def check_step(
     caller = past.spectator if reader is None else past.persons[reader]
     mover = past.persons[step.seat]
     games = [ask(world, caller, get(past)) for world in worlds]
-    version, turn = (plain_body(games[0])[name] for name in ("version", "turn"))
-    events = get(past, f"/events?since={version}&wait=20")
-    after = (("Last-Event-ID", str(version)),)
-    stream = Question("GET", path(past, "/stream"), None, after)
+    turn = plain_body(games[0])["turn"]
+    cursors = [plain_body(game)["cursor"] for game in games]
+    events = [get(past, f"/events?since={cursor}&wait=20") for cursor in cursors]
+    after = [(("Last-Event-ID", cursor),) for cursor in cursors]
+    streams = [Question("GET", path(past, "/stream"), None, headers) for headers in after]
     by_ticket = ticketed(worlds, caller, past, after)
     had = {below: tagged(worlds, caller, get(past, below)) for below in TAGGED}
     with ThreadPoolExecutor(10) as threads:
         waiting = {
-            "listEvents": [threads.submit(ask, world, caller, events) for world in worlds],
+            "listEvents": [
+                threads.submit(ask, world, caller, since)
+                for world, since in zip(worlds, events, strict=True)
+            ],
             "getGame": [
                 threads.submit(ask, world, caller, until_changed(past, game))
                 for world, game in zip(worlds, games, strict=True)
             ],
             "streamEvents": [
-                threads.submit(listen, world, caller, stream, has_update) for world in worlds
+                threads.submit(listen, world, caller, stream, has_update)
+                for world, stream in zip(worlds, streams, strict=True)
             ],
             "streamEvents by ticket": [
                 threads.submit(listen, world, None, opening, has_update)
@@ -236,13 +242,17 @@ def tagged(worlds: Worlds, caller: Person, question: Question) -> list[Question]
 
 
 def ticketed(
-    worlds: Worlds, caller: Person, past: History, headers: tuple[tuple[str, str], ...] = ()
+    worlds: Worlds, caller: Person, past: History, headers: list[tuple[tuple[str, str], ...]]
 ) -> list[Question]:
-    """The stream in each world, for who shows a new ticket of the caller's; none without one."""
+    """The stream in each world, for who shows a new ticket of the caller's; none without one.
+
+    `headers` are those of each world.
+    """
     given = answers(worlds, caller, Question("POST", path(past, "/stream-tickets")))
     tickets = [plain_body(each)["ticket"] for each in given if each.status == 201]
     return [
-        Question("GET", path(past, f"/stream?ticket={each}"), None, headers) for each in tickets
+        Question("GET", path(past, f"/stream?ticket={ticket}"), None, own)
+        for ticket, own in zip(tickets, headers, strict=False)  # a stranger gets no tickets
     ]
 
 
@@ -269,8 +279,8 @@ def compare_what_was_given(
                 worlds, caller, f"{method} {below} with its tag", again, is_planted=is_planted
             )
             assert all(each.status == 304 for each in told)
-    for headers in ((), (("Last-Event-ID", "0"),)):
-        opened = ticketed(worlds, caller, past, headers)
+    for headers in ((), (("Last-Event-ID", "0-"),)):
+        opened = ticketed(worlds, caller, past, [headers] * len(worlds))
         check_each(worlds, None, f"a ticket, {headers}", opened, is_planted=is_planted)
 
 
@@ -338,10 +348,11 @@ def questions(
         get(past, "/legal-moves"),
         get(past, "/legal-moves?previews=true"),
         get(past, "/events"),
-        get(past, f"/events?since={rng.randrange(version + 1)}&limit=3"),
-        get(past, f"/events?since={version + 1000}"),
+        get(past, f"/events?since={rng.randrange(version + 1)}-&limit=3"),
+        get(past, f"/events?since={version + 1000}-"),
+        get(past, f"/events?since={EventsCursor.after(past.game).text}"),
         get(past, "/stream"),
-        Question("GET", path(past, "/stream"), None, (("Last-Event-ID", "0"),)),
+        Question("GET", path(past, "/stream"), None, (("Last-Event-ID", "0-"),)),
         get(past, "/presence"),
         *(() if is_over else (get(past, "/record"),)),
         *(Question("GET", "/v1/games" + query) for query in ("", f"?ruleset={past.game.ruleset}")),

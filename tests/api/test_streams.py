@@ -1,5 +1,6 @@
 """Streams: everything once, in order, to whoever may see it, and to nobody else."""
 
+import os
 import random
 import signal
 import time
@@ -9,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.api_client import Client, NewPlayers, new_player, play_out, seated
-from tests.support.event_stream import Event, Stream
+from tests.support.event_stream import Event, Stream, unavailable
 from tests.support.service import Service, serving
 
 SOON = 2.0
@@ -33,7 +34,7 @@ def test_a_stream_tells_a_whole_game_from_its_snapshot_to_its_end(
     streams = [Stream(reader, game["id"]) for reader in readers]
     for reader, stream in zip(readers, streams, strict=True):
         stream.until(lambda s: s.events)
-        assert stream.events == [Event("snapshot", str(game["version"]), reader.game(game["id"]))]
+        assert stream.events == [Event("snapshot", game["cursor"], reader.game(game["id"]))]
         for name in ("Server-Time", "Access-Control-Allow-Origin"):
             assert name in stream.response.headers
         assert stream.response.headers["Cache-Control"] == "no-store"
@@ -43,15 +44,20 @@ def test_a_stream_tells_a_whole_game_from_its_snapshot_to_its_end(
     for reader, stream in zip(readers, streams, strict=True):
         stream.until(lambda s: s.is_closed)
         ended = reader.game(game["id"])
-        page = reader.get(f"/v1/games/{game['id']}/events?since={game['version']}")
+        page = reader.get(f"/v1/games/{game['id']}/events?since={game['cursor']}")
         assert stream.items == page["items"]
         *updates, end = stream.events[1:]
         assert end.name == "end"
-        assert end.data == {"id": game["id"], "status": "finished", "result": ended["result"]}
+        assert end.data == {
+            "id": game["id"],
+            "status": "finished",
+            "result": ended["result"],
+            "reason": "ended",
+        }
         assert [event.name for event in updates] == ["update"] * len(updates)
         for event in updates:
-            assert event.id == str(event.data["items"][-1]["version"])
-            assert event.data["game"]["version"] == int(event.id)
+            assert event.id == event.data["game"]["cursor"]
+            assert event.data["game"]["version"] == event.data["items"][-1]["version"]
             assert event.data["game"]["you"] == ended["you"]
         assert updates[-1].data["game"] == ended
 
@@ -70,6 +76,11 @@ def test_a_stream_that_is_cut_anywhere_goes_on_without_loss_or_repetition(
         assert before + again.items == uncut.items
         assert again.events[-1] == uncut.events[-1]
         assert len([each for each in again.events if each.name == "end"]) == 1
+        # The query parameter is for a new EventSource, and the ids are those of listEvents.
+        by_query = Stream(ada, game["id"], query=f"last_event_id={event.id}")
+        assert by_query.until(lambda s: s.is_closed).events == again.events
+        page = ada.get(f"/v1/games/{game['id']}/events?since={event.id}")
+        assert (page["items"], page["reset"]) == (again.items, False)
     everything = ada.request(
         "GET", f"/v1/games/{game['id']}/stream", headers={"Last-Event-ID": uncut.events[-1].id}
     )
@@ -98,11 +109,23 @@ def test_a_stream_that_is_cut_while_the_game_goes_on_loses_nothing(
     stream.until(lambda s: s.items)
     items += stream.items
     stream.close()
-    page = bob.get(f"/v1/games/{game['id']}/events?since={game['version']}")
+    page = bob.get(f"/v1/games/{game['id']}/events?since={game['cursor']}")
     assert items == page["items"]
 
 
-@pytest.mark.parametrize("last_id", ["9999", "soon", "-1", ""])
+def test_the_header_wins_over_the_query_as_an_event_source_updates_only_the_header(
+    ada: Client, bob: Client
+) -> None:
+    game = seated([ada, bob])
+    path = f"/v1/games/{game['id']}/events?limit=1"
+    first = ada.get(path)
+    stream = Stream(ada, game["id"], game["cursor"], query=f"last_event_id={first['cursor']}")
+    ada.delete(f"/v1/games/{game['id']}/seats/me")
+    stream.until(lambda s: s.is_closed)
+    assert [event.name for event in stream.events] == ["end"]
+
+
+@pytest.mark.parametrize("last_id", ["9999-", "9999", "2", "2-x", "soon", "-1", ""])
 def test_an_id_that_never_was_begins_anew(ada: Client, last_id: str) -> None:
     game = ada.create()
     stream = Stream(ada, game["id"], last_id).until(lambda s: s.events)
@@ -119,11 +142,11 @@ def test_a_stream_shows_only_what_its_audience_may_see(
     for stream in streams.values():
         stream.until(lambda s: s.events)
     play_out(players, game["id"], rng, moves=12)
-    version = players[0].game(game["id"])["version"]
+    cursor = players[0].game(game["id"])["cursor"]
     for seat, stream in streams.items():
-        stream.until(lambda s: s.events[-1].id == str(version))
+        stream.until(lambda s: s.events[-1].id == cursor)
         reader = stranger if seat is None else players[seat]
-        page = reader.get(f"/v1/games/{game['id']}/events?since={game['version']}")
+        page = reader.get(f"/v1/games/{game['id']}/events?since={game['cursor']}")
         assert stream.items == page["items"]
         assert stream.events[-1].data["game"] == reader.game(game["id"])
         assert {event.data.get("game", event.data)["you"] for event in stream.events} == {seat}
@@ -168,7 +191,9 @@ def test_leaving_ends_the_streams_and_the_ticket(ada: Client, bob: Client) -> No
         bob.delete(f"/v1/games/{game['id']}/seats/me")
         for stream in streams:
             stream.until(lambda s: s.is_closed)
-            assert [event.name for event in stream.events] == ["snapshot"]
+            assert [event.name for event in stream.events] == ["snapshot", "end"]
+            end = {"id": game["id"], "status": "open", "result": None, "reason": "left"}
+            assert stream.events[-1].data == end
         path = f"/v1/games/{game['id']}/stream?ticket={by_ticket}"
         assert Client(bob.url).request("GET", path).status_code in (401, 404)
 
@@ -225,20 +250,59 @@ def test_streams_beyond_the_cap_are_refused_and_a_stop_ends_them_all(small: Serv
     with ada.unchecked():  # the document says nothing of HEAD; it holds no place
         assert {ada.request("HEAD", path).status_code for _ in range(5)} == {200}
     held = [Stream(ada, game["id"]).until(lambda s: s.events) for _ in range(2)]
-    problem = ada.refused("too_many_waiting", "GET", path)
-    assert problem["status"] == 429
-    assert int(ada.log[-1].headers["Retry-After"]) >= 1
-    assert "Retry-After" in ada.request("GET", f"{path[:-6]}events?since=1&wait=5").headers
+    refused = unavailable(ada, path)
+    assert refused.problem["code"] == "too_many_waiting"
+    assert refused.problem["status"] == 429
+    assert refused.retry_ms == 1000 * int(ada.log[-1].headers["Retry-After"])
+    path = f"{path[:-6]}events?since={game['cursor']}&wait=5"
+    assert "Retry-After" in ada.request("GET", path).headers
     cursor = ada.get("/v1/me/turns")["cursor"]
     assert "Retry-After" in ada.request("GET", f"/v1/me/turns?since={cursor}&wait=5").headers
     held += [Stream(stranger, game["id"]).until(lambda s: s.events) for _ in range(2)]
-    stranger.refused("too_many_waiting", "GET", path)
+    path = f"/v1/games/{game['id']}/stream"
+    assert unavailable(stranger, path).problem["code"] == "too_many_waiting"
     begin = time.monotonic()
     small.signal(signal.SIGTERM)
     for stream in held:
         stream.until(lambda s: s.is_closed)
     assert small.exit_code() == 0
     assert time.monotonic() - begin < SOON + 2
+
+
+def test_a_stream_of_a_store_that_is_away_is_unavailable_for_now(fresh_service: Service) -> None:
+    ada = new_player(fresh_service.url)
+    game = ada.create()
+    path = f"/v1/games/{game['id']}/stream"
+    pid = fresh_service.store.pid
+    assert pid is not None
+    os.kill(pid, signal.SIGSTOP)
+    try:
+        told = unavailable(ada, path)
+    finally:
+        os.kill(pid, signal.SIGCONT)
+    assert (told.problem["code"], told.problem["status"]) == ("store_unavailable", 503)
+    assert told.retry_ms == 1000
+    headers = ada.log[-1].headers
+    assert headers["Retry-After"] == "1"
+    assert headers["Cache-Control"] == "no-store"
+    assert "Server-Time" not in headers
+    assert '"polls"' in headers["RateLimit"]
+    Stream(ada, game["id"]).until(lambda s: s.events).close()
+
+
+@pytest.mark.parametrize(
+    ("path", "code"),
+    [
+        ("/v1/games/{id}/stream?ticket=made-up", "invalid_ticket"),
+        ("/v1/games/00000000000000000000000000000000/stream", "game_not_found"),
+        ("/v1/games/{id}/stream?tickets=1", "invalid_request"),
+        ("/v1/games/{id}/stream?last_event_id=" + "1" * 101, "invalid_request"),
+    ],
+)
+def test_what_is_wrong_with_a_stream_for_good_is_told_by_the_status(
+    ada: Client, stranger: Client, path: str, code: str
+) -> None:
+    stranger.refused(code, "GET", path.format(id=ada.create()["id"]))
 
 
 def test_a_stream_survives_the_store(fresh_service: Service) -> None:

@@ -439,19 +439,39 @@ def test_a_player_can_be_in_a_hundred_games_and_no_more(ada: Client, bob: Client
     assert ada.join(other["id"])["status"] == "playing"
 
 
-def test_events_are_read_in_pages_from_any_version(ada: Client, bob: Client) -> None:
+def test_events_are_read_in_pages_from_any_cursor(ada: Client, bob: Client) -> None:
     game = seated([ada, bob])
     events = f"/v1/games/{game['id']}/events"
     everything = ada.get(events)["items"]
     assert [item["version"] for item in everything] == [1, 2, 3]
-    page = ada.get(f"{events}?since=1&limit=1")
-    assert (page["items"], page["version"], page["more"]) == (everything[1:2], 2, True)
-    page = ada.get(f"{events}?since=2&limit=1")
-    assert (page["items"], page["version"], page["more"]) == (everything[2:], 3, False)
-    page = ada.get(f"{events}?since=3")
-    assert (page["items"], page["version"], page["more"], page["reset"]) == ([], 3, False, False)
-    page = ada.get(f"{events}?since=99")
-    assert (page["items"], page["version"], page["reset"]) == ([], 3, True)
+    page = ada.get(f"{events}?limit=1")
+    assert (page["items"], page["more"], page["reset"]) == (everything[:1], True, False)
+    page = ada.get(f"{events}?since={page['cursor']}&limit=1")
+    assert (page["items"], page["more"]) == (everything[1:2], True)
+    page = ada.get(f"{events}?since={page['cursor']}&limit=1")
+    assert (page["items"], page["more"], page["reset"]) == (everything[2:], False, False)
+    assert page["cursor"] == game["cursor"]
+    page = ada.get(f"{events}?since={page['cursor']}")
+    assert (page["items"], page["cursor"], page["more"]) == ([], game["cursor"], False)
+    assert not page["reset"]
+    for never in ("99-0123456789abcdef", "3-0123456789abcdef", "1-3-0123456789abcdef"):
+        page = ada.get(f"{events}?since={never}")
+        assert (page["items"], page["cursor"], page["reset"]) == ([], game["cursor"], True)
+
+
+def test_a_cursor_goes_on_where_it_was_given_whatever_happens_after_it(
+    ada: Client, bob: Client, rng: random.Random
+) -> None:
+    game = seated([ada, bob])
+    events = f"/v1/games/{game['id']}/events"
+    pages = [ada.get(f"{events}?limit=2"), ada.get(events)]
+    cursors = [game["cursor"], *(page["cursor"] for page in pages)]
+    had = [3, 2, 3]
+    play_out([ada, bob], game["id"], rng)
+    everything = ada.get(events)["items"]
+    for cursor, number in zip(cursors, had, strict=True):
+        page = ada.get(f"{events}?since={cursor}")
+        assert (page["items"], page["reset"]) == (everything[number:], False)
 
 
 def test_a_record_is_closed_until_the_end(ada: Client, bob: Client, stranger: Client) -> None:

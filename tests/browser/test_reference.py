@@ -70,7 +70,7 @@ def test_a_visitor_plays_a_move_from_the_page(service: Service, browser: Browser
 
     caller = HttpClient(service.url, player["token"])
     path = f"/v1/games/{game['id']}/events"
-    items = caller.request("GET", path, params={"since": game["version"]}).json()["items"]
+    items = caller.request("GET", path, params={"since": game["cursor"]}).json()["items"]
     assert (items[0]["by"], items[0]["seat"]) == ("player", game["you"])
     assert items[0]["events"][0]["card"] == move["card"]
 

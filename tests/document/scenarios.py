@@ -226,7 +226,13 @@ def a_game_of_parade(stranger: Caller) -> None:
         )
     mover.refused("illegal_move", "POST", f"{path}/moves", _body(1, not_mine))
     other.refused("not_your_turn", "POST", f"{path}/moves", _body(1, not_mine))
-    mover.send("GET", "/v1/me/turns", show=("one", "One game waits for me."))
+    told = mover.send("GET", "/v1/me/turns", show=("one", "One game waits for me."))
+    mover.send(
+        "GET",
+        f"/v1/me/turns?since={told['cursor']}",
+        show=("unchanged", "Nothing new since: the game that I know of still waits."),
+    )
+    mover.send("GET", "/v1/me/turns?view=false", show=("no_view", "Without table and legal moves."))
     bob.refused("invalid_request", "GET", "/v1/me/turns?wiat=20", summary="A misspelt parameter.")
     cursor = other.send("GET", "/v1/me/turns")["cursor"]
     best = max(
@@ -252,13 +258,16 @@ def a_game_of_parade(stranger: Caller) -> None:
     collected = ("collected", "Cards leave the parade.")
     _show_events_with(ada, game_id, "cards_collected", collected)
     version = stranger.game(game_id, show=("finished", "A finished game."))["version"]
+    page = ada.send("GET", f"{path}/events?limit={version - 3}")
     ada.send(
         "GET",
-        f"{path}/events?since={version - 3}",
+        f"{path}/events?since={page['cursor']}",
         show=("parade_end", "How Parade ends."),
     )
     ada.send(
-        "GET", f"{path}/events?since={version + 9}", show=("reset", "A version that never was.")
+        "GET",
+        f"{path}/events?since={version}-0123456789abcdef",
+        show=("reset", "The store has lost what the cursor names."),
     )
     ada.refused("game_over", "POST", f"{path}/moves", {"turn": turn, "move": moves[1]})
     ada.send("GET", f"/v1/me/turns?since={cursor}", show=("ended", "No game waits; one has ended."))
@@ -322,7 +331,7 @@ def a_game_of_contrast(stranger: Caller) -> None:
     eve.game(game_id, show=("contrast", "Contrast, to the seat that is counted on."))
     page = ada.send(
         "GET",
-        f"{path}/events?since={counted['game']['version']}&wait=10",
+        f"{path}/events?since={counted['game']['cursor']}&wait=10",
         show=("contrast_countdown", "The countdown runs out, and the symbols are revealed."),
     )
     assert page["items"][0]["by"] == "clock"
@@ -437,8 +446,8 @@ def who_comes_and_goes(stranger: Caller) -> None:
 
 def streams(stranger: Caller) -> None:
     ada = stranger.new_player("Ada")
-    game_id = ada.create("parade", 2)["id"]
-    path = f"/v1/games/{game_id}"
+    game = ada.create("parade", 2)
+    path = f"/v1/games/{game['id']}"
     made = ada.send(
         "POST", f"{path}/stream-tickets", show=("ticket", "For an EventSource of a browser.")
     )
@@ -450,16 +459,40 @@ def streams(stranger: Caller) -> None:
             "update": "`update`: what happened, and the game after it.",
             "end": "`end`: how the game ended.",
         },
-        headers={"Last-Event-ID": "1"},
+        headers={"Last-Event-ID": game["cursor"]},
     )
     stranger.refused("invalid_ticket", "GET", f"{path}/stream?ticket=expired")
+
+
+def a_stream_of_all_my_games(stranger: Caller) -> None:
+    ada, bob = (stranger.new_player(name) for name in ("Ada", "Bob"))
+    ada.send("DELETE", f"/v1/games/{ada.create('parade', 2)['id']}")
+    bob.create("parade", 2, reserved_seats=[{"seat": 1, "player_id": ada.id}])
+    ada.create("parade", 2, house=["careful"])
+    made = ada.send(
+        "POST",
+        "/v1/me/stream-tickets",
+        show=("ticket", "For one EventSource that follows all my games."),
+    )
+    stranger.show_stream(
+        f"/v1/me/stream?ticket={made['ticket']}",
+        {
+            "invited": "`invited`: a seat is reserved for me.",
+            "started": "`started`: a game that I play from now on.",
+            "turn": "`turn`: a game that waits for me.",
+            "ended": "`ended`: a game that is over.",
+        },
+    )
+    stranger.refused("missing_token", "GET", "/v1/me/stream")
+    stranger.refused("invalid_ticket", "GET", "/v1/me/stream?ticket=expired")
 
 
 def a_crowded_service(service: Service, stranger: Caller) -> None:
     """A service without room for waiters."""
     ada = stranger.new_player("Ada")
     game_id = ada.create("parade", 2)["id"]
-    ada.refused("too_many_waiting", "GET", f"/v1/games/{game_id}/stream")
+    ada.unavailable("too_many_waiting", f"/v1/games/{game_id}/stream")
+    ada.unavailable("too_many_waiting", "/v1/me/stream")
     with service.store.client() as store:
         key = f"game:{{{game_id}}}"
         document = json.loads(store.hget(key, "game"))
@@ -495,8 +528,9 @@ def a_crowded_service(service: Service, stranger: Caller) -> None:
 def one_who_waits_wrongly(stranger: Caller) -> None:
     ada = stranger.new_player("Ada")
     path = f"/v1/games/{ada.create('parade', 2)['id']}"
-    ada.refused("invalid_request", "GET", f"{path}/events?since=-1&wait=60")
+    ada.refused("invalid_request", "GET", f"{path}/events?since=31&wait=60")
     ada.refused("invalid_request", "GET", f"{path}/stream?ticket={'a' * 200}")
+    ada.refused("invalid_request", "GET", f"/v1/me/stream?ticket={'a' * 200}")
 
 
 def a_service_without_replicas(stranger: Caller) -> None:
@@ -544,6 +578,7 @@ SCENARIOS: tuple[Callable[[Caller], None], ...] = (
     moves_in_many_games,
     who_comes_and_goes,
     streams,
+    a_stream_of_all_my_games,
 )
 
 
@@ -578,4 +613,8 @@ def _show_events_with(reader: Caller, game_id: str, event_type: str, show: tuple
         for item in items
         if event_type in [event["type"] for event in item["events"]]
     ]
-    reader.send("GET", f"{path}?since={versions[0] - 1}&limit=1", show=show)
+    since = ""
+    if versions[0] > 1:
+        page = reader.send("GET", f"{path}?limit={versions[0] - 1}")
+        since = f"since={page['cursor']}&"
+    reader.send("GET", f"{path}?{since}limit=1", show=show)

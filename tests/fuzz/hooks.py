@@ -66,6 +66,7 @@ WHERE_MORE_IS_ASKED: dict[str, tuple[str, ...]] = {
     "joinGame": (r"#/seat",),
     "listGames": (r"ruleset", r"cursor"),
     "listMyGames": (r"cursor",),
+    "listEvents": (r"since",),
     "listTurns": (r"since",),
     # A move's members depend on its type; its schema, which answers share, is open.
     "playMove": (r"#/move/.*",),

@@ -156,9 +156,9 @@ class Caller:
             raise LookupError(repr(answer))
         return answer.json()
 
-    def stream(self, path: str, last: int | None = None) -> Response:
+    def stream(self, path: str, last: str | None = None) -> Response:
         """Open an event stream, on a connection of its own. May raise one of `BROKEN`."""
-        headers = {} if last is None else {"Last-Event-ID": str(last)}
+        headers = {} if last is None else {"Last-Event-ID": last}
         return self.client().open("GET", path, headers=headers)
 
 

@@ -17,9 +17,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from tests.proofs.caller import PAUSE, Caller, Tally, new_player
-from tests.proofs.ledger import Audit, Table, audit
+from tests.proofs.ledger import Audit, Table, all_items, audit
 from tests.proofs.report import Report
-from tests.support.event_stream import events
+from tests.support.event_stream import Event, events
 from tests.support.http_client import BROKEN
 
 RULESETS = (
@@ -30,6 +30,9 @@ RULESETS = (
     ("parade", 3),
 )
 PATIENCE = 60.0
+
+BEGINNING = "0-"
+"""The cursor of a game without items."""
 
 
 class Disturbed(Exception):
@@ -44,6 +47,7 @@ class Listener:
         self.caller = table.players[-1].again()
         self.by_stream = by_stream
         self.items: list[Any] = []
+        self.cursor = BEGINNING
         self.starts_again = 0
         self.is_done = False
         self.failure = ""
@@ -69,7 +73,7 @@ class Listener:
             self.failure = traceback.format_exc()
 
     def _poll(self) -> None:
-        path = f"{self.table.path}/events?since={self.version}&wait=20"
+        path = f"{self.table.path}/events?since={self.cursor}&wait=20"
         try:
             page = self.caller.get(path, wait=20)
         except LookupError:
@@ -77,30 +81,34 @@ class Listener:
             time.sleep(PAUSE)
             return
         if page["reset"]:
-            self.items.clear()
-            self.starts_again += 1
+            self._start_again()
             return
         self.items += page["items"]
+        self.cursor = page["cursor"]
         self.is_done = page["status"] not in ("open", "playing") and not page["more"]
 
     def _stream(self) -> None:
-        with self.caller.stream(f"{self.table.path}/stream", self.version) as response:
+        with self.caller.stream(f"{self.table.path}/stream", self.cursor) as response:
             if response.status_code == 204:
                 self.is_done = True
             if response.status_code == 200:
                 for event in events(response):
-                    self._take(event.name, event.data)
+                    self._take(event)
 
-    def _take(self, kind: str, data: Any) -> None:
-        if kind == "update":
-            self.items += data["items"]
-        elif kind == "snapshot":
-            # The stream starts again, as the service no longer has what came after its last id.
-            self.starts_again += 1
-            self.items.clear()
+    def _take(self, event: Event) -> None:
+        if event.name == "snapshot":
+            # The stream starts again, as the service no longer has what its last id names.
+            self._start_again()
             raise OSError("started again")
-        elif kind == "end":
-            self.is_done = True
+        if event.name == "update":
+            self.items += event.data["items"]
+        self.cursor = event.id or self.cursor
+        self.is_done = event.name == "end"
+
+    def _start_again(self) -> None:
+        self.items.clear()
+        self.cursor = BEGINNING
+        self.starts_again += 1
 
     def fault(self, may_start_again: bool) -> str:
         """Return what is wrong with the items that it received of the finished game."""
@@ -115,6 +123,12 @@ class Listener:
             raise
         if may_start_again and game["status"] in ("open", "playing"):
             return ""  # its players, and perhaps who listened, saw an end that was lost
+        if may_start_again and self.is_done:
+            # It may have heard of an end that was lost, and comes back with its cursor.
+            self.is_done = False
+            self._run()
+            if self.failure:
+                return self.failure
         if not self.is_done:
             return (
                 f"{self.table.game_id} (stream: {self.by_stream}): has not heard of the end, but "
@@ -125,12 +139,11 @@ class Listener:
             return f"{self.table.game_id} (stream: {self.by_stream}): heard {versions}"
         if self.starts_again and not may_start_again:
             return f"{self.table.game_id} (stream: {self.by_stream}): had to start again"
-        page = self.caller.get(f"{self.table.path}/events?since={max(len(versions) - 100, 0)}")
-        told = page["items"]
-        if told != self.items[-len(told) :] or page["version"] != len(versions):
+        told = all_items(self.caller, self.table)
+        if told != self.items:
             return (
                 f"{self.table.game_id} (stream: {self.by_stream}): heard of something else, "
-                f"{len(versions)} items of {page['version']}"
+                f"{len(versions)} items of {len(told)}"
             )
         return ""
 
@@ -142,7 +155,7 @@ class Crowd:
     has to be consistent.
 
     `may_replace`: the store may lose changes that readers have seen, but that were not
-    acknowledged. A stream must say so; long polls with a replaced version are only counted.
+    acknowledged. Streams and long polls must say so, and are then begun again.
     """
 
     def __init__(
@@ -289,15 +302,14 @@ class Crowd:
         streams = [each.fault(self.may_replace) for each in heard if each.by_stream]
         missed_polls, missed_streams = list(filter(None, polls)), list(filter(None, streams))
         report.tell("games heard by long polls", len(polls))
+        kept = "kept what was replaced" if self.may_replace else "missed something"
+        report.none(f"  of which some {kept}", len(missed_polls), missed_polls[:2])
         if self.may_replace:
-            report.tell("  of which some had what was replaced", len(missed_polls))
             again = sum(each.starts_again for each in heard)
             report.tell("times that listeners were told to start again", again)
             report.tell("answers of masters that had been replaced", self.old_answers)
-        else:
-            report.none("  of which some missed something", len(missed_polls), missed_polls[:2])
         report.tell("games heard by streams", len(streams))
-        report.none("  of which some missed something", len(missed_streams), missed_streams[:2])
+        report.none(f"  of which some {kept}", len(missed_streams), missed_streams[:2])
 
 
 def tell_answers(report: Report, tally: Tally, slowest: float) -> None:

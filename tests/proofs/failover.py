@@ -1,8 +1,9 @@
 """Stores of several servers that lose a master, or move slots, during play.
 
 With WAIT_REPLICAS=1 no acknowledged change is lost. Without it, lost changes are counted; but all
-games stay consistent, and an ETag never stands for two states of one version. Masters are killed,
-or stopped with their connections open, and come back as replicas.
+games stay consistent, an ETag never stands for two states of one version, and no client that
+follows a game by long polls or by a stream keeps what was replaced. Masters are killed, or stopped
+with their connections open, and come back as replicas.
 
     python -m tests.proofs.failover [--quick] [--seconds N] [--json FILE] [SCENARIO …]
 """
@@ -340,7 +341,7 @@ def _one_wake_up(table: Table, game: Any) -> float:
     listener = table.players[1].again()
 
     def listen() -> None:
-        listener.get(f"{table.path}/events?since={game['version']}&wait=20", machine=1)
+        listener.get(f"{table.path}/events?since={game['cursor']}&wait=20", machine=1)
         came.append(time.monotonic())
 
     thread = threading.Thread(target=listen)

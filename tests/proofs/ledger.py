@@ -90,7 +90,7 @@ class Audit:
         self.moves += len({each.key for each in table.acknowledged})
         try:
             games = [player.get(table.path) for player in table.players]
-            items = [_all_items(player, table) for player in table.players]
+            items = [all_items(player, table) for player in table.players]
         except LookupError as error:
             self.gone.append(str(error))
             self.fates += [_fate(table, move, is_lost=True) for move in table.acknowledged]
@@ -160,13 +160,14 @@ def _fate(table: Table, move: Acknowledged, is_lost: bool) -> Fate:
     return Fate(table.game_id, version, move.at, is_lost)
 
 
-def _all_items(player: Caller, table: Table) -> list[Any]:
+def all_items(player: Caller, table: Table) -> list[Any]:
+    """Return the whole history of a game, as a player is told it."""
     items: list[Any] = []
-    version = 0
+    since = ""
     while True:
-        page = player.get(f"{table.path}/events?since={version}")
+        page = player.get(f"{table.path}/events{since}")
         items += page["items"]
-        version = page["version"]
+        since = f"?since={page['cursor']}"
         if not page["more"]:
             return items
 

@@ -316,7 +316,7 @@ class Company:
             for _ in range(MOVES):
                 self._move(path)
             _read_until(lines, "event: update")
-        self._host.get(f"{path}/events?since=0")
+        self._host.get(f"{path}/events")
         # A game that all players left is cancelled, and kept for a day.
         made = Made(game["id"], is_finished=False)
         if self._rng.random() < 0.5:

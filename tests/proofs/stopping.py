@@ -85,12 +85,12 @@ class Traffic:
             self._once(number, self.table.path, 0)
 
     def _poll(self, number: int) -> None:
-        version = self.table.version
+        path = f"{self.table.path}/events?wait=25"
+        since = ""
         while not self.is_ending:
-            path = f"{self.table.path}/events?since={version}&wait=25"
-            answer = self._once(number, path, 25).answer
+            answer = self._once(number, path + since, 25).answer
             if answer is not None and answer.status_code == 200:
-                version = answer.json()["version"]
+                since = f"&since={answer.json()['cursor']}"
 
     def _stream(self, number: int) -> None:
         player = self.table.players[number % 2]

@@ -255,7 +255,7 @@ def test_no_request_lends_its_id_to_what_goes_on_in_the_background(start: Start)
     """The tasks that wake who waits are started by the first request that does."""
     service = start(own=True, LOG_FORMAT="json", WEB_CONCURRENCY=1)
     players, game_id = seat_two(service.url)
-    path = f"/v1/games/{game_id}/events?since=99999&wait=1"
+    path = f"/v1/games/{game_id}/events?since=99999-&wait=1"
     service.request("GET", path, headers=authorized(players[0].token))
     path = "/v1/me/turns?wait=3"
     waiting = service.request("GET", path, headers=authorized(players[0].token)).json()

@@ -16,8 +16,8 @@ from tests.support.waiting import wait_until
 
 
 def wait_for_news(service: Service, game_id: str, answers: list[Response]) -> None:
-    version = service.request("GET", f"/v1/games/{game_id}").json()["version"]
-    path = f"/v1/games/{game_id}/events?since={version}&wait=25"
+    cursor = service.request("GET", f"/v1/games/{game_id}").json()["cursor"]
+    path = f"/v1/games/{game_id}/events?since={cursor}&wait=25"
     answers.append(service.request("GET", path))
 
 

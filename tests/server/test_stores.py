@@ -52,11 +52,10 @@ def check_a_whole_game_with_somebody_who_waits(service: Service) -> None:
     heard: list[dict[str, Any]] = []
 
     def listen() -> None:
-        version = 0
-        while not heard or heard[-1]["status"] == "playing":
-            path = f"/v1/games/{game_id}/events?since={version}&wait=20"
-            heard.append(bob.get(path))
-            version = heard[-1]["version"]
+        path = f"/v1/games/{game_id}/events?wait=20"
+        heard.append(bob.get(path))
+        while heard[-1]["status"] == "playing":
+            heard.append(bob.get(f"{path}&since={heard[-1]['cursor']}"))
 
     listener = threading.Thread(target=listen)
     listener.start()
@@ -188,6 +187,21 @@ def test_what_a_failover_loses_is_never_taken_for_what_replaces_it(tmp_path: Pat
         assert event.name == "snapshot"
         assert event.data["table"] == bob.get(f"/v1/games/{game_id}")["table"]
         stream.close()
+
+        # Clients that come back with a cursor of the lost commit are told so, others continue.
+        now = bob.get(path)
+        for before, is_lost in ((seen.json()["cursor"], True), (game["cursor"], False)):
+            page = bob.get(f"{path}/events?since={before}&wait=20")
+            assert (page["reset"], page["cursor"]) == (is_lost, now["cursor"])
+            assert [each["version"] for each in page["items"]] == (
+                [] if is_lost else [*range(game["version"] + 1, now["version"] + 1)]
+            )
+            with bob.open("GET", f"{path}/stream?last_event_id={before}") as again:
+                event = next(events(again))
+                assert (event.name, event.id) == (
+                    "snapshot" if is_lost else "update",
+                    now["cursor"],
+                )
 
 
 def ask_all_at_once(service: Service, ada: Client, number: int) -> list[int]:

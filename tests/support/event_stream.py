@@ -23,7 +23,9 @@ class Event(NamedTuple):
 def read_event(text: str) -> Event | None:
     """Return the event in a block of lines; None if it is a comment or a setting."""
     fields = dict(re.findall(r"^(event|id|data): (.*)$", text, re.MULTILINE))
-    return Event(fields["event"], fields["id"], json.loads(fields["data"])) if fields else None
+    if not fields:
+        return None
+    return Event(fields["event"], fields.get("id", ""), json.loads(fields["data"]))
 
 
 def events(response: Response) -> Iterator[Event]:
@@ -39,16 +41,43 @@ def events(response: Response) -> Iterator[Event]:
             block.clear()
 
 
+class Unavailable(NamedTuple):
+    """Why a stream is not available, and after how many milliseconds to open it again."""
+
+    problem: Any
+    retry_ms: int
+
+
+def unavailable(client: Client, path: str, **how: Any) -> Unavailable:
+    """Open a stream that must be unavailable."""
+    response = client.request("GET", path, **how)
+    assert response.status_code == 200, response.text
+    assert response.headers["Content-Type"] == "text/event-stream"
+    first, *rest = response.text.split("\n\n")
+    (event,) = filter(None, map(read_event, rest))
+    assert (event.name, event.id) == ("unavailable", "")
+    return Unavailable(event.data, int(first.removeprefix("retry: ")))
+
+
 class Stream:
-    """An open stream of a game, read in a thread, and the events that have come."""
+    """An open stream, read in a thread, and the events that have come.
+
+    Without a game, it is the stream of all games of the player.
+    """
 
     def __init__(
-        self, client: Client, game_id: str, last_id: str | None = None, ticket: str | None = None
+        self,
+        client: Client,
+        game_id: str | None,
+        last_id: str | None = None,
+        ticket: str | None = None,
+        query: str = "",
     ) -> None:
-        path = f"/v1/games/{game_id}/stream"
+        path = "/v1/me/stream" if game_id is None else f"/v1/games/{game_id}/stream"
+        path = f"{path}?{query}"
         token = client.token
         if ticket is not None:
-            token, path = None, f"{path}?ticket={ticket}"
+            token, path = None, f"{path}&ticket={ticket}"
         headers = {"Accept": "text/event-stream", "Last-Event-ID": last_id}
         self.response = Client(client.url, token).open("GET", path, headers=headers)
         assert self.response.status_code == 200, self.response.text

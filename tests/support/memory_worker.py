@@ -27,6 +27,8 @@ from api.live.event_streams import EventStreams
 from api.live.hub import Hub
 from api.live.long_polls import LongPolls
 from api.live.quota import Quota
+from api.live.tickets import Tickets
+from api.live.turn_streams import TurnStreams
 from api.model.game import FORMAT, Game
 from api.problems.problem import Problem
 from api.ratelimit.limiter import Limiter
@@ -86,7 +88,9 @@ class MemoryWorker:
         self.hub = Hub(self.store, self.indexes, self.transactions, self.nodes)
         self.quota = quota or Quota(1000, 1000, 1000)
         self.long_polls = LongPolls(self.hub, self.quota, self.queries, self.turns)
-        self.event_streams = EventStreams(self.hub, self.quota, self.queries)
+        tickets = Tickets(self.store, self.retention)
+        self.event_streams = EventStreams(self.hub, self.quota, tickets, self.queries)
+        self.turn_streams = TurnStreams(self.hub, self.quota, tickets, self.turns)
         self._greenlets: list[gevent.Greenlet] = []
 
     def close(self) -> None:

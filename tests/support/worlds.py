@@ -388,9 +388,12 @@ OF_THE_REQUEST = (
 
 OF_LATER_COMMITS = (
     (TIME, b"<time>"),
+    (rb'("cursor":"|\nid: )((?:[0-9]+-)+)[0-9a-f]{16}', rb"\1\2<commit>"),
     (rb'("cursor":"<ms>\.(?:[\w-]{8})*)', lambda match: b"<%d>" % len(match[1])),
 )
-"""Times of commits that were played and not planted, and the marks that a cursor has of them."""
+"""Times and ids of commits that were played and not planted, and the marks that a cursor has of
+them.
+"""
 
 COMMIT = re.compile(r'^(W/)?"(\w+-[0-9]+)-[0-9a-f]{16}-')
 

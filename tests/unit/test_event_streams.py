@@ -8,18 +8,15 @@ import msgspec
 import pytest
 from redis.exceptions import ConnectionError as RedisConnectionError
 
+from api.games.cursors import EventsCursor
 from api.games.players import Credentials
-from api.live.event_streams import (
-    CHECK_SECONDS,
-    ITEMS_AT_ONCE,
-    MAX_FAILING_SECONDS,
-    PING,
-    PING_SECONDS,
-    RETRY,
-)
+from api.live.event_streams import ITEMS_AT_ONCE
 from api.live.hub import RECHECK_SECONDS
 from api.live.quota import Quota
+from api.live.server_sent_events import PING, RETRY
+from api.live.streaming import CHECK_SECONDS, MAX_FAILING_SECONDS, PING_SECONDS
 from api.live.topics import IN_FLIGHT_MS
+from api.model.game import Revision
 from api.storage.errors import Unreadable
 from tests.support.fake_clock import FakeClock
 from tests.support.memory_worker import MemoryWorker, refused
@@ -33,7 +30,7 @@ class Event(NamedTuple):
 
 def read_event(part: bytes) -> Event:
     fields = dict(re.findall(r"^(event|id|data): (.*)$", part.decode(), re.MULTILINE))
-    return Event(fields["event"], fields["id"], msgspec.json.decode(fields["data"]))
+    return Event(fields["event"], fields.get("id", ""), msgspec.json.decode(fields["data"]))
 
 
 class Stream:
@@ -80,6 +77,10 @@ class Stream:
         return bool(self.greenlet.ready())
 
 
+def cursor(worker: MemoryWorker, game_id: str) -> str:
+    return EventsCursor.after(worker.game(game_id)).text
+
+
 def play_to_the_end(worker: MemoryWorker, players: tuple[Credentials, ...], game_id: str) -> None:
     while worker.game(game_id).status == "playing":
         worker.move(players, game_id)
@@ -102,16 +103,16 @@ def test_a_stream_tells_a_whole_game_from_its_snapshot_to_its_end(
         assert stream.is_closed
         assert stream.parts[0] == RETRY
         first, *updates, end = stream.events
-        assert first.id == str(start)
+        assert first.id == first.data["cursor"]
         assert {event.name for event in updates} == {"update"}
         assert [item["version"] for item in stream.items] == [*range(start + 1, game.version + 1)]
         for event in updates:
-            assert event.id == str(event.data["items"][-1]["version"])
-            assert event.data["game"]["version"] == int(event.id)
+            assert event.id == event.data["game"]["cursor"]
+            assert event.data["game"]["version"] == event.data["items"][-1]["version"]
             assert event.data["game"]["you"] == seat
         assert end.name == "end"
-        assert end.id == f"{game.version}-end"
-        assert end.data["status"] == "finished"
+        assert end.id == f"{updates[-1].id}-end"
+        assert (end.data["status"], end.data["reason"]) == ("finished", "ended")
         assert end.data["id"] == game_id
 
 
@@ -137,17 +138,21 @@ def test_the_id_of_an_end_is_no_end_of_a_game_that_goes_on(
     worker: MemoryWorker, ada: Credentials, bob: Credentials
 ) -> None:
     game_id = worker.seated(ada, bob)
-    version = worker.game(game_id).version
-    assert not worker.event_streams.open(ada, None, game_id, f"{version}-end").is_done
+    first = cursor(worker, game_id)
+    assert not worker.event_streams.open(ada, None, game_id, f"{first}-end").is_done
     for player in (ada, bob):
         worker.leave(player, game_id)
-    # An end of another version was lost by a failover of the store.
-    assert not worker.event_streams.open(ada, None, game_id, f"{version}-end").is_done
-    end = worker.game(game_id).version
-    assert worker.event_streams.open(ada, None, game_id, f"{end}-end").is_done
+    last = cursor(worker, game_id)
+    version, id_ = last.split("-")
+    # An end of another revision was lost by a failover of the store.
+    for lost in (first, f"{version}-{'0' * len(id_)}"):
+        assert not worker.event_streams.open(ada, None, game_id, f"{lost}-end").is_done
+    assert worker.event_streams.open(ada, None, game_id, f"{last}-end").is_done
 
 
-@pytest.mark.parametrize("last_id", ["9999", "soon", "-1", ""])
+@pytest.mark.parametrize(
+    "last_id", ["9999-", "9999-0123456789abcdef", "2-1-", "1", "soon", "-1", ""]
+)
 def test_an_id_that_never_was_begins_anew(
     worker: MemoryWorker, ada: Credentials, last_id: str
 ) -> None:
@@ -158,14 +163,19 @@ def test_a_long_gap_is_told_in_parts(
     worker: MemoryWorker, ada: Credentials, bob: Credentials
 ) -> None:
     game_id = worker.create(ada, 3)
+    first = cursor(worker, game_id)
     for _ in range(ITEMS_AT_ONCE // 2 + 10):
         worker.join(bob, game_id)
         worker.leave(bob, game_id)
-    stream = Stream(worker, ada, game_id, "1")
+    stream = Stream(worker, ada, game_id, first)
     versions = [item["version"] for each in stream.events for item in each.data["items"]]
     assert versions == [*range(2, worker.game(game_id).version + 1)]
     assert len(stream.events) == 2
     assert len(stream.events[0].data["items"]) == ITEMS_AT_ONCE
+    # The part that is not the last one has a cursor of its own.
+    again = Stream(worker, ada, game_id, stream.events[0].id)
+    assert again.events == stream.events[1:]
+    assert stream.events[1].id == cursor(worker, game_id)
 
 
 def test_streams_of_one_audience_share_what_is_rendered(
@@ -173,8 +183,8 @@ def test_streams_of_one_audience_share_what_is_rendered(
 ) -> None:
     game_id = worker.seated(ada, bob)
     streams = [Stream(worker, reader, game_id) for reader in [ada, bob] * 5]
-    read, reads = worker.store.items, []
-    monkeypatch.setattr(worker.store, "items", lambda *args: reads.append(args) or read(*args))
+    read, reads = worker.store.histories, []
+    monkeypatch.setattr(worker.store, "histories", lambda *args: reads.append(args) or read(*args))
     worker.move((ada, bob), game_id)
     worker.clock.settle()
     assert [stream.names for stream in streams] == [["snapshot", "update"]] * 10
@@ -237,7 +247,7 @@ def test_a_version_that_a_failover_has_lost_begins_anew(
     worker.change(game_id, version=before.version, version_id=before.version_id, commit="other")
     worker.clock.advance(IN_FLIGHT_MS / 1000 + 2 * RECHECK_SECONDS + 1)
     assert stream.names == ["snapshot", "snapshot"]
-    assert stream.events[-1].id == str(before.version)
+    assert stream.events[-1].id == f"{before.version}-{before.version_id}"
 
 
 def test_the_same_version_with_another_content_begins_anew(
@@ -256,15 +266,15 @@ def test_a_store_that_fails_while_events_are_read_is_asked_again(
 ) -> None:
     game_id = worker.seated(ada, bob)
     stream = Stream(worker, ada, game_id)
-    read, times = worker.store.items, []
+    read, times = worker.store.histories, []
 
-    def items(*args: Any) -> Any:
+    def histories(*args: Any) -> Any:
         times.append(worker.clock.now)
         if worker.clock.now < 40:
             raise RedisConnectionError
         return read(*args)
 
-    monkeypatch.setattr(worker.store, "items", items)
+    monkeypatch.setattr(worker.store, "histories", histories)
     worker.move((ada, bob), game_id)
     worker.clock.advance(46)
     assert stream.names == ["snapshot", "update"]
@@ -281,16 +291,19 @@ def test_a_stream_ends_when_the_store_has_failed_for_too_long(
     game_id = worker.seated(ada, bob)
     stream = Stream(worker, ada, game_id)
 
-    def items(*args: Any) -> Any:
+    def histories(*args: Any) -> Any:
         raise RedisConnectionError
 
-    monkeypatch.setattr(worker.store, "items", items)
+    monkeypatch.setattr(worker.store, "histories", histories)
     worker.move((ada, bob), game_id)
     worker.clock.advance(MAX_FAILING_SECONDS - 1)
     assert not stream.is_closed
     worker.clock.advance(7)
     assert stream.is_closed
     assert stream.greenlet.successful()
+    last = stream.events[-1]
+    # Without an id of its own, so that the client continues where it was.
+    assert (last.name, last.id, last.data["code"]) == ("unavailable", "", "store_unavailable")
 
 
 def test_a_game_that_cannot_be_read_ends_its_streams(
@@ -319,7 +332,7 @@ def test_an_error_while_an_event_is_made_ends_the_stream_and_is_logged(
     def fail(*args: Any) -> Any:
         raise ZeroDivisionError
 
-    monkeypatch.setattr(worker.queries, "events_after", fail)
+    monkeypatch.setattr(worker.queries, "events", fail)
     worker.move((ada, bob), game_id)
     assert stream.is_closed
     assert game_id in caplog.text
@@ -349,12 +362,113 @@ def test_leaving_ends_the_streams_and_the_ticket(
     ]
     other = Stream(worker, ada, game_id)
     worker.leave(bob, game_id)
+    end = {"id": game_id, "status": "open", "result": None, "reason": "left"}
     for stream in streams:
         assert stream.is_closed
-        assert stream.names == ["snapshot"]
+        assert [event.name for event in stream.events] == ["snapshot", "end"]
+        assert stream.events[-1][1:] == ("", end)
     assert not other.is_closed
     with refused("game_not_found" if visibility == "private" else "invalid_ticket"):
         Stream(worker, None, game_id, ticket=made.ticket)
+
+
+def ends(*streams: Stream) -> list[Any]:
+    """The data of the last events of streams that have closed."""
+    assert all(stream.is_closed for stream in streams)
+    assert {stream.events[-1].name for stream in streams} == {"end"}
+    # It is no event of the game: a client that opens the stream again continues where it was.
+    assert {stream.events[-1].id for stream in streams} == {""}
+    return [stream.events[-1].data for stream in streams]
+
+
+def test_leaving_a_game_in_play_ends_the_stream_which_goes_on_as_a_spectators(
+    worker: MemoryWorker, ada: Credentials, bob: Credentials
+) -> None:
+    game_id = worker.seated(ada, bob)
+    stream = Stream(worker, bob, game_id)
+    worker.leave(bob, game_id)
+    (end,) = ends(stream)
+    assert end == {"id": game_id, "status": "playing", "result": None, "reason": "left"}
+    again = Stream(worker, bob, game_id, stream.events[0].id)
+    (update,) = again.events
+    assert (update.data["game"]["you"], update.data["game"]["left_seat"]) == (None, 1)
+    types = [event["type"] for item in update.data["items"] for event in item["events"]]
+    assert types[0] == "seat_handed_over"
+
+
+def test_a_game_that_its_last_player_leaves_ends_with_that(
+    worker: MemoryWorker, ada: Credentials
+) -> None:
+    game_id = worker.create(ada, 2, house=["random"])
+    own, other = Stream(worker, ada, game_id), Stream(worker, None, game_id)
+    worker.leave(ada, game_id)
+    (end,) = ends(own)
+    assert end == {"id": game_id, "status": "cancelled", "result": None, "reason": "left"}
+    assert other.is_closed
+    assert other.events[-1].data == {**end, "reason": "ended"}
+
+
+def test_the_house_that_takes_a_seat_over_for_an_absent_player_ends_its_stream(
+    worker: MemoryWorker, ada: Credentials, bob: Credentials
+) -> None:
+    game_id = worker.seated(ada, bob, turn_seconds=10)
+    gone = worker.mover((ada, bob), game_id)
+    stays = bob if gone is ada else ada
+    made = worker.event_streams.create_ticket(gone, game_id)
+    streams = [Stream(worker, gone, game_id), Stream(worker, None, game_id, ticket=made.ticket)]
+    other = Stream(worker, stays, game_id)
+    worker.clock.advance(10.1)
+    worker.move((ada, bob), game_id)
+    assert not any(stream.is_closed for stream in streams)
+    worker.clock.advance(10.1)
+    expected = {"id": game_id, "status": "playing", "result": None, "reason": "time"}
+    assert ends(*streams) == [expected, expected]
+    assert not other.is_closed
+    with refused("invalid_ticket"):
+        Stream(worker, None, game_id, ticket=made.ticket)
+    assert Stream(worker, gone, game_id, streams[0].events[-2].id).names == ["update"]
+
+
+def test_sitting_down_and_taking_the_seat_back_end_a_stream_as_the_view_changes(
+    worker: MemoryWorker, ada: Credentials, bob: Credentials
+) -> None:
+    game_id = worker.create(ada)
+    stream = Stream(worker, bob, game_id)
+    worker.join(bob, game_id)
+    expected = {"id": game_id, "status": "playing", "result": None, "reason": "seat_changed"}
+    assert ends(stream) == [expected]
+    worker.leave(bob, game_id)
+    stream = Stream(worker, bob, game_id)
+    worker.join(bob, game_id)
+    assert ends(stream) == [expected]
+    again = Stream(worker, bob, game_id, stream.events[0].id)
+    assert again.events[0].data["game"]["you"] == 1
+
+
+def test_an_end_tells_nothing_of_a_private_game_that_does_not_exist_for_the_player_any_more(
+    worker: MemoryWorker, ada: Credentials, bob: Credentials
+) -> None:
+    """What happened after it left is a secret, also if the stream is late to notice."""
+    game_id = worker.create(ada, 3, visibility="private")
+    worker.join(bob, game_id, worker.game(game_id).invite)
+    stream = Stream(worker, bob, game_id)
+    worker.client.is_mute = True
+    worker.leave(bob, game_id)
+    worker.cancel(ada, game_id)
+    worker.clock.advance(2 * RECHECK_SECONDS)
+    expected = {"id": game_id, "status": "open", "result": None, "reason": "left"}
+    assert ends(stream) == [expected]
+
+
+def test_a_reservation_that_is_given_up_ends_the_stream_of_a_private_game(
+    worker: MemoryWorker, ada: Credentials, bob: Credentials
+) -> None:
+    seats = [{"seat": 1, "player_id": bob.player_id}]
+    game_id = worker.create(ada, 3, visibility="private", reserved_seats=seats)
+    stream = Stream(worker, bob, game_id)
+    worker.tables.start(ada, game_id, lambda tag: True)
+    expected = {"id": game_id, "status": "open", "result": None, "reason": "left"}
+    assert ends(stream) == [expected]
 
 
 def test_a_new_token_ends_the_streams_and_the_tickets_of_the_old_one(
@@ -462,12 +576,36 @@ def test_streams_beyond_the_quota_are_refused_until_a_slot_is_free(clock: FakeCl
     worker.close()
 
 
+def test_a_worker_that_stops_opens_no_stream(worker: MemoryWorker, ada: Credentials) -> None:
+    game_id = worker.create(ada)
+    worker.hub.stop()
+    with refused("stopping"):
+        Stream(worker, ada, game_id)
+
+
+def test_a_stream_that_a_stop_cuts_tells_no_end_before_what_comes_before_it(
+    worker: MemoryWorker, ada: Credentials, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    game_id = worker.create(ada)
+    stream = Stream(worker, ada, game_id)
+
+    def histories(*args: Any) -> Any:
+        worker.hub.stop()
+        raise RedisConnectionError
+
+    monkeypatch.setattr(worker.store, "histories", histories)
+    worker.cancel(ada, game_id)
+    worker.clock.advance(1)
+    assert stream.is_closed
+    assert stream.names == ["snapshot"]
+
+
 def test_a_stream_with_nothing_to_tell_takes_no_slot(clock: FakeClock) -> None:
     worker = MemoryWorker(clock, quota=Quota(1000, 0, 1000))
     ada = worker.player()
     game_id = worker.create(ada)
     worker.cancel(ada, game_id)
-    assert worker.event_streams.open(ada, None, game_id, "2-end").is_done
+    assert worker.event_streams.open(ada, None, game_id, f"{cursor(worker, game_id)}-end").is_done
 
 
 def test_a_stop_ends_every_stream_at_once(
@@ -485,8 +623,9 @@ def test_events_after_a_version_that_a_failover_replaced_are_not_told(
 ) -> None:
     game_id = worker.seated(ada, bob)
     loaded = worker.load(ada, game_id)
-    seen = loaded.game.revision
-    page = worker.queries.events_after(loaded, seen, 10)
-    assert page is not None
-    assert page.items == ()
-    assert worker.queries.events_after(loaded, seen._replace(id="0" * 32), 10) is None
+    seen = EventsCursor.after(loaded.game)
+    page = worker.queries.events(loaded, seen, 10)
+    assert (page.items, page.cursor, page.reset) == ((), seen.text, False)
+    lost = seen._replace(revision=Revision(seen.version, "0" * 16))
+    page = worker.queries.events(loaded, lost, 10)
+    assert (page.items, page.cursor, page.reset) == ((), seen.text, True)

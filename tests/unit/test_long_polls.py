@@ -8,11 +8,13 @@ import msgspec
 import pytest
 from redis.exceptions import ConnectionError as RedisConnectionError
 
+from api.games.cursors import BEGINNING, EventsCursor
 from api.games.players import Credentials
 from api.games.settling import MAX_SETTLED
 from api.live.hub import PAUSE_SECONDS, RECHECK_SECONDS
 from api.live.quota import Quota
 from api.live.topics import IN_FLIGHT_MS
+from api.model.game import Revision
 from api.observability import context
 from api.storage.errors import Unreadable
 from tests.support.fake_clock import FakeClock
@@ -26,12 +28,12 @@ def events(
     worker: MemoryWorker,
     player: Credentials | None,
     game_id: str,
-    since: int | None = None,
+    since: EventsCursor | None = None,
     wait: int = WAIT,
 ) -> gevent.Greenlet:
-    """A long poll of a game's events after a version, by default after the present one."""
+    """A long poll of a game's events after a cursor, by default after the present version."""
     loaded = worker.load(player, game_id)
-    since = loaded.game.version if since is None else since
+    since = EventsCursor.after(loaded.game) if since is None else since
     return worker.start(in_request, worker.long_polls.events, loaded, since, LIMIT, wait)
 
 
@@ -71,8 +73,8 @@ def ended(polled: Any) -> list[str]:
 def test_news_that_is_there_already_is_answered_at_once(
     worker: MemoryWorker, ada: Credentials, bob: Credentials
 ) -> None:
-    poll = events(worker, ada, worker.seated(ada, bob), since=1)
-    assert [item.version for item in worker.clock.result(poll, 0).page.items] == [2, 3]
+    poll = events(worker, ada, worker.seated(ada, bob), since=BEGINNING)
+    assert [item.version for item in worker.clock.result(poll, 0).page.items] == [1, 2, 3]
 
 
 def test_a_move_wakes_every_poll_of_its_game(
@@ -107,8 +109,8 @@ def test_polls_of_one_audience_share_one_read_of_the_events(
     game_id = worker.seated(ada, bob)
     polls = [events(worker, reader, game_id) for reader in [ada, bob] * 10]
     reads = []
-    read = worker.store.items
-    monkeypatch.setattr(worker.store, "items", lambda *args: reads.append(args) or read(*args))
+    read = worker.store.histories
+    monkeypatch.setattr(worker.store, "histories", lambda *args: reads.append(args) or read(*args))
     worker.move((ada, bob), game_id)
     pages = [worker.clock.result(poll, 0).page for poll in polls]
     assert len(reads) == len({id(page) for page in pages}) == 2
@@ -135,7 +137,18 @@ def test_a_poll_that_may_not_wait_is_answered_at_once(
 def test_a_version_that_never_was_is_answered_at_once(
     worker: MemoryWorker, ada: Credentials
 ) -> None:
-    assert worker.clock.result(events(worker, ada, worker.create(ada), since=99), 0).page.reset
+    never = EventsCursor(99, Revision(99, "0" * 16))
+    assert worker.clock.result(events(worker, ada, worker.create(ada), since=never), 0).page.reset
+
+
+def test_a_version_that_a_failover_replaced_is_answered_at_once(
+    worker: MemoryWorker, ada: Credentials, bob: Credentials
+) -> None:
+    game_id = worker.seated(ada, bob)
+    seen = EventsCursor.after(worker.game(game_id))
+    worker.change(game_id, version_id="other", commit="other")
+    page = worker.clock.result(events(worker, ada, game_id, since=seen), 0).page
+    assert (page.items, page.reset) == ((), True)
 
 
 def test_a_poll_of_a_game_that_has_ended_does_not_wait(
@@ -254,14 +267,14 @@ def test_a_store_that_fails_after_it_told_of_news_is_read_again(
 ) -> None:
     game_id = worker.seated(ada, bob)
     poll = events(worker, ada, game_id)
-    read, failures = worker.store.items, [RedisConnectionError(), RedisConnectionError()]
+    read, failures = worker.store.histories, [RedisConnectionError(), RedisConnectionError()]
 
-    def items(*args: Any) -> Any:
+    def histories(*args: Any) -> Any:
         if failures:
             raise failures.pop()
         return read(*args)
 
-    monkeypatch.setattr(worker.store, "items", items)
+    monkeypatch.setattr(worker.store, "histories", histories)
     worker.move((ada, bob), game_id)
     assert len(worker.clock.result(poll, 1).page.items) == 1
     assert not failures
@@ -273,10 +286,10 @@ def test_a_poll_whose_news_cannot_be_read_in_time_answers_what_was_there_at_its_
     game_id = worker.seated(ada, bob)
     poll = events(worker, ada, game_id)
 
-    def items(*args: Any) -> Any:
+    def histories(*args: Any) -> Any:
         raise RedisConnectionError
 
-    monkeypatch.setattr(worker.store, "items", items)
+    monkeypatch.setattr(worker.store, "histories", histories)
     worker.move((ada, bob), game_id)
     polled = worker.clock.result(poll, WAIT + 1)
     assert polled.page.items == ()
@@ -289,10 +302,10 @@ def test_a_poll_whose_news_cannot_be_read_does_not_outlive_a_stop(
     game_id = worker.seated(ada, bob)
     poll = events(worker, ada, game_id)
 
-    def items(*args: Any) -> Any:
+    def histories(*args: Any) -> Any:
         raise RedisConnectionError
 
-    monkeypatch.setattr(worker.store, "items", items)
+    monkeypatch.setattr(worker.store, "histories", histories)
     worker.move((ada, bob), game_id)
     worker.hub.stop()
     with pytest.raises(RedisConnectionError):
@@ -305,7 +318,7 @@ def test_a_poll_that_did_not_wait_fails_with_the_store(
     loaded = worker.load(ada, worker.seated(ada, bob))
     worker.client.failure = RedisConnectionError()
     with pytest.raises(RedisConnectionError):
-        worker.long_polls.events(loaded, 0, LIMIT, WAIT)
+        worker.long_polls.events(loaded, BEGINNING, LIMIT, WAIT)
 
 
 def test_a_game_that_cannot_be_read_fails_its_own_polls_alone(
@@ -474,7 +487,9 @@ def test_polls_of_one_player_for_the_same_turns_share_one_read(
     polls = [turns(worker, other, since) for _ in range(20)]
     reads = []
     read = worker.turns.turns
-    monkeypatch.setattr(worker.turns, "turns", lambda *args: reads.append(args) or read(*args))
+    monkeypatch.setattr(
+        worker.turns, "turns", lambda *args, **how: reads.append(args) or read(*args, **how)
+    )
     worker.move((ada, bob), game_id)
     assert [waiting(worker.clock.result(poll, 0)) for poll in polls] == [[game_id]] * 20
     assert len(reads) <= 2

@@ -9,6 +9,7 @@ import pytest
 from redis import OutOfMemoryError
 
 from api.config.settings import Settings
+from api.games.cursors import BEGINNING
 from api.games.players import Credentials
 from api.games.transactions import LoadedGame
 from api.model.events import BY_PLAYER, GameCancelled
@@ -244,6 +245,10 @@ def test_a_pinned_worker_stores_games_as_0_1_reads_them(
     state = next(
         msgspec.json.decode(each.fields["state"]) for each in of_ruleset if "state" in each.fields
     )
+    key = f"game:{{{game_id}}}".encode()
+    deal = msgspec.json.decode(pinned.client.hget(key, b"deal") or b"")["deal"]
+    example = next(each for each in of_ruleset if "deal" in each.fields)
+    assert deal.keys() == msgspec.json.decode(example.fields["deal"])["deal"].keys()
     for _ in range(8):
         stored = stored_document(pinned, game_id)
         assert stored["format"] == 1
@@ -316,7 +321,7 @@ def test_a_full_store_shows_a_game_of_0_1_as_converted(
     monkeypatch.setattr(worker.client, "hset", refuse)
     loaded = worker.load(ada, game_id)
     assert loaded.game.format == 1
-    assert len(worker.queries.events(loaded, 0, 100).items) == loaded.game.version
+    assert len(worker.queries.events(loaded, BEGINNING, 100).items) == loaded.game.version
 
 
 def test_a_game_that_a_full_store_could_not_convert_is_converted_by_the_next_commit(

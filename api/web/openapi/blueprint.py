@@ -17,7 +17,7 @@ from api.web.bodies import Parser
 from api.web.openapi.components import IF_MATCH, OF_STATUS
 from api.web.openapi.links import responses_with_links
 from api.web.openapi.structs import Answer, first_line
-from api.web.problem_responses import PROBLEM_TYPE
+from api.web.problem_responses import PROBLEM_TYPE, TEMPORARY
 
 View = TypeVar("View", bound=Callable[..., Any])
 
@@ -87,6 +87,7 @@ class Blueprint(SmorestBlueprint):  # type: ignore[misc]
         store: bool = True,
         game: bool = False,
         if_match: bool = False,
+        stream: bool = False,
         limits: tuple[str, ...] | None = None,
         **doc: Any,
     ) -> Callable[[View], View]:
@@ -94,8 +95,9 @@ class Blueprint(SmorestBlueprint):  # type: ignore[misc]
 
         `body`: it takes a request body. `store`: it uses the store. `game`: it reads a stored game,
         as every operation does that has the problem game_not_found. `if_match`: it accepts
-        If-Match. `limits`: the rate policies that count its requests (`api.config.rate_policies`);
-        by default READS if it uses the store.
+        If-Match. `stream`: it is an event stream, in which a temporary problem is an event.
+        `limits`: the rate policies that count its requests (`api.config.rate_policies`); by default
+        READS if it uses the store.
         """
         if limits is None:
             limits = (READS,) if store else ()
@@ -116,11 +118,14 @@ class Blueprint(SmorestBlueprint):  # type: ignore[misc]
         if if_match:
             codes.append("precondition_failed")
             parameters.append(IF_MATCH)
+        told = [code for code in codes if stream and CATALOGUE[code].status in TEMPORARY]
         responses = {
-            **problem_responses(codes),
+            **problem_responses([code for code in codes if code not in told]),
             **responses_with_links(operation_id),
             **doc.pop("responses", {}),
         }
+        if stream:
+            responses[200] = _stream(told)
         documented: Callable[[View], View] = _only_described(
             self.doc(
                 operationId=operation_id,
@@ -133,11 +138,21 @@ class Blueprint(SmorestBlueprint):  # type: ignore[misc]
 
         def counted(view: View) -> View:
             view.limits = limits  # type: ignore[attr-defined]
+            view.is_stream = stream  # type: ignore[attr-defined]
             # Without a query's schema there are none: `api.web.queries` refuses all.
             vars(view).setdefault("parameters", ())
             return documented(view)
 
         return counted
+
+
+def _stream(codes: list[str]) -> dict[str, Any]:
+    """Return what the response of an event stream has besides its schema."""
+    return {
+        "description": "Server-Sent Events; the schema is that of their `data`. A stream that is "
+        "not available now has one event, `unavailable`, with one of these problems, and ends:\n"
+        + problem_list(codes)
+    }
 
 
 def _schema(schema: Any) -> Any:
@@ -170,6 +185,11 @@ def _only_described(documented: Callable[[View], View]) -> Callable[[View], View
     return describe
 
 
+def problem_list(codes: list[str]) -> str:
+    """Return the list of some problem codes and their titles."""
+    return "\n".join(f"- `{code}`: {CATALOGUE[code].title}." for code in sorted(set(codes)))
+
+
 def problem_responses(codes: list[str]) -> dict[str, Any]:
     """Return the responses for these problem codes, one for each status."""
     by_status: dict[int, list[str]] = defaultdict(list)
@@ -178,9 +198,7 @@ def problem_responses(codes: list[str]) -> dict[str, Any]:
             by_status[CATALOGUE[code].status].append(code)
     return {
         str(status): {
-            "description": "\n".join(
-                f"- `{code}`: {CATALOGUE[code].title}." for code in sorted(of_status)
-            ),
+            "description": problem_list(of_status),
             "content": {PROBLEM_TYPE: {"schema": PROBLEM}},
             **({"headers": OF_STATUS[status]} if status in OF_STATUS else {}),
         }

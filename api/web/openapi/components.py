@@ -80,6 +80,18 @@ HEADERS = {
         required=False,
         **SECONDS,
     ),
+    "StreamTime": header(
+        "The time of the store when the stream opened; missing if the store was not read.",
+        example="2026-11-28T09:30:00.123Z",
+        required=False,
+        format="date-time",
+    ),
+    "StreamRetryAfter": header(
+        "Seconds to wait before opening the stream again; only present if it is unavailable.",
+        1,
+        required=False,
+        **SECONDS,
+    ),
     "RequestId": header(
         "The id of the request, as in the log: your X-Request-ID if it has 1 to 128 letters, "
         "digits and `._:=+/@-`. An id that could contain a token is replaced.",
@@ -133,6 +145,7 @@ IN_A_LANGUAGE = {
     "Vary": HEADERS["VaryByLanguage"],
 }
 MAY_BE_CROWDED = {**SERVER_TIME, "Retry-After": HEADERS["CrowdedRetryAfter"]}
+STREAM = {"Server-Time": HEADERS["StreamTime"], "Retry-After": HEADERS["StreamRetryAfter"]}
 STANDING = {
     "RateLimit-Policy": HEADERS["RateLimitPolicy"],
     "RateLimit": HEADERS["RateLimit"],
@@ -304,7 +317,10 @@ class Shared:
         return next((name for name, each in published.items() if each == example), None)
 
     def add_responses(self, operations: Sequence[Part]) -> None:
-        """Move the problem responses that several operations have in common."""
+        """Move the problem responses that several operations have in common.
+
+        Of two with the same name but other examples, the second stays in its operations.
+        """
         times = Counter(
             json.dumps(response)
             for operation in operations
@@ -314,6 +330,8 @@ class Shared:
             for status, response in operation["responses"].items():
                 if status >= "400" and times[json.dumps(response)] > 1:
                     name = response_name(status, response)
+                    if self.components["responses"].get(name, response) != response:
+                        continue
                     operation["responses"][status] = self._refer("responses", name, response)
 
     def _named(self, kind: str, known: dict[str, Part], part: Part) -> Part:

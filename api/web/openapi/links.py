@@ -97,12 +97,12 @@ LINKS: dict[str, dict[str, Any]] = {
     "ListNewerEvents": _link(
         "listEvents",
         "Later items.",
-        {**SAME_GAME, "since": "$response.body#/version"},
+        {**SAME_GAME, "since": "$response.body#/cursor"},
     ),
     "ListEventsAfterMove": _link(
         "listEvents",
         "Later items.",
-        {**SAME_GAME, "since": "$response.body#/game/version"},
+        {**SAME_GAME, "since": "$response.body#/game/cursor"},
     ),
     "ListNewerTurns": _link("listTurns", "Later news.", {"since": "$response.body#/cursor"}),
     "ListMoreGames": _link("listGames", "The next page.", {"cursor": "$response.body#/next"}),
@@ -111,6 +111,11 @@ LINKS: dict[str, dict[str, Any]] = {
         "streamEvents",
         "Open the stream.",
         {**SAME_GAME, "ticket": "$response.body#/ticket"},
+    ),
+    "CreateTurnsTicket": _link("createTurnsTicket", "For a stream of the same news."),
+    "StreamTurns": _link("streamTurns", "Open the stream.", {"ticket": "$response.body#/ticket"}),
+    "StreamNewerTurns": _link(
+        "streamTurns", "Later news, as they come.", {"last_event_id": "$response.body#/cursor"}
     ),
     "Analyse": _link("analyse", "Replay it.", body="$response.body"),
     "GetRuleset": _link(
@@ -145,11 +150,20 @@ _BY_OPERATION: dict[str, dict[int, tuple[str, ...]]] = {
     "playMove": {200: ("PlayNextMove", "ListEventsAfterMove")},
     "listLegalMoves": {200: ("PlayListedMove",)},
     "listEvents": {200: ("ListNewerEvents",)},
-    "listTurns": {200: ("PlayInFirstGame", "PlayInGames", "ListNewerTurns")},
+    "listTurns": {
+        200: (
+            "PlayInFirstGame",
+            "PlayInGames",
+            "ListNewerTurns",
+            "StreamNewerTurns",
+            "CreateTurnsTicket",
+        )
+    },
     "listGames": {200: ("ListMoreGames",)},
     "listMyGames": {200: ("ListMoreOfMyGames",)},
     "listRulesets": {200: ("GetRuleset",)},
     "createStreamTicket": {201: ("StreamEvents",)},
+    "createTurnsTicket": {201: ("StreamTurns",)},
     "getRecord": {200: ("Analyse",)},
 }
 

@@ -12,6 +12,7 @@ from api.games.queries import OwnGamesStatus
 from api.live import MAX_WAIT_SECONDS
 from api.model.game import MAX_TURN_SECONDS, MIN_TURN_SECONDS, GameStatus, Visibility
 from api.model.members import GAME_ID, ID_PATTERN, PLAYER_ID
+from api.web.headers import MAX_CURSOR_LENGTH
 from api.web.schemas import unions
 from api.web.schemas.cards import seat
 from api.web.schemas.fields import (
@@ -38,8 +39,10 @@ from engine.published import MAX_SEATS, MIN_SEATS, PUBLISHED_AS
 MAX_MOVES = 100
 """In one batch."""
 
-MAX_TURNS_CURSOR = 3000
-"""Longer than a cursor with the marks of the most games that it can remember."""
+TURNS_CURSOR = "1795858200123.oFxjVqI9"
+
+MAX_EVENTS_CURSOR = 100
+"""Longer than a cursor of a game's events, or the id of an event of its stream."""
 
 
 class ReservedSeatSchema(BodySchema):
@@ -266,11 +269,12 @@ class WaitSeconds(QueryInteger):
 class EventsQuerySchema(QuerySchema):
     """Which part of a game's history."""
 
-    since = QueryInteger(
-        load_default=0,
-        validate=Range(min=0, max=MAX_INTEGER),
+    since = Text(
+        validate=Length(max=MAX_EVENTS_CURSOR),
         metadata=described(
-            "The version that you have; only later items are returned.", examples=[31]
+            "`cursor` of a game or of the previous answer; only later items are returned. Absent "
+            "to begin with the first item.",
+            examples=["31-9f3ac0d2e1b45877"],
         ),
     )
     limit = QueryInteger(
@@ -291,6 +295,34 @@ class StreamQuerySchema(QuerySchema):
             examples=["v9EJ3tXWgXbFDHQzb3mlV5nG8-0q1oLZ3uYx2bTn7kE"],
         ),
     )
+    last_event_id = Text(
+        validate=Length(max=MAX_EVENTS_CURSOR),
+        metadata=described(
+            "The same as the header Last-Event-ID, which a new EventSource cannot send; the header "
+            "is used if both are sent.",
+            examples=["31-9f3ac0d2e1b45877"],
+        ),
+    )
+
+
+class TurnStreamQuerySchema(QuerySchema):
+    """The query of a player's stream that a browser opens."""
+
+    ticket = Text(
+        validate=Length(max=100),
+        metadata=described(
+            "A ticket of createTurnsTicket, instead of a token.",
+            examples=["v9EJ3tXWgXbFDHQzb3mlV5nG8-0q1oLZ3uYx2bTn7kE"],
+        ),
+    )
+    last_event_id = Text(
+        validate=Length(max=MAX_CURSOR_LENGTH),
+        metadata=described(
+            "The same as the header Last-Event-ID, which a new EventSource cannot send; the header "
+            "is used if both are sent.",
+            examples=[TURNS_CURSOR],
+        ),
+    )
 
 
 class LegalMovesQuerySchema(QuerySchema):
@@ -306,10 +338,16 @@ class TurnsQuerySchema(QuerySchema):
     """The cursor of the previous answer, and how long to wait for news."""
 
     since = Text(
-        validate=Length(max=MAX_TURNS_CURSOR),
+        validate=Length(max=MAX_CURSOR_LENGTH),
         metadata=described(
             "`cursor` of the previous answer; absent the first time.",
-            examples=["MTc5NTg1ODIwMDEyMw"],
+            examples=[TURNS_CURSOR],
         ),
     )
     wait = wait()
+    view = QueryBoolean(
+        load_default=True,
+        metadata=described(
+            "If false, the games come without `table` and `legal_moves`.", examples=[False]
+        ),
+    )

@@ -5,33 +5,43 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from flask import Response
+from flask import Response, request
 
 from api.concurrency.time_slices import long_work, pause
-from api.config.rate_policies import MOVES, POLLS, REQUESTS, TOKENS
+from api.config.rate_policies import MOVES, POLLS, REQUESTS, TICKETS, TICKETS_HERE, TOKENS
 from api.games.answers import (
+    TURN_STREAM_DATA,
     GamePage,
     MoveOutcomeAnswer,
     MoveOutcomesAnswer,
     NewTokenAnswer,
     OwnPlayer,
+    TicketAnswer,
     TurnsAnswer,
 )
 from api.games.move_batches import BatchedMove, BatchOutcome
 from api.games.moves import PlayedMove
 from api.observability import context
 from api.problems.problem import Problem
-from api.web.openapi.blueprint import Blueprint
-from api.web.openapi.components import HEADERS, MAY_BE_CROWDED, SERVER_TIME, parameter
-from api.web.problem_responses import as_problem, retry_after
+from api.web.openapi.blueprint import TOKEN_OPTIONAL, Blueprint
+from api.web.openapi.components import HEADERS, MAY_BE_CROWDED, SERVER_TIME, STREAM, parameter
+from api.web.openapi.structs import Answer
+from api.web.problem_responses import STREAM_TYPE, as_problem, retry_after, stream_response
 from api.web.responses import (
     answer,
+    credentials,
     prefers_minimal,
     required_credentials,
     retry_later,
     services,
 )
-from api.web.schemas.games import MovesBodySchema, OwnGamesQuerySchema, TurnsQuerySchema
+from api.web.schemas.games import (
+    TURNS_CURSOR,
+    MovesBodySchema,
+    OwnGamesQuerySchema,
+    TurnsQuerySchema,
+    TurnStreamQuerySchema,
+)
 
 MINIMAL = {"Preference-Applied": "return=minimal"}
 PREFER_MINIMAL = parameter(
@@ -47,6 +57,14 @@ OF_MOVES = {
 }
 
 blueprint = Blueprint("me", __name__, url_prefix="/v1/me")
+
+LAST_EVENT_ID = parameter(
+    "Last-Event-ID",
+    "header",
+    "The last event id that you received, or a `cursor` of listTurns: the stream tells what is new "
+    "since.",
+    examples=[TURNS_CURSOR],
+)
 
 
 @blueprint.get("")
@@ -99,11 +117,15 @@ def list_turns(query: dict[str, Any]) -> Response:
     """List the games that wait for me
 
     Each game as getGame returns it, with its legal moves: choose one and play it. At most 100
-    games, longest waiting first. With `wait`, the answer waits for a game that `since` does not
-    include, or for the end of a game. If too many requests wait, the answer comes at once, with
-    Retry-After.
+    games, longest waiting first. With `since`, an answer that has nothing new is small: `unchanged`
+    is true and `items` is empty. So move in every game that an answer lists. If you could not,
+    remember the game, or ask without `since`, which lists again all that wait. With `wait`, the
+    answer waits for a game that `since` does not include, or for the end of a game. If too many
+    requests wait, the answer comes at once, with Retry-After.
     """
-    polled = services().long_polls.turns(required_credentials(), query.get("since"), query["wait"])
+    polled = services().long_polls.turns(
+        required_credentials(), query.get("since"), query["wait"], has_view=query["view"]
+    )
     response = answer(polled.answer)
     return retry_later(response) if polled.is_over_quota else response
 
@@ -164,3 +186,50 @@ def _answer_of(
     assert isinstance(outcome, PlayedMove)
     played = outcome.answer()
     return MoveOutcomeAnswer(move.game_id, 200, None, played.game, played.items)
+
+
+@blueprint.post("/stream-tickets")
+@blueprint.operation("createTurnsTicket", limits=(TICKETS_HERE, TICKETS))
+@blueprint.response(201, TicketAnswer, headers=SERVER_TIME)
+def create_turns_ticket() -> Response:
+    """Get a ticket for my stream
+
+    For browsers, whose EventSource sends no headers. A ticket opens the stream of all my games, and
+    nothing else. It can be used repeatedly for some hours, and expires earlier when my token does.
+    """
+    return answer(services().turn_streams.create_ticket(required_credentials()), 201)
+
+
+@blueprint.get("/stream")
+@blueprint.operation(
+    "streamTurns",
+    "missing_token",
+    "invalid_ticket",
+    "too_many_waiting",
+    "stopping",
+    security=TOKEN_OPTIONAL,
+    stream=True,
+    parameters=[LAST_EVENT_ID],
+    limits=(POLLS,),
+)
+@blueprint.arguments(TurnStreamQuerySchema, location="query")
+@blueprint.response(200, Answer(TURN_STREAM_DATA), content_type=STREAM_TYPE, headers=STREAM)
+def stream_turns(query: dict[str, Any]) -> Response:
+    """Stream what concerns me in all my games
+
+    Needs my token or a ticket. Server-Sent Events, with JSON in `data`: `turn`, `{game}`, a game
+    that waits for me, with its legal moves, or whose deadline has changed; `started`, `{game}`, a
+    game that I play from now on; `invited`, `{game}`, an open game in which a seat is reserved for
+    me; `ended`, `{id, result}`. `unavailable`, a problem: the stream cannot go on now; open it
+    again after the time in `retry`.
+
+    Ids are cursors, the same as those of listTurns. A stream that opens with one tells what is true
+    now and what the cursor does not know, each once; a turn that has passed is not told. Without
+    one, it tells all that is true: the games that wait for me, all that I play, all invitations,
+    and what ended in the last day. The stream closes when the service stops or my token expires.
+    """
+    last_id = request.headers.get("Last-Event-ID", query.get("last_event_id"))
+    stream = services().turn_streams.open(credentials(), query.get("ticket"), last_id)
+    response = stream_response(stream.parts())
+    response.call_on_close(stream.close)
+    return response

@@ -15,6 +15,7 @@ from api.games.answers import (
     PlayedMoveAnswer,
     TicketAnswer,
 )
+from api.games.cursors import BEGINNING, read_events_cursor
 from api.games.moves import require_seat
 from api.observability import context
 from api.web.openapi.blueprint import TOKEN_OPTIONAL, Blueprint
@@ -24,9 +25,11 @@ from api.web.openapi.components import (
     IF_NONE_MATCH,
     MAY_BE_CROWDED,
     SERVER_TIME,
+    STREAM,
     parameter,
 )
 from api.web.openapi.structs import Answer
+from api.web.problem_responses import STREAM_TYPE, stream_response
 from api.web.responses import (
     EmptyResponse,
     answer,
@@ -49,11 +52,10 @@ blueprint = Blueprint("play", __name__, url_prefix="/v1/games/<game_id>")
 LAST_EVENT_ID = parameter(
     "Last-Event-ID",
     "header",
-    "The last event id that you received: the stream continues after it, without a snapshot.",
-    examples=["31"],
+    "The last event id that you received, or a game's `cursor`: the stream continues after it, "
+    "without a snapshot.",
+    examples=["31-9f3ac0d2e1b45877"],
 )
-# X-Accel-Buffering keeps proxies from buffering events.
-STREAM_HEADERS = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
 
 
 @blueprint.get("/legal-moves", parameters=[GAME_ID])
@@ -143,7 +145,9 @@ def create_stream_ticket(game_id: str) -> Response:
     "game_not_found",
     "invalid_ticket",
     "too_many_waiting",
+    "stopping",
     security=TOKEN_OPTIONAL,
+    stream=True,
     parameters=[LAST_EVENT_ID],
     limits=(POLLS,),
 )
@@ -151,9 +155,8 @@ def create_stream_ticket(game_id: str) -> Response:
 @blueprint.response(
     200,
     Answer(STREAM_DATA),
-    content_type="text/event-stream",
-    description="Server-Sent Events; the schema is that of their `data`.",
-    headers=SERVER_TIME,
+    content_type=STREAM_TYPE,
+    headers=STREAM,
 )
 @blueprint.alt_response(
     204, description="The game has ended, and you have all its events.", headers=SERVER_TIME
@@ -162,15 +165,18 @@ def stream_events(query: dict[str, Any], game_id: str) -> Response:
     """Stream the events of a game
 
     Server-Sent Events, with JSON in `data`: `snapshot`, the game, if the stream opens without
-    Last-Event-ID; `update`, `{game, items}`, whose id is the game's version; `end`, `{id, status,
-    result}`, after which the stream closes. The stream also closes when my seat changes or my
-    token expires: open it again with Last-Event-ID.
+    Last-Event-ID or the service has lost what that names; `update`, `{game, items}`, for all that
+    happens; and a last one, after which the stream closes. `end`, `{id, status, result, reason}`:
+    the game has ended, or my seat has changed. `unavailable`, a problem: the stream cannot go on
+    now; open it again after the time in `retry`. Ids are cursors: each, like a game's `cursor`, can
+    be the Last-Event-ID of a stream. The stream also closes, without an event, when the service
+    stops or my token expires.
     """
-    last_id = request.headers.get("Last-Event-ID")
+    last_id = request.headers.get("Last-Event-ID", query.get("last_event_id"))
     stream = services().event_streams.open(credentials(), query.get("ticket"), game_id, last_id)
     if stream.is_done:
         return EmptyResponse(status=204)
-    response = Response(stream.parts(), headers=STREAM_HEADERS, content_type="text/event-stream")
+    response = stream_response(stream.parts())
     response.call_on_close(stream.close)
     return response
 
@@ -182,11 +188,13 @@ def stream_events(query: dict[str, Any], game_id: str) -> Response:
 def list_events(query: dict[str, Any], game_id: str) -> Response:
     """List the events of a game
 
-    The events after version `since` that the caller may see. With `wait`, the answer waits for
+    The events after the cursor `since` that the caller may see. With `wait`, the answer waits for
     events, unless the game has ended. If too many requests wait, the answer comes at once, with
-    Retry-After.
+    Retry-After. After a failure of its store, the service may have lost what `since` names: the
+    answer is then a `reset` without items. Read the game again.
     """
-    since, limit = query["since"], query["limit"]
+    cursor, limit = query.get("since"), query["limit"]
+    since = BEGINNING if cursor is None else read_events_cursor(cursor)
     found = services().queries.load_with_events(credentials(), game_id, since, limit)
     polled = services().long_polls.events(found, since, limit, query["wait"])
     response = answer(polled.page)

@@ -39,6 +39,7 @@ from ludotheque_client.models import (
     Problem,
     StartCountdown,
     Visibility,
+    WaitingGame,
 )
 from ludotheque_client.types import UNSET, Unset
 from patient import Patient
@@ -68,10 +69,11 @@ def connect(token: str) -> AuthenticatedClient:
     )
 
 
-def take(client: AuthenticatedClient, game: Game) -> None:
+def take(client: AuthenticatedClient, game: Game | WaitingGame) -> None:
     """Play a random move, but look at it from all sides first."""
     assert game.turn is not None
     assert game.table
+    assert game.legal_moves
     assert game.you is not None
     assert game.status == "playing"
     assert switches.seat_count(game.table) == seat_count
@@ -143,15 +145,16 @@ def main() -> None:
     assert not switches.can_go_on(over.status)
     assert over.table
     assert switches.is_finished(over.table)
-    since, more = 0, True
+    cursor: str | Unset = UNSET
+    more = True
     while more:
-        page = good(list_events.sync(game.id, client=host, since=since, limit=50))
+        page = good(list_events.sync(game.id, client=host, since=cursor, limit=50))
         for item in page.items:
             assert switches.is_of_somebody(item.by) or item.turn is None, item
             for event in item.events:
                 assert all(seat is None or seat < seat_count for seat in switches.concerned(event))
                 events[event.type_] += 1
-        since, more = page.version, page.more
+        cursor, more = page.cursor, page.more
 
     # A record is a body for analyse as it is.
     record = good(get_record.sync(game.id, client=host)).to_dict()

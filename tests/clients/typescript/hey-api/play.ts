@@ -19,7 +19,7 @@ import {
 } from './client';
 import { createClient, type Client } from './client/client';
 import { patient, repeated } from './patient';
-import type { Game, Move, MoveBody, GameResult } from './schema';
+import type { Move, MoveBody, GameResult, WaitingGame } from './schema';
 import * as switches from './switches';
 
 const [baseUrl = '', ruleset = '', seats = ''] = process.argv.slice(2);
@@ -35,8 +35,8 @@ function connect(auth?: string): Client {
   return createClient({ baseUrl, auth, fetch: patient, throwOnError: true });
 }
 
-async function take(client: Client, game: Game): Promise<void> {
-  assert(game.turn !== null && game.table && game.you !== null);
+async function take(client: Client, game: WaitingGame): Promise<void> {
+  assert(game.turn !== null && game.table && game.legal_moves && game.you !== null);
   assert.equal(game.status, 'playing');
   assert.equal(switches.seatCount(game.table), seat_count);
   assert(!switches.isFinished(game.table));
@@ -118,7 +118,7 @@ async function main(): Promise<void> {
 
   const { data: over } = await getGame({ client: host, path: here, throwOnError: true });
   assert(!switches.canGoOn(over.status) && over.table && switches.isFinished(over.table));
-  for (let since = 0, more = true; more; ) {
+  for (let since: string | undefined, more = true; more; ) {
     const query = { since, limit: 50 };
     const { data } = await listEvents({ client: host, path: here, query, throwOnError: true });
     for (const item of data.items) {
@@ -128,7 +128,7 @@ async function main(): Promise<void> {
         counted(events, event.type);
       }
     }
-    since = data.version;
+    since = data.cursor;
     more = data.more;
   }
 

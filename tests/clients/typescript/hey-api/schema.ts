@@ -12,4 +12,5 @@ export type {
   GameResult,
   Ruleset,
   Table,
+  WaitingGame,
 } from './client';

@@ -8,7 +8,7 @@ import createClient, { type Client } from 'openapi-fetch';
 
 import type { paths } from './client';
 import { patient, repeated } from './patient';
-import type { Game, Move, MoveBody, GameResult } from './schema';
+import type { Move, MoveBody, GameResult, WaitingGame } from './schema';
 import * as switches from './switches';
 
 const [baseUrl = '', ruleset = '', seats = ''] = process.argv.slice(2);
@@ -33,8 +33,8 @@ function body<T>(answer: { data?: T; error?: unknown }): T {
   return answer.data;
 }
 
-async function take(api: Api, game: Game): Promise<void> {
-  assert(game.turn !== null && game.table && game.you !== null);
+async function take(api: Api, game: WaitingGame): Promise<void> {
+  assert(game.turn !== null && game.table && game.legal_moves && game.you !== null);
   assert.equal(game.status, 'playing');
   assert.equal(switches.seatCount(game.table), seat_count);
   assert(!switches.isFinished(game.table));
@@ -114,7 +114,7 @@ async function main(): Promise<void> {
 
   const over = body(await host.GET('/v1/games/{game_id}', { params: { path } }));
   assert(!switches.canGoOn(over.status) && over.table && switches.isFinished(over.table));
-  for (let since = 0, more = true; more; ) {
+  for (let since: string | undefined, more = true; more; ) {
     const part = { params: { path, query: { since, limit: 50 } } };
     const page = body(await host.GET('/v1/games/{game_id}/events', part));
     for (const item of page.items) {
@@ -124,7 +124,7 @@ async function main(): Promise<void> {
         counted(events, event.type);
       }
     }
-    since = page.version;
+    since = page.cursor;
     more = page.more;
   }
 
