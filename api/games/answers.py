@@ -238,16 +238,19 @@ class GameSummary(Struct, frozen=True, kw_only=True):
     updated_at: Annotated[Moment, described("When the game last changed.")]
 
 
+HistoryCursor = Annotated[
+    str,
+    described(
+        "What this answer includes of the game's history: pass it to listEvents as `since`, or "
+        "to streamEvents as the last event id, for what happens after it."
+    ),
+]
+
+
 class GameAnswer(GameSummary, frozen=True, kw_only=True):
     """A game as seen by the caller."""
 
-    cursor: Annotated[
-        str,
-        described(
-            "What this answer includes of the game's history: pass it to listEvents as `since`, or "
-            "to streamEvents as the last event id, for what happens after it."
-        ),
-    ]
+    cursor: HistoryCursor
     legal_moves: Annotated[
         tuple[AnyMove, ...],
         described("The legal moves of your seat; empty if there are none or you have no seat."),
@@ -261,6 +264,7 @@ class GameAnswer(GameSummary, frozen=True, kw_only=True):
 class WaitingGame(GameSummary, frozen=True, kw_only=True):
     """A game in which it is your turn."""
 
+    cursor: HistoryCursor
     legal_moves: Annotated[
         tuple[AnyMove, ...] | UnsetType,
         described("The legal moves of your seat; absent if you asked for `view=false`."),
