@@ -32,6 +32,10 @@ class PlannedMove(NamedTuple):
     seat: Seat
     body: bytes
 
+    def in_batch(self, game_id: str) -> bytes:
+        """It, as one of many in the body of playMoves."""
+        return b'{"game_id": "%s", %s' % (game_id.encode(), self.body[1:])
+
     def request(self, game_id: str, tokens: list[str]) -> bytes:
         """It, in a game of these players."""
         return request("POST", f"/v1/games/{game_id}/moves", tokens[self.seat], self.body)
@@ -78,9 +82,17 @@ def start(caller: Caller, ruleset: str, tokens: list[str]) -> str:
     return game_id
 
 
-def planned(caller: Caller, service: Running, ruleset: str, seats: int, rng: Random) -> Planned:
-    """A game that has begun, with all its moves."""
-    tokens = [player(caller) for _ in range(seats)]
+def planned(
+    caller: Caller,
+    service: Running,
+    ruleset: str,
+    seats: int,
+    rng: Random,
+    *,
+    tokens: list[str] | None = None,
+) -> Planned:
+    """A game that has begun, with all its moves; of new players, unless their tokens are given."""
+    tokens = tokens or [player(caller) for _ in range(seats)]
     game_id = start(caller, ruleset, tokens)
     values = service.redis().hmget(f"game:{{{game_id}}}", "game", "state")
     game = msgspec.json.decode(values[0], type=Game)

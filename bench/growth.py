@@ -137,14 +137,13 @@ class Point(NamedTuple):
 
 
 def _cursor(caller: Caller, token: str) -> str:
-    """The cursor of a player who was told of all that ended."""
+    """The cursor of a player to whom nothing is news."""
     cursor: str = caller.ask("GET", "/v1/me/turns", token)["cursor"]
     while True:
         turns = caller.ask("GET", f"/v1/me/turns?since={cursor}", token)
-        assert len(turns["items"]) == 1
-        cursor = turns["cursor"]
-        if not turns["ended"]:
+        if turns["unchanged"]:
             return cursor
+        cursor = turns["cursor"]
 
 
 def _median(caller: Caller, requests: Iterable[bytes]) -> float:

@@ -23,12 +23,13 @@ import shutil
 import statistics
 import subprocess
 import sys
+from collections import deque
 from collections.abc import Callable
 from random import Random
 from typing import Any, NamedTuple
 
 from bench.bare import READ_KEY, SWAP_KEY
-from bench.games import SEATS, Planned, planned, player
+from bench.games import SEATS, Planned, PlannedMove, planned, player
 from bench.running import (
     NOT_MODIFIED,
     Caller,
@@ -58,6 +59,13 @@ FASTEST = 4_000
 
 READ, SWAP = "a bare read", "a bare compare-and-set"
 
+ONE_BY_ONE = "playMove, one by one"
+"""What playMoves is set beside: the same moves in the same order, each with a request of its own.
+"""
+
+BATCHED_GAMES, BATCHED_SEATS = 32, 3
+MINIMAL = "Prefer: return=minimal\r\n"
+
 
 class Load(NamedTuple):
     """How much is measured."""
@@ -78,6 +86,7 @@ class Measured(NamedTuple):
     p50_ms: float
     p99_ms: float
     cpu_ms: float
+    answers: int
 
 
 Run = Callable[[float], Measured]
@@ -113,6 +122,7 @@ def wrk(running: Running, path: str, seconds: float, headers: dict[str, str]) ->
         _latency(text, 50),
         _latency(text, 99),
         1000 * cpu / int(answers[1]),
+        int(answers[1]),
     )
 
 
@@ -132,8 +142,19 @@ def lanes(running: Running, requests: list[list[bytes]], seconds: float) -> Meas
     if found["failed"]:
         raise Refused(f"{found['failed']}")
     return Measured(
-        found["per_second"], found["p50_ms"], found["p99_ms"], 1000 * cpu / found["answers"]
+        found["per_second"],
+        found["p50_ms"],
+        found["p99_ms"],
+        1000 * cpu / found["answers"],
+        found["answers"],
     )
+
+
+def per_move(batches: Measured, sizes: list[int]) -> Measured:
+    """The figures of requests with so many moves each, for one move; the times stay."""
+    answered = sizes[: batches.answers]
+    moves = statistics.mean(answered)
+    return batches._replace(per_second=batches.per_second * moves, cpu_ms=batches.cpu_ms / moves)
 
 
 class Bench:
@@ -164,7 +185,7 @@ class Bench:
 
     def scenarios(self) -> list[Scenario]:
         """All that is measured."""
-        return [*self._reads(), *self._plays(), *self._others()]
+        return [*self._reads(), *self._plays(), *self._others(), *self._batches()]
 
     # --- What reads --------------------------------------------------------------------
 
@@ -285,6 +306,61 @@ class Bench:
             track += planned(caller, self.real, ruleset, SEATS[ruleset], self.rng).requests
         return track
 
+    # --- Many moves in one request -----------------------------------------------------
+
+    def _batches(self) -> list[Scenario]:
+        return [
+            Scenario("playMoves, minimal", self._batched(MINIMAL), ONE_BY_ONE, self._one_by_one),
+            Scenario("playMoves, games and items", self._batched(""), ONE_BY_ONE, self._one_by_one),
+        ]
+
+    def _batched(self, headers: str) -> Run:
+        def run(seconds: float) -> Measured:
+            steps = self._steps(FASTEST * 2 * seconds)
+            track = [
+                request(
+                    "POST",
+                    "/v1/me/moves",
+                    step[0][0].tokens[step[0][1].seat],
+                    b'{"moves": [%s]}' % b",".join(move.in_batch(game.id) for game, move in step),
+                    headers,
+                )
+                for step in steps
+            ]
+            sizes = [len(step) for step in steps]
+            return per_move(lanes(self.real, [track], seconds), sizes)
+
+        return run
+
+    def _one_by_one(self, seconds: float) -> Measured:
+        steps = self._steps(FASTEST * seconds / 2)
+        track = [move.request(game.id, game.tokens) for step in steps for game, move in step]
+        return lanes(self.real, [track], seconds)
+
+    def _steps(self, enough: float) -> list[list[tuple[Planned, PlannedMove]]]:
+        """So many moves, in steps: all that one player can make at once, then those of the next.
+
+        The same players sit in so many games; when these have ended, others begin theirs.
+        """
+        caller, steps = self.again(), []
+        while sum(map(len, steps)) < enough:
+            tokens = [player(caller) for _ in range(BATCHED_SEATS)]
+            games = [
+                planned(caller, self.real, "parade", BATCHED_SEATS, self.rng, tokens=tokens)
+                for _ in range(BATCHED_GAMES)
+            ]
+            rest = [(game, deque(game.moves)) for game in games]
+            for seat in itertools.cycle(range(BATCHED_SEATS)):
+                step = [
+                    (game, moves.popleft())
+                    for game, moves in rest
+                    if moves and moves[0].seat == seat
+                ]
+                steps += [step] if step else []
+                if not any(moves for _, moves in rest):
+                    break
+        return steps
+
     def _creations(self, seconds: float) -> Measured:
         """Tables for two, with their hosts at them."""
         tracks = []
@@ -371,8 +447,30 @@ def _medians(runs: list[Measured]) -> dict[str, float]:
 
 def tables(measured: dict[str, Any]) -> str:
     """The figures for people."""
+    scenarios = measured["scenarios"]
+    batched = [each for each in scenarios if each["beside"] == ONE_BY_ONE]
+    others = [each for each in scenarios if each["beside"] != ONE_BY_ONE]
+    found = _beside_bare(others)
+    return f"{found}\n\n{_beside_one_by_one(batched)}" if batched else found
+
+
+def _beside_one_by_one(scenarios: list[dict[str, Any]]) -> str:
+    rows = [
+        [
+            each["name"],
+            f"{each['per_second']:,} ({each['bare']['per_second']:,})",
+            f"{each['cpu_ms']:.2f} ({each['bare']['cpu_ms']:.2f})",
+            f"**{each['ratio']:.1f}** ({each['ratios'][0]:.1f} to {each['ratios'][1]:.1f})",
+        ]
+        for each in scenarios
+    ]
+    title = f"{BATCHED_GAMES} games of {BATCHED_SEATS} players (one by one)"
+    return table([title, "moves a second", "CPU ms a move", "times as many"], rows)
+
+
+def _beside_bare(scenarios: list[dict[str, Any]]) -> str:
     rows = []
-    for each in measured["scenarios"]:
+    for each in scenarios:
         lowest, highest = each["ratios"]
         rows.append(
             [

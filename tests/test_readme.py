@@ -20,7 +20,10 @@ UNTRIED = re.findall(r"```sh needs-docker\n(.*?)```", README, re.DOTALL)
 BLOCKS = re.findall(r"```sh\n(.*?)```", README, re.DOTALL)
 
 
-GAME_OF_TWO, GAME_ALONE, SCRAPE = "# Picks a part", "TOKEN=", 'curl -sS "${API:-'
+ANSWERS = re.findall(r"```json\n(.*?)```", README, re.DOTALL)
+FIRST_REQUEST = 'curl -sS "${API:-http://127.0.0.1:8000}/v1/players" '
+GAME_OF_TWO, GAME_ALONE = "# Extracts a value", "TOKEN="
+SCRAPE = 'curl -sS "${API:-http://127.0.0.1:8000}/metrics"'
 
 
 def block(part: str) -> str:
@@ -46,16 +49,25 @@ def run(commands: str, url: str) -> str:
 
 
 def test_no_command_is_forgotten_here() -> None:
-    parts = ["make serve", "make test", GAME_OF_TWO, GAME_ALONE, "python3 examples", "gunicorn"]
-    parts.append(SCRAPE)
+    parts = ["make serve", "make test", FIRST_REQUEST, GAME_OF_TWO, GAME_ALONE]
+    parts += ["python3 examples", "gunicorn", SCRAPE]
     assert [BLOCKS.index(block(part)) for part in parts] == list(range(len(BLOCKS)))
 
 
 def test_nothing_but_docker_goes_untried() -> None:
     assert len(UNTRIED) == 1
     assert all(line.startswith("docker ") for block in UNTRIED for line in block.splitlines())
-    # There is no third kind of block.
-    assert README.count("```") == 2 * (len(BLOCKS) + len(UNTRIED))
+    # There is no other kind of block.
+    assert README.count("```") == 2 * (len(BLOCKS) + len(UNTRIED) + len(ANSWERS))
+
+
+def test_the_first_request_is_answered_as_shown(service: Service) -> None:
+    (shown,) = map(json.loads, ANSWERS)
+    player = json.loads(run(block(FIRST_REQUEST), service.url))
+    assert player.keys() == shown.keys()
+    assert {player[each] == shown[each] for each in ("name", "kind")} == {True}
+    for name, value in shown.items():
+        assert len(player[name]) == len(value), name
 
 
 def test_every_metric_that_is_listed_is_there_and_the_other_way_round(service: Service) -> None:
@@ -77,7 +89,7 @@ def test_the_first_game_can_be_pasted(service: Service) -> None:
     # Three rounds, of which the first is half a one if Bob begins.
     assert len([line for line in lines if line.startswith("plays ")]) in (5, 6)
     assert '"card_played"' in output
-    # In the last round nobody draws. Few deals begin it so early, but some do.
+    # In the last round no cards are drawn. Few deals begin it so early, but some do.
     assert re.search(r'"hand_sizes": \[[45], [45]\]', lines[-2])
     assert '"code":"stale_turn"' in lines[-1]
 

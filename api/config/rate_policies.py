@@ -53,7 +53,7 @@ class Policy(NamedTuple):
 MINUTE, HOUR, DAY = SECONDS["minute"], SECONDS["hour"], SECONDS["day"]
 
 POLICIES = (
-    Policy(REQUESTS, 30_000, MINUTE, True, False, "all requests below, except moves"),
+    Policy(REQUESTS, 30_000, MINUTE, True, False, "all requests below, except single moves"),
     Policy(READS, 3000, MINUTE, False, False, "reading games, lists and events; checking moves"),
     Policy(POLLS, 1200, MINUTE, False, False, "reading one's turns, opening streams"),
     Policy(MOVES, 100, MINUTE, False, False, "moves in one game that are refused or repeated"),

@@ -258,6 +258,19 @@ class GameAnswer(GameSummary, frozen=True, kw_only=True):
     ] = UNSET
 
 
+class WaitingGame(GameSummary, frozen=True, kw_only=True):
+    """A game in which it is your turn."""
+
+    legal_moves: Annotated[
+        tuple[AnyMove, ...] | UnsetType,
+        described("The legal moves of your seat; absent if you asked for `view=false`."),
+    ] = UNSET
+    table: Annotated[
+        AnyTable | UnsetType,
+        described("The table as seen from your seat; absent if you asked for `view=false`."),
+    ] = UNSET
+
+
 class GamePage(Struct, frozen=True):
     """A page of games, newest first."""
 
@@ -342,6 +355,42 @@ class PlayedMoveAnswer(Struct, frozen=True):
     ]
 
 
+class MoveOutcomeAnswer(Struct, frozen=True):
+    """The outcome of one move of a batch: what playMove would have answered."""
+
+    game_id: Annotated[GameId, described("The `game_id` of the move, as you sent it.")]
+    status: Annotated[
+        int, described("The status that playMove would have answered.", minimum=200, maximum=599)
+    ]
+    problem: Annotated[
+        ProblemBody | None, described("Why the move was not played; null if it was.")
+    ] = None
+    game: Annotated[
+        Raw | None,
+        published_as(
+            GameAnswer | None,
+            "The game after the move, as seen by the caller. Null if the move was not played, and "
+            "with `Prefer: return=minimal`.",
+        ),
+    ] = None
+    items: Annotated[
+        tuple[HappenedItemAnswer, ...] | None,
+        described(
+            "Your move first, then the moves of the house and other consequences. Null if the move "
+            "was not played, and with `Prefer: return=minimal`."
+        ),
+    ] = None
+
+
+class MoveOutcomesAnswer(Struct, frozen=True):
+    """The outcomes of the moves of a batch."""
+
+    items: Annotated[
+        tuple[MoveOutcomeAnswer, ...],
+        described("One for each move, in the order of the request.", minItems=1, maxItems=100),
+    ]
+
+
 class LegalMovesAnswer(Struct, frozen=True):
     """The legal moves of your seat."""
 
@@ -379,7 +428,7 @@ class MoveCheckAnswer(Struct, frozen=True):
 
 
 class TicketAnswer(Struct, frozen=True):
-    """A ticket for the event stream of one game, with the view of the caller who created it."""
+    """A ticket for the stream of one game, or of a player, as its caller sees it."""
 
     ticket: Annotated[
         str,
@@ -454,15 +503,37 @@ class EndedGame(Struct, frozen=True):
     ]
 
 
+class TurnNews(Struct, frozen=True):
+    """A game that waits for you: the data of `turn` in your stream."""
+
+    game: Annotated[Raw, published_as(GameAnswer, "The game, with your legal moves.")]
+
+
+class GameNews(Struct, frozen=True):
+    """A game that started, or one that you are invited to: the data of `started`, `invited`."""
+
+    game: Annotated[
+        GameSummary, described("The game: `status` is `playing` if it started, else `open`.")
+    ]
+
+
+TURN_STREAM_DATA = NamedUnion(
+    "TurnStreamData",
+    (TurnNews, GameNews, EndedGame, ProblemBody),
+    "The data of one event of your stream: of `turn` a game with its legal moves, of `started` and "
+    "`invited` a game as in lists, of `ended` its id and result, of `unavailable` the problem.",
+)
+
+
 class TurnsAnswer(Struct, frozen=True):
     """The games in which it is your turn, longest waiting first, and those that ended."""
 
     items: Annotated[
-        tuple[Annotated[Raw, published_as(GameAnswer)], ...],
+        tuple[Annotated[Raw, published_as(WaitingGame)], ...],
         described(
-            "The games in which it is your turn, as getGame returns them. One request applies "
-            "the clock in at most four games whose time has run out; later requests handle the "
-            "others.",
+            "All games in which it is your turn, as getGame returns them; empty if `unchanged`. "
+            "One request applies the clock in at most four games whose time has run out; later "
+            "requests handle the others.",
             maxItems=100,
         ),
     ]
@@ -471,6 +542,14 @@ class TurnsAnswer(Struct, frozen=True):
         described(
             "The games that you hosted or had a seat in and that ended since the cursor, or "
             "without a cursor, in the last day."
+        ),
+    ]
+    unchanged: Annotated[
+        bool,
+        described(
+            "Whether there is nothing newer than `since`. If true, `items` is empty although games "
+            "may wait: those that waited before and in which you have not moved still wait, unless "
+            "their deadline has passed. Ask without `since` to get them again."
         ),
     ]
     cursor: Annotated[str, described("The cursor of this answer: pass it as `since` next time.")]

@@ -3,13 +3,14 @@
 To clients they are opaque. The cursor of a page is the position of its last game. The cursor of a
 game's events is a version and the revision of the game that the client was shown with it. The
 cursor of a player's turns is a time and the marks of what the client was told; a mark is a short
-hash.
+hash. The ids of streams are cursors too.
 """
 
 from __future__ import annotations
 
 import re
 from base64 import urlsafe_b64decode, urlsafe_b64encode
+from collections.abc import Iterable
 from hashlib import blake2b
 from typing import NamedTuple
 
@@ -93,27 +94,39 @@ def read_events_cursor(text: str) -> EventsCursor:
 
 
 class TurnsCursor(NamedTuple):
-    """What a client knows of its turns: ended games up to a time (ms), and what the marks name."""
+    """What a client knows of its games: the ends before a time (ms), and what the marks name."""
 
     since: int
     marks: frozenset[bytes]
 
+    def with_marks(self, marks: Iterable[bytes]) -> TurnsCursor:
+        """Return the cursor with more marks."""
+        return self._replace(marks=self.marks.union(marks))
 
-def turns_cursor(since: int, marks: list[bytes]) -> str:
-    """Return the cursor of a list of turns."""
-    return f"{since}.{urlsafe_b64encode(b''.join(marks)).decode()}"
+    @property
+    def text(self) -> str:
+        """The cursor as clients get it."""
+        return f"{self.since}.{urlsafe_b64encode(b''.join(sorted(self.marks))).decode()}"
 
 
 def read_turns_cursor(text: str) -> TurnsCursor:
     """Return what a client knows of its turns. Raises `Problem` (``invalid_request``)."""
-    match = _TURNS_CURSOR.fullmatch(text)
-    # The base64 of six bytes is eight characters, without padding.
-    if match is None or len(match[2]) % 8:
+    cursor = find_turns_cursor(text)
+    if cursor is None:
         raise _invalid(
             "since",
             "This cursor was not issued by this service. Send the 'cursor' of an earlier answer "
             "unchanged, or no cursor at first.",
         )
+    return cursor
+
+
+def find_turns_cursor(text: str) -> TurnsCursor | None:
+    """Return what a client knows of its turns, None if the text is no cursor."""
+    match = _TURNS_CURSOR.fullmatch(text)
+    # The base64 of six bytes is eight characters, without padding.
+    if match is None or len(match[2]) % 8:
+        return None
     joined = urlsafe_b64decode(match[2])
     marks = (joined[at : at + MARK_BYTES] for at in range(0, len(joined), MARK_BYTES))
     return TurnsCursor(int(match[1]), frozenset(marks))
@@ -127,6 +140,16 @@ def turn_mark(game: Game) -> bytes:
 def end_mark(game_id: str) -> bytes:
     """Return the mark of the end of a game."""
     return _mark(f"{game_id} ended")
+
+
+def start_mark(game_id: str) -> bytes:
+    """Return the mark of a game that the player plays."""
+    return _mark(f"{game_id} started")
+
+
+def invitation_mark(game_id: str) -> bytes:
+    """Return the mark of a game in which a seat is reserved for the player."""
+    return _mark(f"{game_id} invited")
 
 
 def _mark(text: str) -> bytes:

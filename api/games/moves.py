@@ -17,7 +17,6 @@ from api.games.progress import Progress
 from api.games.representations import game_answer, item_answers, legal_moves
 from api.games.transactions import LoadedGame, Precondition, Transactions
 from api.model.game import OPEN, HistoryItem
-from api.observability.context import current
 from api.problems.problem import FieldError, Problem, invalid
 from api.problems.quoting import quoted
 from api.storage.games import Change
@@ -41,6 +40,7 @@ class PlayedMove(NamedTuple):
 
     loaded: LoadedGame
     items: tuple[HistoryItem, ...]
+    is_repeated: bool = False
 
     def answer(self) -> PlayedMoveAnswer:
         """Return the move's outcome as the caller sees it."""
@@ -101,18 +101,14 @@ class Moves:
 
         Raises `Problem` if the move is refused; the game is then unchanged.
         """
-        key = _move_key(credentials.player_id, turn, move)
+        key = move_key(credentials.player_id, turn, move)
 
         def decide(loaded: LoadedGame) -> Change | None:
             if loaded.played_versions is not None:
                 return None
-            seat = require_seat(loaded)
-            state, outcome = _outcome_of(loaded, seat, turn, move)
-            progress = Progress(loaded.game, state, loaded.now, self.transactions.rng)
-            progress.apply_move(seat, move, outcome)
+            progress = self.apply(loaded, turn, move)
             progress.play_house_moves()
-            versions = msgspec.json.encode(progress.versions).decode()
-            return progress.to_change(played=(key, versions))
+            return change_by_move(progress, key)
 
         loaded, items = self.transactions.update(
             credentials, game_id, decide, if_match=if_match, move_key=key
@@ -121,11 +117,22 @@ class Moves:
             return PlayedMove(loaded, items)
         return self._earlier_move(credentials, loaded, loaded.played_versions)
 
+    def apply(self, loaded: LoadedGame, turn: int, move: Move) -> Progress:
+        """Return the progress of a game after a move of the caller, before any of the house.
+
+        Raises `Problem` if the move is refused.
+        """
+        seat = require_seat(loaded)
+        state, outcome = _outcome_of(loaded, seat, turn, move)
+        progress = Progress(loaded.game, state, loaded.now, self.transactions.rng)
+        progress.apply_move(seat, move, outcome)
+        return progress
+
     def _earlier_move(
         self, credentials: Credentials, loaded: LoadedGame, versions: bytes
     ) -> PlayedMove:
         """Return a move that was played before, with the game as it is now."""
-        first, last = msgspec.json.decode(versions, type=tuple[int, int])
+        first, last = read_versions(versions)
         items = tuple(self.store.history(loaded.game, first, last))
         if len(items) <= last - first:
             # A failover between the two reads has lost the items.
@@ -133,8 +140,17 @@ class Moves:
         if loaded.game.version < last:
             # The move was committed between the read of the game and that of the earlier moves.
             loaded = self.transactions.load(credentials, loaded.game.id)
-        current().is_repeated_move = True
-        return PlayedMove(loaded, items)
+        return PlayedMove(loaded, items, is_repeated=True)
+
+
+def change_by_move(progress: Progress, key: str) -> Change:
+    """Return the change by a move with this key and by what followed from it."""
+    return progress.to_change(played=(key, msgspec.json.encode(progress.versions).decode()))
+
+
+def read_versions(versions: bytes) -> tuple[int, int]:
+    """Return the versions of the first and the last item of a move that was played before."""
+    return msgspec.json.decode(versions, type=tuple[int, int])
 
 
 def require_seat(loaded: LoadedGame) -> Seat:
@@ -144,7 +160,8 @@ def require_seat(loaded: LoadedGame) -> Seat:
     return loaded.seat
 
 
-def _move_key(player_id: str, turn: int, move: Move) -> str:
+def move_key(player_id: str, turn: int, move: Move) -> str:
+    """Return the key of a move, which makes playing it idempotent."""
     return f"{player_id}:{turn}:{msgspec.json.encode(move).decode()}"
 
 

@@ -195,6 +195,11 @@ class Progress:
         self.add_events(by, seat, SeatHandedOver(seat, level, cause))
         self.change_seat(seat, house=level)
 
+    @property
+    def awaits_careful_house(self) -> bool:
+        """Whether a careful house player is to move, which takes milliseconds to choose."""
+        return any(level == CAREFUL for _, level in self._house_to_move())
+
     def change_seat(self, seat: Seat, **members: Any) -> None:
         """Change members of a seat's record."""
         record = replace(self.game.seats[seat], **members)

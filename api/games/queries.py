@@ -194,7 +194,7 @@ class Queries:
         if loaded.extra_answers:
             read = [read_items(each) for each in loaded.extra_answers]
         else:
-            read = self.store.histories(game, _ranges(since, limit))
+            read = self.store.history_parts(game, _ranges(since, limit))
         items, *seen_items = read
         last = min(since.version + limit, game.version)
         items = items[: last - since.version]

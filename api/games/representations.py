@@ -13,7 +13,13 @@ from weakref import WeakKeyDictionary
 import msgspec
 from msgspec import UNSET, Raw
 
-from api.games.answers import GameAnswer, GameSummary, HappenedItemAnswer, SeatAnswer
+from api.games.answers import (
+    GameAnswer,
+    GameSummary,
+    HappenedItemAnswer,
+    SeatAnswer,
+    WaitingGame,
+)
 from api.games.cursors import EventsCursor
 from api.model.game import Audience, Game, HistoryItem, raw, timestamp
 from api.storage.games import StoredGame
@@ -48,6 +54,11 @@ def game_answer(found: StoredGame, audience: Audience) -> Raw:
 
 _encoded: WeakKeyDictionary[StoredGame, dict[Audience, Raw]] = WeakKeyDictionary()
 """Encoded answers, for as long as the loaded game is kept: it never changes."""
+
+
+def game_without_view(game: Game, reader: str) -> Raw:
+    """Return the encoded game without the members that need its position."""
+    return raw(WaitingGame(**_public_members(game, game.audience_of(reader))))
 
 
 def _game_answer(found: StoredGame, audience: Audience) -> GameAnswer:

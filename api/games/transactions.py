@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import secrets
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
 from random import SystemRandom
-from typing import Any
+from typing import Any, NamedTuple
 
 from msgspec.structs import replace
 from redis import RedisError
@@ -36,10 +36,10 @@ from api.model.retention import Retention
 from api.observability import metrics
 from api.problems.problem import Problem
 from api.storage.client import Command
-from api.storage.errors import count_failure, is_full
-from api.storage.games import Change, StoredGame
+from api.storage.errors import Unreadable, count_failure, is_full, readable
+from api.storage.games import Change, Commit, StoredGame
 from api.storage.indexes import Indexes
-from api.storage.store import Store
+from api.storage.store import GameReading, Store
 from engine.ruleset import Seat
 
 RELEASE = version("ludotheque")
@@ -98,6 +98,13 @@ class LoadedGame:
         return f"{self.game.version}-{self.game.commit}-{self.audience.name}-{RELEASE}"
 
 
+class LoadedWithMoves(NamedTuple):
+    """A loaded game, and by their keys the moves that the caller has played before."""
+
+    loaded: LoadedGame
+    played_versions: Mapping[str, bytes]
+
+
 Admission = Callable[[Game, Player], bool]
 """Whether a private game exists for a caller who is not a member of it."""
 
@@ -106,6 +113,9 @@ Decision = Callable[[LoadedGame], Change | None]
 
 It has no side effects: it is called again after a conflict.
 """
+
+CommitOutcome = bool | RedisError | Unreadable
+"""Whether a change was committed, False for a conflict; or why it was not."""
 
 Precondition = Callable[[str], bool]
 """Whether the tag of a loaded game satisfies the request's If-Match."""
@@ -165,6 +175,21 @@ class Transactions:
                 )
             # Another request has changed the game, perhaps by the same move: read all of it again.
         raise Problem("busy")
+
+    def load_all(
+        self, credentials: Credentials, move_keys: Mapping[str, Sequence[str]]
+    ) -> dict[str, LoadedWithMoves | Exception | None]:
+        """Load games for a caller, each with the moves of these keys, in one round trip.
+
+        None stands for a game that only `load` can load: it is due, or of an earlier format. An
+        error stands for a game that `load` would raise it for.
+
+        Raises:
+            Problem: ``invalid_token``.
+        """
+        reading, games = self.store.read_games(credentials.player_id, move_keys)
+        caller = self.players.authenticate(reading, credentials)
+        return {game_id: _loaded(caller, found) for game_id, found in games.items()}
 
     def settle(self, stored: StoredGame, now: int) -> StoredGame | None:
         """Settle a due game and commit it: start it, or apply the timeout; move for house players.
@@ -248,20 +273,12 @@ class Transactions:
 
         `before` is the game that the change was decided on, None for a new game.
         """
-        change = self._stamped(before, change, now)
-        game = change.game
-        self.indexes.before_commit(before, game, now)
-        if not self.store.commit(before, change, self.retention.of_game(game, now)):
-            metrics.commit_conflicted()
-            return None
-        _count_commit(before, game, change.items)
-        self.indexes.after_commit(before, game, now)
-        if before is None or before.seats != game.seats:
-            self.store.announce(_newly_concerned(before, game))
-        return change
+        commit = self.prepare(before, change, now)
+        (outcome,) = self.commit_all([commit])
+        return commit.change if readable(outcome) else None
 
-    def _stamped(self, before: Game | None, change: Change, now: int) -> Change:
-        """Return the change with a new commit id, its time and its version."""
+    def prepare(self, before: Game | None, change: Change, now: int) -> Commit:
+        """Return the commit of a change: with a new id, its time and its version."""
         commit = secrets.token_hex(8)
         format_ = max(self.store.stored_format, 0 if before is None else before.format)
         game = replace(change.game, format=format_, commit=commit, updated_at=now)
@@ -272,7 +289,48 @@ class Transactions:
             game = replace(game, version=last.version, version_id=commit)
         if self.indexes.are_to_be_renewed(before, game, now):
             game = replace(game, indexed_at=now)
-        return replace(change, game=game, items=items)
+        change = replace(change, game=game, items=items)
+        return Commit(before, change, now, self.retention.of_game(game, now))
+
+    def commit_all(self, commits: Sequence[Commit]) -> list[CommitOutcome]:
+        """Commit changes, of one or of several games, in one round trip.
+
+        Return for each whether it was committed, False for a conflict, or its error: the changes of
+        different games are independent of each other. The changes of one game stand in their
+        order, each prepared on the game that the one before it makes.
+        """
+        outcomes: list[CommitOutcome] = [
+            error or False for error in self.indexes.before_commits(commits)
+        ]
+        written = [at for at, outcome in enumerate(outcomes) if outcome is False]
+        replies = self.store.commit_all([commits[at] for at in written])
+        for at, reply in zip(written, replies, strict=True):
+            outcomes[at] = reply
+            if reply is False:
+                metrics.commit_conflicted()
+        committed = [at for at in written if outcomes[at] is True]
+        done = [commits[at] for at in committed]
+        for commit in done:
+            _count_commit(commit.before, commit.change.game, commit.change.items)
+        for at, error in zip(committed, self.indexes.after_commits(done), strict=True):
+            outcomes[at] = error or True
+        concerned: set[str] = set().union(*map(_newly_concerned, done))
+        if concerned:
+            self.store.announce(concerned)
+        return outcomes
+
+
+def _loaded(
+    caller: Player, found: GameReading | RedisError | Unreadable
+) -> LoadedWithMoves | Exception | None:
+    if isinstance(found, Exception):
+        return found
+    stored = found.stored
+    if stored is None or not exists_for(stored.game, caller):
+        return Problem("game_not_found")
+    if stored.is_earlier or is_due(stored.game, found.now):
+        return None
+    return LoadedWithMoves(LoadedGame(found.now, caller, stored), found.played_versions)
 
 
 def _count_commit(before: Game | None, after: Game, items: Iterable[HistoryItem]) -> None:
@@ -294,10 +352,13 @@ def apply_change(before: StoredGame, change: Change) -> StoredGame:
     return StoredGame(change.game, change.state, change.position)
 
 
-def _newly_concerned(before: Game | None, after: Game) -> set[str]:
+def _newly_concerned(commit: Commit) -> set[str]:
     """Return the new members of a game, and the members who became occupants."""
+    before, after = commit.before, commit.change.game
     if before is None:
         return after.members()
+    if before.seats == after.seats:
+        return set()
     return (after.members() - before.members()) | (after.occupants() - before.occupants())
 
 

@@ -1,28 +1,30 @@
 """Turns: the games that wait for a player, and the games that ended since the player last asked.
 
 The answer has a cursor. With the cursor the service knows what the client was told, and whether
-anything is news to it.
+anything is news to it. That is told from the documents of the games: their positions are read only
+for an answer that shows them.
+
+A player's stream tells the same one by one, and also which games started and in which a seat is
+reserved for the player (see `api.games.turn_news`).
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import islice
+from typing import Any, NamedTuple
 
 from msgspec import Raw
 
 from api.concurrency.time_slices import long_work, pause
 from api.games.answers import EndedGame, TurnsAnswer
-from api.games.cursors import (
-    TurnsCursor,
-    end_mark,
-    read_turns_cursor,
-    turn_mark,
-    turns_cursor,
-)
-from api.games.players import Credentials, Players
+from api.games.cursors import TurnsCursor, end_mark, read_turns_cursor, turn_mark
+from api.games.players import Credentials, Players, Remembered
 from api.games.progress import is_due
-from api.games.representations import game_answer
+from api.games.representations import game_answer, game_without_view
 from api.games.settling import each_readable, settled_games, some_due
 from api.games.transactions import Transactions
 from api.model.game import OPEN, PLAYING, Game, raw
@@ -38,8 +40,8 @@ MAX_TURNS = 100
 MAX_ENDED = 200
 """Ended games in one answer; the next answer has the others."""
 
-MAX_END_MARKS = 250
-"""Marks of ended games in a cursor, which must fit into a URL with as many turns."""
+MAX_END_MARKS = 150
+"""Marks of ended games in a cursor, which must fit into a URL with all its other marks."""
 
 ENDED_SHOWN_MS = 24 * 60 * 60 * 1000
 """The age up to which a request without a cursor is told ended games."""
@@ -70,9 +72,100 @@ class Turns:
 
     def would_be_news(self, game: Game) -> bool:
         """Return whether a game that changed is news: a turn or an end that the client lacks."""
-        if game.has_ended:
-            return self.caller in game.participants() and end_mark(game.id) not in self.known
-        return _waits_for(game, self.caller) and turn_mark(game) not in self.known
+        return would_be_news(game, self.caller, self.known)
+
+
+class EndedEntries(NamedTuple):
+    """The index entries of a player's games that ended, oldest first, each with its time (ms).
+
+    A game may not have ended: an entry is written before its commit. So the entries of the last
+    minute are read again the next time, and marks name those of them that the client was told.
+    """
+
+    entries: list[tuple[str, int]]
+    known: TurnsCursor
+
+    def new(self) -> list[tuple[str, int]]:
+        """Return the entries that the client was not told, as many as one answer has."""
+        unknown = (each for each in self.entries if end_mark(each[0]) not in self.known.marks)
+        return list(islice(unknown, MAX_ENDED))
+
+    def cursor(self, told: AbstractSet[str], until: int) -> TurnsCursor:
+        """Return what the client knows once it was told these games: all that ended until a time.
+
+        If the marks are too many for a cursor, the oldest of the entries are not read again.
+        """
+        since = max(self.known.since, until - COMMIT_MS)
+        marked = [
+            (game_id, at)
+            for game_id, at in self.entries
+            if at >= since and (game_id in told or end_mark(game_id) in self.known.marks)
+        ]
+        if len(marked) > MAX_END_MARKS:
+            since = marked[-MAX_END_MARKS - 1][1] + 1
+        marks = (end_mark(game_id) for game_id, _ in marked[-MAX_END_MARKS:])
+        return TurnsCursor(since, frozenset(marks))
+
+
+class Ended(NamedTuple):
+    """The ended games that are news, oldest first.
+
+    `until` is the time up to which there are no others.
+    """
+
+    games: list[Game]
+    entries: EndedEntries
+    until: int
+
+    @property
+    def has_more(self) -> bool:
+        """Whether there may be more of them than one answer has."""
+        return len(self.entries.new()) == MAX_ENDED
+
+    @property
+    def cursor(self) -> TurnsCursor:
+        """What the client knows of ended games once it was told these."""
+        return self.entries.cursor({game.id for game in self.games}, self.until)
+
+
+@dataclass(frozen=True)
+class OwnGames:
+    """A player's games in play, by their documents.
+
+    Attributes:
+        reader: The player's id.
+        known: What the client was told before.
+        now: The store's time, in ms since 1970.
+        games: The games.
+        due: Games whose time has run out and that were not settled: their next seat to move is
+            unknown.
+        settled: Those of `games` that were settled, with their positions.
+        extra: The replies to the extra commands.
+        ended_reply: The reply to the command that finds the ended games; None if that must be sent
+            now.
+    """
+
+    reader: str
+    known: TurnsCursor
+    now: int
+    games: list[Game]
+    due: list[Game]
+    settled: dict[str, StoredGame]
+    extra: Sequence[Any]
+    ended_reply: Any
+
+    @cached_property
+    def waiting(self) -> list[Game]:
+        """The games that wait for the player, longest waiting first."""
+        return sorted((game for game in self.games if self.is_waiting(game)), key=_waits_since)
+
+    def is_waiting(self, game: Game) -> bool:
+        """Return whether a game waits for the player."""
+        return _waits_for(game, self.reader)
+
+    def is_news(self, waiting: Sequence[Game]) -> bool:
+        """Return whether the client was not told of all of these games that wait."""
+        return not self.known.marks.issuperset(turn_mark(game) for game in waiting)
 
 
 class TurnQueries:
@@ -86,41 +179,73 @@ class TurnQueries:
         self.indexes = indexes
         self.players = players
 
-    def turns(self, credentials: Credentials, since: str | None) -> Turns:
-        """Return the caller's turns. `since` is the cursor of an earlier answer.
+    def turns(self, credentials: Credentials, since: str | None, *, has_view: bool = True) -> Turns:
+        """Return the caller's turns, with or without views and legal moves.
+
+        `since` is the cursor of an earlier answer: if nothing is news, the games that wait are left
+        out, and their positions are not read.
 
         Raises `Problem` (``invalid_token``, ``invalid_request``).
         """
-        caller = credentials.player_id
-        given = None if since is None else read_turns_cursor(since)
-        playing = Page(Entry(occupied(caller), PLAYING), None, MAX_TURNS)
-        open_ = Page(Entry(occupied(caller), OPEN), None, MAX_TURNS)
-        commands = [playing.first_command, open_.first_command]
-        if given is not None:
-            commands.append(_find_ended(caller, given))
-        reading = self.store.read(caller, extra=commands)
+        own = self.own_games(credentials, None if since is None else read_turns_cursor(since))
+        waiting, items = own.waiting, list[Raw]()
+        is_news = own.is_news(waiting)
+        if is_news:
+            waiting, items = self._shown(own, waiting, has_view=has_view)
+            is_news = own.is_news(waiting)
+        ended = self.ended(own)
+        if ended.games and not is_news:
+            is_news = True
+            waiting, items = self._shown(own, waiting, has_view=has_view)
+        cursor = ended.cursor.with_marks(map(turn_mark, waiting))
+        return Turns(
+            now=own.now,
+            caller=own.reader,
+            known=own.known.marks,
+            is_news=is_news,
+            answer=TurnsAnswer(
+                items=tuple(items) if is_news else (),
+                ended=tuple(EndedGame(game.id, game.result) for game in ended.games),
+                unchanged=since is not None and not is_news,
+                cursor=cursor.text,
+            ),
+        )
+
+    def own_games(
+        self,
+        credentials: Credentials | Remembered,
+        given: TurnsCursor | None,
+        extra: Sequence[Command] = (),
+    ) -> OwnGames:
+        """Return a player's games in play, and settle a few of them that are due.
+
+        Positions are read only of the games to settle. `given` is the cursor that the client sent;
+        the extra commands are sent in the first round trip.
+
+        Raises `Problem` (``invalid_token``).
+        """
+        reader = credentials.player_id
+        playing = Page(Entry(occupied(reader), PLAYING), None, MAX_TURNS)
+        open_ = Page(Entry(occupied(reader), OPEN), None, MAX_TURNS)
+        find_ended = [] if given is None else [_find_ended(reader, given)]
+        commands = [playing.first_command, open_.first_command, *extra, *find_ended]
+        reading = self.store.read(reader, extra=commands)
         self.players.authenticate(reading, credentials)
         known = _known(given, reading.now)
+        # Read the ended games after those in play: otherwise a game that ends between the two
+        # reads would be in neither list.
+        can_use_reply = known is given and not reading.extra[0]
         starting = self._starting(open_, reading)
-        waiting = self._waiting(caller, playing, reading, starting)
-        answers = reading.extra[2:]
-        if known is not given or reading.extra[0]:
-            # Read the ended games after those in play: otherwise a game that ends between the two
-            # reads would be in neither list.
-            answers = self.store.client.execute([_find_ended(caller, known)])
-        entries = read_entries(answers[0])
-        ended, since_then, end_marks = self._ended(caller, known, entries, reading.now)
-        turn_marks = [turn_mark(game) for game, _ in waiting]
-        return Turns(
+        games, due, settled = self._in_play(playing, reading, starting)
+        return OwnGames(
+            reader=reader,
+            known=known,
             now=reading.now,
-            caller=caller,
-            known=known.marks,
-            is_news=bool(ended) or not known.marks.issuperset(turn_marks),
-            answer=TurnsAnswer(
-                items=tuple(answer for _, answer in waiting),
-                ended=tuple(EndedGame(game.id, game.result) for game in ended),
-                cursor=turns_cursor(since_then, turn_marks + end_marks),
-            ),
+            games=games,
+            due=due,
+            settled=settled,
+            extra=reading.extra[2 : 2 + len(extra)],
+            ended_reply=reading.extra[-1] if can_use_reply else None,
         )
 
     def _starting(self, page: Page, reading: Reading) -> list[Game]:
@@ -128,65 +253,72 @@ class TurnQueries:
         games, _ = self.indexes.page(page, reading.now, reading.extra[1])
         return [game for game in games if is_due(game, reading.now)]
 
-    def _waiting(
-        self, caller: str, playing: Page, reading: Reading, starting: list[Game]
-    ) -> list[tuple[Game, Raw]]:
-        """Return the games that wait for the caller, longest waiting first, each with its answer.
-
-        Only a few due games are settled. The others are left out: until then their next seat to
-        move is unknown.
-        """
+    def _in_play(
+        self, page: Page, reading: Reading, starting: list[Game]
+    ) -> tuple[list[Game], list[Game], dict[str, StoredGame]]:
+        """Return the games of a page, those that stay due, and those that were settled."""
         now = reading.now
+        found, _ = self.indexes.page(page, now, reading.extra[0])
+        ids = some_due(self.transactions, [*found, *starting], now)
+        settled = {each.game.id: each for each in settled_games(self.transactions, ids, now)}
+        games = [game for game in found if not is_due(game, now)]
+        games += [each.game for each in settled.values() if each.game.status == PLAYING]
+        due = [game for game in found if is_due(game, now) and game.id not in settled]
+        return games, due, settled
 
-        def answer(stored: StoredGame) -> tuple[Game, Raw]:
-            pause()
-            return stored.game, game_answer(stored, stored.game.audience_of(caller))
+    def positions(self, own: OwnGames, waiting: Sequence[Game]) -> list[StoredGame]:
+        """Return games with their positions, longest waiting first, if they still wait then."""
+        ids = [game.id for game in waiting]
+        found = [own.settled[each] for each in ids if each in own.settled]
+        others = [each for each in ids if each not in own.settled]
+        found += settled_games(self.transactions, others, own.now)
+        still = [each for each in found if own.is_waiting(each.game)]
+        return sorted(still, key=lambda each: _waits_since(each.game))
 
-        # The states of the games are read only for those that may wait for the caller.
-        games, _ = self.indexes.page(playing, now, reading.extra[0])
-        ids = [game.id for game in games if _waits_for(game, caller) and not is_due(game, now)]
-        ids += some_due(self.transactions, [*games, *starting], now)
-        settled = settled_games(self.transactions, ids, now)
-        waiting = [stored for stored in settled if _waits_for(stored.game, caller)]
-        with long_work():
-            answers = list(each_readable(waiting, _game_id, answer))
-        return sorted(answers, key=lambda each: each[0].turn_started_at or 0)
-
-    def _ended(
-        self, caller: str, known: TurnsCursor, entries: list[tuple[str, int]], now: int
-    ) -> tuple[list[Game], int, list[bytes]]:
-        """Return the ended games to tell, and the time and the marks of the next cursor.
-
-        `entries` are index entries, each with its time; the game may not have ended. An entry is
-        written before its commit, so entries of the last minute are read again the next time. Marks
-        name those of them that the client has been told. If they are too many for a cursor, the
-        older of them are not read again.
-        """
-        new = [each for each in entries if end_mark(each[0]) not in known.marks][:MAX_ENDED]
+    def ended(self, own: OwnGames) -> Ended:
+        """Return the player's ended games that are news."""
+        reply = own.ended_reply
+        if reply is None:
+            (reply,) = self.store.client.execute([_find_ended(own.reader, own.known)])
+        entries = EndedEntries(read_entries(reply), own.known)
+        new = entries.new()
         games = [
             game
             for game in self.store.games([game_id for game_id, _ in new]).values()
-            if game is not None and game.has_ended and caller in game.participants()
+            if game is not None and game.has_ended and own.reader in game.participants()
         ]
-        until = new[-1][1] if len(new) == MAX_ENDED else now
-        since = max(known.since, until - COMMIT_MS)
-        told = {game.id for game in games}
-        marked = [
-            (game_id, at)
-            for game_id, at in entries
-            if at >= since and (game_id in told or end_mark(game_id) in known.marks)
-        ]
-        if len(marked) > MAX_END_MARKS:
-            since = marked[-MAX_END_MARKS - 1][1] + 1
-        return games, since, [end_mark(game_id) for game_id, _ in marked[-MAX_END_MARKS:]]
+        return Ended(games, entries, new[-1][1] if len(new) == MAX_ENDED else own.now)
+
+    def _shown(
+        self, own: OwnGames, waiting: Sequence[Game], *, has_view: bool
+    ) -> tuple[list[Game], list[Raw]]:
+        """Return the games that wait, each with its answer."""
+        if not has_view:
+            return [*waiting], [game_without_view(each, own.reader) for each in waiting]
+
+        def answer(stored: StoredGame) -> tuple[Game, Raw]:
+            pause()
+            return stored.game, game_answer(stored, stored.game.audience_of(own.reader))
+
+        positions = self.positions(own, waiting)
+        with long_work():
+            answers = list(each_readable(positions, lambda each: each.game.id, answer))
+        return [game for game, _ in answers], [shown for _, shown in answers]
 
 
-def _game_id(stored: StoredGame) -> str:
-    return stored.game.id
+def would_be_news(game: Game, reader: str, marks: AbstractSet[bytes]) -> bool:
+    """Return whether a turn or an end of a game is news to a client that knows these marks."""
+    if game.has_ended:
+        return reader in game.participants() and end_mark(game.id) not in marks
+    return _waits_for(game, reader) and turn_mark(game) not in marks
 
 
 def _waits_for(game: Game, player_id: str) -> bool:
     return game.status == PLAYING and game.seat_of(player_id) in game.to_move
+
+
+def _waits_since(game: Game) -> int:
+    return game.turn_started_at or 0
 
 
 def _known(given: TurnsCursor | None, now: int) -> TurnsCursor:

@@ -8,7 +8,6 @@ share what is rendered.
 
 from __future__ import annotations
 
-import secrets
 import time
 from collections.abc import Iterator
 from typing import Any
@@ -24,29 +23,17 @@ from api.games.queries import Queries
 from api.games.representations import game_answer
 from api.games.transactions import LoadedGame, exists_for
 from api.live.hub import PAUSE_SECONDS, Hub
-from api.live.quota import Quota, Slot
-from api.live.server_sent_events import PING, RETRY, event, unavailable
+from api.live.quota import Quota
+from api.live.server_sent_events import PING, event
+from api.live.streaming import CHECK_SECONDS, PING_SECONDS, Attempts, OpenStream
+from api.live.tickets import Tickets
 from api.live.topics import SharedSnapshot, Waiter
-from api.model.game import NULL, Game, digest, timestamp
-from api.observability.logger import log
+from api.model.game import NULL, Game
 from api.problems.problem import Problem
-from api.storage.errors import count_failure, log_unreadable
-from api.storage.players import Ticket
-
-PING_SECONDS = 15.0
-"""Silence after which a comment is sent, so that both sides notice a broken connection."""
-
-CHECK_SECONDS = 30.0
-"""Time between two checks of the caller's token, in addition to the checks after notifications."""
+from api.storage.errors import log_unreadable
 
 ITEMS_AT_ONCE = 500
 """History items in one event."""
-
-MAX_PAUSE_SECONDS = 5.0
-"""Longest pause between two attempts to read events; each is twice the last one."""
-
-MAX_FAILING_SECONDS = 60.0
-"""How long events are tried to be read from a failing store before the stream ends."""
 
 END = "-end"
 """The ending of the id of an `end` event, so that it is sent to a client that has only the last
@@ -57,12 +44,12 @@ update.
 class EventStreams:
     """Opens event streams, and creates the tickets for them."""
 
-    def __init__(self, hub: Hub, quota: Quota, queries: Queries) -> None:
+    def __init__(self, hub: Hub, quota: Quota, tickets: Tickets, queries: Queries) -> None:
         self.hub = hub
         self.quota = quota
+        self.tickets = tickets
         self.queries = queries
         self.transactions = hub.transactions
-        self.store = queries.store
 
     def create_ticket(self, credentials: Credentials, game_id: str) -> TicketAnswer:
         """Create a ticket for a game as the caller sees it now.
@@ -70,12 +57,8 @@ class EventStreams:
         Raises `Problem` (``invalid_token``, ``game_not_found``).
         """
         loaded = self.transactions.load(credentials, game_id)
-        secret = secrets.token_urlsafe(32)
         participation = loaded.game.participation_of(loaded.reader)
-        ticket = Ticket(game_id, credentials.player_id, credentials.secret_hash, participation)
-        ttl_ms = self.transactions.retention.ticket
-        self.store.add_ticket(digest(secret), ticket, ttl_ms)
-        return TicketAnswer(secret, timestamp(loaded.now + ttl_ms))
+        return self.tickets.create(credentials, loaded.now, game_id, participation)
 
     def open(
         self,
@@ -103,9 +86,7 @@ class EventStreams:
 
     def _load_with_ticket(self, secret: str, game_id: str) -> tuple[LoadedGame, Remembered]:
         """Load a game for the player with a ticket. Raises `Problem`."""
-        ticket = self.store.ticket(digest(secret))
-        if ticket is None or ticket.game_id != game_id:
-            raise Problem("invalid_ticket")
+        ticket = self.tickets.find(secret, game_id)
         proof = Remembered(ticket.player_id, ticket.secret_hash)
         try:
             loaded = self.transactions.load(proof, game_id)
@@ -118,8 +99,8 @@ class EventStreams:
         return loaded, proof
 
 
-class EventStream:
-    """One open stream. Close it to release its slot.
+class EventStream(OpenStream):
+    """One open stream of a game. Close it to release its slot.
 
     `is_done` tells that the client has received all events, so that there is nothing to send.
     """
@@ -131,13 +112,11 @@ class EventStream:
         proof: Credentials | Remembered | None,
         last_id: str | None,
     ) -> None:
+        super().__init__(streams.quota, loaded.reader)
         self.hub = streams.hub
         self.queries = streams.queries
-        self._quota = streams.quota
-        self._slot: Slot | None = None
         self._game_id = loaded.game.id
         self._caller = loaded.caller
-        self._player_id = loaded.reader
         self._participation = loaded.game.participation_of(loaded.reader)
         self._status = loaded.game.status
         self._proof = proof
@@ -148,31 +127,7 @@ class EventStream:
         has_end = last_id.endswith(END)
         self.is_done = has_end and loaded.game.has_ended and self._has_all_of(loaded.game)
 
-    def take_slot(self) -> None:
-        """Take a slot of the quota. Raises `Problem` (``too_many_waiting``)."""
-        self._slot = self._quota.take(self._player_id)
-        if self._slot is None:
-            raise Problem("too_many_waiting")
-
-    def close(self) -> None:
-        """Release the slot. Does nothing the second time."""
-        if self._slot is not None:
-            self._slot.release()
-
     # --- What is sent --------------------------------------------------------------------
-
-    def parts(self) -> Iterator[bytes]:
-        """Yield the parts of the response body when they are due."""
-        yield RETRY
-        try:
-            yield from self._events()
-        except RedisError as error:
-            count_failure(error)
-            log.warning("a stream was given up: %s", type(error).__name__)
-            yield unavailable(Problem("store_unavailable"))
-        # The status is sent already: the client learns the problem when it opens the stream again.
-        except Exception as error:
-            log_unreadable(self._game_id, error)
 
     def _events(self) -> Iterator[bytes]:
         with self.hub.waiter() as waiter:
@@ -234,29 +189,23 @@ class EventStream:
         That is the whole game if the client has received nothing, or a version that a failover of
         the store has lost. Raises `RedisError` if the store fails for too long.
         """
-        began = ping_at = time.monotonic()
-        pause = PAUSE_SECONDS
+        attempts = Attempts()
         while not self.hub.is_stopping and not self._has_all_of(game):
             try:
                 update = None if self._sent is None else self._update(snapshot, self._sent)
-            except RedisError:
-                now = time.monotonic()
-                if now - began > MAX_FAILING_SECONDS:
-                    raise
-                if now >= ping_at:
-                    # Only writing to the connection shows whether the client is still there.
-                    yield PING
-                    ping_at = now + PING_SECONDS
-                gevent.sleep(pause)
-                pause = min(2 * pause, MAX_PAUSE_SECONDS)
+            except RedisError as error:
+                yield from attempts.failed(error)
                 continue
-            began, pause = time.monotonic(), PAUSE_SECONDS
+            attempts.succeeded()
             if update is None:
                 self._sent = EventsCursor.after(game)
                 yield event("snapshot", self._game(snapshot), self._sent.text)
             else:
                 self._sent, text = update
                 yield text
+
+    def _log_failure(self, error: Exception) -> None:
+        log_unreadable(self._game_id, error)
 
     def _loaded(self, snapshot: SharedSnapshot) -> LoadedGame:
         assert snapshot.stored is not None

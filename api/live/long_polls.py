@@ -24,8 +24,9 @@ from api.games.queries import Queries
 from api.games.transactions import LoadedGame, exists_for
 from api.games.turns import TurnQueries, Turns
 from api.live.hub import PAUSE_SECONDS, RECHECK_SECONDS, Hub
+from api.live.player_watch import PlayerWatch
 from api.live.quota import Quota
-from api.live.topics import PlayerTopic, SharedSnapshot, Waiter
+from api.live.topics import SharedSnapshot
 from api.model.game import Game
 from api.observability.context import current
 from api.problems.problem import Problem
@@ -169,12 +170,27 @@ class LongPolls:
 
     # --- A player's turns ----------------------------------------------------------------
 
-    def turns(self, credentials: Credentials, since: str | None, seconds: int) -> PolledTurns:
+    def turns(
+        self,
+        credentials: Credentials,
+        since: str | None,
+        seconds: int,
+        *,
+        has_view: bool = True,
+    ) -> PolledTurns:
         """Wait until the caller's turns are news, at most for so many seconds.
 
         `since` is the cursor of an earlier answer. Raises `Problem` as `TurnQueries.turns`.
         """
-        first = self._read_turns(credentials, since)
+
+        def read() -> Turns:
+            # Once for all polls of the caller that are woken at the same time.
+            key = (credentials.player_id, credentials.secret_hash, since, has_view)
+            return self._reads_of_turns.run_fresh(
+                key, lambda: self.turn_queries.turns(credentials, since, has_view=has_view)
+            )
+
+        first = read()
         if seconds == 0 or first.is_news:
             return self._polled(first)
         self.hub.set_clock(first.now)
@@ -183,24 +199,22 @@ class LongPolls:
             if not has_slot:
                 return self._polled(first, is_over_quota=True)
             with self.hub.waiter() as waiter:
-                topic = self.hub.player_topic(first.caller)
-                waiter.watch(topic, lambda _: True)
+                watch = PlayerWatch(self.hub, waiter, first.caller, first.would_be_news)
                 last = first
-                watched: set[str] = set()
                 while until > time.monotonic() and not self.hub.is_stopping:
                     try:
-                        is_notified = self._watch_games(waiter, topic, watched, first, until)
-                        last = self._read_turns(credentials, since)
+                        is_heard = watch.renew(until - time.monotonic())
+                        last = read()
                     except RedisError:
                         gevent.sleep(PAUSE_SECONDS)
                         continue
                     if last.is_news:
                         return self._polled(last)
                     left = until - time.monotonic()
-                    waiter.wait(left if is_notified else min(left, RECHECK_SECONDS))
+                    waiter.wait(left if is_heard else min(left, RECHECK_SECONDS))
                 # Read again: a game may have left the caller's list without waking this poll.
                 with suppress(RedisError):
-                    last = self._read_turns(credentials, since)
+                    last = read()
                 polled = self._polled(last)
                 current().store_time = max(self.hub.now(), last.now)
                 return polled
@@ -209,37 +223,6 @@ class LongPolls:
         """Return the result of a poll. The turns may have been read for another request."""
         current().store_time = turns.now
         return PolledTurns(turns.rendered, is_over_quota)
-
-    def _read_turns(self, credentials: Credentials, since: str | None) -> Turns:
-        """Read a caller's turns, once for all of its polls that are woken at the same time."""
-        key = (credentials.player_id, credentials.secret_hash, since)
-        return self._reads_of_turns.run_fresh(
-            key, lambda: self.turn_queries.turns(credentials, since)
-        )
-
-    def _watch_games(
-        self, waiter: Waiter, topic: PlayerTopic, watched: set[str], turns: Turns, until: float
-    ) -> bool:
-        """Watch the games that may concern a player; return whether subscriptions are confirmed.
-
-        A read after this misses no news. If notifications are not heard now, the caller has to
-        read again from time to time.
-        """
-
-        def is_news(game: Game | None) -> bool:
-            return game is not None and turns.would_be_news(game)
-
-        until = min(until, time.monotonic() + RECHECK_SECONDS)
-        topic.ready.wait(max(until - time.monotonic(), 0))
-        new = [self.hub.game_topic(each) for each in self.hub.read_games_of(topic) - watched]
-        for game in new:
-            waiter.watch(game, is_news)
-            watched.add(game.id)
-        for game in new:
-            game.ready.wait(max(until - time.monotonic(), 0))
-        return topic.ready.is_set() and all(
-            self.hub.game_topic(each).ready.is_set() for each in watched
-        )
 
     @contextmanager
     def _slot(self, player_id: str | None) -> Iterator[bool]:

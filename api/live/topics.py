@@ -173,6 +173,12 @@ class Waiter:
         topic.waiters[self] = condition
         self._topics.append(topic)
 
+    def leave(self, topic: Topic) -> None:
+        """Be woken no more by a topic."""
+        topic.waiters.pop(self, None)
+        topic.left_at = time.monotonic()
+        self._topics.remove(topic)
+
     def wake(self) -> None:
         """End the present wait, or else the next one at once."""
         self._event.set()
@@ -182,18 +188,16 @@ class Waiter:
         self._is_stopped = True
         self._event.set()
 
-    def wait(self, seconds: float) -> None:
-        """Wait until woken, at most for so long."""
-        if not self._is_stopped:
-            self._event.wait(max(seconds, 0))
+    def wait(self, seconds: float) -> bool:
+        """Wait until woken, at most for so long; return whether it was woken."""
+        is_woken = self._is_stopped or self._event.wait(max(seconds, 0))
         self._event.clear()
+        return is_woken
 
     def close(self) -> None:
         """Leave all topics."""
-        for topic in self._topics:
-            topic.waiters.pop(self, None)
-            topic.left_at = time.monotonic()
-        self._topics.clear()
+        for topic in [*self._topics]:
+            self.leave(topic)
         self._all.discard(self)
 
     def __enter__(self) -> Waiter:

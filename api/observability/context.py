@@ -47,6 +47,7 @@ class RequestContext:
         limits: The names of the rate limits that the request counts for.
         counted_for: The caller that the rate limits count: an address, or the hash of a token.
         is_repeated_move: Whether the move was played by an earlier request.
+        facts: What the request's log line tells besides.
         standings: The `api.ratelimit.limiter.Standing` to tell in the answer, by limit.
     """
 
@@ -64,6 +65,7 @@ class RequestContext:
     limits: Sequence[str] = ()
     counted_for: str = LOCAL
     is_repeated_move: bool = False
+    facts: dict[str, Any] = field(default_factory=dict)
     standings: dict[str, Any] = field(default_factory=dict)
 
     @property

@@ -56,7 +56,7 @@ CATALOGUE: dict[str, ProblemType] = {
         401,
         "The ticket is not valid",
         "The stream's ticket is unknown, belongs to another game, or has expired: after some hours, when its player left or changed seats, or with the token that requested it.",
-        "Request a new ticket with the player's token: POST /v1/games/{game_id}/stream-tickets. Then open the stream again with it.",
+        "Request a new ticket with the player's token: POST /v1/games/{game_id}/stream-tickets, or POST /v1/me/stream-tickets for the stream of all your games. Then open the stream again with it.",
     ),
     # 403
     "not_host": ProblemType(

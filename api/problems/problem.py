@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping
 from typing import Annotated
 
 from msgspec import UNSET, Struct, UnsetType
+from msgspec.structs import replace
 
 from api.problems.catalogue import CATALOGUE
 from engine.published import described
@@ -99,6 +100,16 @@ class Problem(Exception):
         self.rule = rule
         self.headers = dict(headers or {})
         super().__init__(self.detail)
+
+    def within(self, *path: str | int) -> Problem:
+        """Return the problem of a larger body, in which its own body stands at this path."""
+        errors = [
+            each
+            if each.pointer is UNSET
+            else replace(each, pointer=pointer(path) + each.pointer.removeprefix("#"))
+            for each in self.errors
+        ]
+        return Problem(self.code, self.detail, errors=errors, rule=self.rule, headers=self.headers)
 
     def body(self) -> ProblemBody:
         """Return the JSON body."""

@@ -30,7 +30,7 @@ from api.model.game import FORMAT, Game, HistoryItem, StoredDeal
 from api.storage.client import Command, Script, StoreClient
 from api.storage.codec import decode, decode_game, decode_state, encode
 from api.storage.errors import Unreadable, count_failure, log_unreadable, readable
-from api.storage.format_1 import convert, encode_state
+from api.storage.format_1 import convert, encode_deal, encode_state
 
 COMMIT = Script.load("commit")
 CONFIRM_COMMIT = Script.load("confirm_commit")
@@ -101,6 +101,30 @@ class Change(Struct, frozen=True, kw_only=True):
     played: tuple[str, str] | None = None
 
 
+class Commit(NamedTuple):
+    """A change to commit.
+
+    Attributes:
+        before: The game that the change was decided on, None for a new game.
+        change: The change, with the new version and commit id.
+        now: The store's time of the change, in ms since 1970.
+        ttl_ms: How long the game is kept from now on.
+    """
+
+    before: Game | None
+    change: Change
+    now: int
+    ttl_ms: int
+
+
+class ItemRange(NamedTuple):
+    """A part of the history of a game: from one version to another, both included."""
+
+    game: Game
+    first: int
+    last: int
+
+
 class Snapshot(NamedTuple):
     """A game at a time (ms of the store's clock), None if it has expired."""
 
@@ -167,21 +191,35 @@ class GameStore:
                 del found[game_id]
         return found
 
-    def commit(self, before: Game | None, change: Change, ttl_ms: int) -> bool:
-        """Write a change if the stored game still is `before`; return whether it was.
+    def commit_all(self, commits: Sequence[Commit]) -> list[bool | RedisError | Unreadable]:
+        """Write each change if the stored game still is `before`; all in one round trip, in order.
 
-        Raises `Unreadable` if the stored history does not fit the game.
+        Return whether each was written, or its error: `Unreadable` if the stored history does not
+        fit the game. A game may have several changes, each decided on what the one before it makes.
         """
+        for before, change, *_ in commits:
+            if before is not None and before.format < change.game.format:
+                # The store was full when the game was read.
+                self._store_converted(before.id)
+        if not commits:
+            return []
+        commands = []
+        with long_work():
+            for each in commits:
+                pause()
+                commands.append(self._commit_command(each))
+        outcomes = self.client.execute(commands, durable=True, keep_errors=True)
+        return [_commit_outcome(each) for each in outcomes]
+
+    def _commit_command(self, commit: Commit) -> Command:
+        before, change, _, ttl_ms = commit
         game = change.game
-        if before is not None and before.format < game.format:
-            # The store was full when the game was read.
-            self._store_converted(game.id)
         fields: list[Any] = ["version", game.version, "game", encode(game)]
+        is_present = game.format == FORMAT
         if change.state is not None:
-            is_present = game.format == FORMAT
             fields += ["state", change.state if is_present else encode_state(game, change.position)]
         if change.deal is not None:
-            fields += ["deal", encode(change.deal)]
+            fields += ["deal", encode(change.deal) if is_present else encode_deal(change.deal)]
         items = [encode(each) for each in change.items]
         played = list(change.played or ())
         # In the order of commit.lua's ARGV.
@@ -194,11 +232,7 @@ class GameStore:
         ]
         for values in (fields, items, played):
             args += [len(values), *values]
-        keys = (_game_key(game.id), _items_key(game.id), _played_key(game.id))
-        (outcome,) = self.client.execute([COMMIT.call(*keys, args=args)], durable=True)
-        if outcome < 0:
-            raise Unreadable
-        return bool(outcome)
+        return COMMIT.call(_game_key(game.id), _items_key(game.id), _played_key(game.id), args=args)
 
     def confirm(self, game: Game) -> bool:
         """Make sure that the last commit of a game is replicated; return False if it is lost.
@@ -214,10 +248,12 @@ class GameStore:
 
     def history(self, game: Game, first: int, last: int) -> list[HistoryItem]:
         """Return the history of a game from one version to another, both included."""
-        (items,) = self.histories(game, [(first, last)])
+        (items,) = self.history_parts(game, [(first, last)])
         return items
 
-    def histories(self, game: Game, ranges: Sequence[tuple[int, int]]) -> list[list[HistoryItem]]:
+    def history_parts(
+        self, game: Game, ranges: Sequence[tuple[int, int]]
+    ) -> list[list[HistoryItem]]:
         """Return several parts of a game's history, as `history` does, in one round trip."""
         if game.format < FORMAT:
             whole = self._whole_game(game.id)
@@ -230,6 +266,22 @@ class GameStore:
         """Return the history as `history` does, of a game that is stored in the present format."""
         (reply,) = self.client.execute([items_command(game_id, first, last)])
         return read_items(reply)
+
+    def histories(
+        self, ranges: Sequence[ItemRange]
+    ) -> list[list[HistoryItem] | RedisError | Unreadable]:
+        """Return parts of the histories of games in the present format, in one round trip.
+
+        An error of one stands in its place.
+        """
+        commands = [items_command(game.id, first, last) for game, first, last in ranges]
+        histories: list[list[HistoryItem] | RedisError | Unreadable] = []
+        for reply in self.client.execute(commands, keep_errors=True):
+            try:
+                histories.append(read_items(reply))
+            except (RedisError, Unreadable) as error:
+                histories.append(error)
+        return histories
 
     def deal(self, game: Game) -> StoredDeal | None:
         """Return the deal of a game that was started."""
@@ -363,6 +415,12 @@ def played_command(game_id: str, move_key: str) -> Command:
     return Command(key, ("HGET", key, move_key))
 
 
+def played_moves_command(game_id: str, move_keys: Sequence[str]) -> Command:
+    """Return the command that reads the same as `played_command` of several moves."""
+    key = _played_key(game_id)
+    return Command(key, ("HMGET", key, *move_keys))
+
+
 def items_command(game_id: str, first: int, last: int) -> Command:
     """Return the command of `GameStore.items`; `read_items` decodes its reply."""
     key = _items_key(game_id)
@@ -437,6 +495,12 @@ def _convert_command(whole: WholeGame) -> Command:
     # In the order of convert.lua's ARGV.
     args = (game.version, game.commit, len(fields), *fields, len(items), *items)
     return CONVERT.call(_game_key(game.id), _items_key(game.id), args=args)
+
+
+def _commit_outcome(reply: Any) -> bool | RedisError | Unreadable:
+    if isinstance(reply, (RedisError, Unreadable)):
+        return reply
+    return Unreadable() if reply < 0 else bool(reply)
 
 
 def _fingerprint(

@@ -33,7 +33,7 @@ from api.model.retention import COMMIT_MS, Retention
 from api.observability.logger import log
 from api.storage.client import Command, Script, StoreClient
 from api.storage.errors import Unreadable, count_failure, readable, unless_full
-from api.storage.games import GameStore
+from api.storage.games import Commit, GameStore
 from api.storage.players import renew_command
 
 ALL = "all"
@@ -199,13 +199,18 @@ class Indexes:
         is_new = before is None or before.status != after.status
         return is_new or now - after.indexed_at > self.retention.renewal
 
-    def before_commit(self, before: Game | None, after: Game, now: int) -> None:
-        """Write the entries that a commit is about to make true; all of them if they are renewed.
+    def before_commits(self, commits: Sequence[Commit]) -> list[RedisError | None]:
+        """Write the entries that commits are about to make true; all of them if they are renewed.
 
-        Its players are kept for as long as the entries.
+        Their players are kept for as long as the entries. Return the error of each commit whose
+        entries could not be written.
         """
+        return self._write_each([self._commands_before(each) for each in commits])
+
+    def _commands_before(self, commit: Commit) -> list[Command]:
+        before, after, now = commit.before, commit.change.game, commit.now
         if _have_same_entries(before, after):
-            return
+            return []
         old = before
         if before is not None and after.indexed_at != before.indexed_at:
             old = None
@@ -224,15 +229,19 @@ class Indexes:
                 ADD_ENDED_ENTRY.call(_ended_key(player_id), args=args)
                 for player_id in sorted(_participants(after))
             ]
-        self._write(commands)
+        return commands
 
-    def after_commit(self, before: Game | None, after: Game, now: int) -> None:
-        """Remove the entries that a commit has made false for good.
+    def after_commits(self, commits: Sequence[Commit]) -> list[RedisError | None]:
+        """Remove the entries that commits have made false for good; return errors as before.
 
         The entries of a game that has ended need not be kept longer than the game.
         """
+        return self._write_each([self._commands_after(each) for each in commits])
+
+    def _commands_after(self, commit: Commit) -> list[Command]:
+        before, after, now = commit.before, commit.change.game, commit.now
         if _have_same_entries(before, after):
-            return
+            return []
         cursor = Cursor(after.created_at, after.id)
         commands = [
             REMOVE_ENTRIES.call(*_keys(entry), args=(after.id,))
@@ -243,7 +252,7 @@ class Indexes:
             commands += [
                 self._add_command(entry, after, now, REPLACE) for entry in sorted(entries(after))
             ]
-        self._write(commands)
+        return commands
 
     def occupies(self, player_id: str, number: int, now: int) -> bool:
         """Return whether a player hosts or sits in so many games that have not ended.
@@ -361,13 +370,28 @@ class Indexes:
             self._write([REMOVE_ENTRIES.call(*_keys(entry), args=chunk) for chunk in chunks])
 
     def _write(self, commands: list[Command]) -> None:
-        """Change some indexes. A damaged one does not fail the commit: it is only a hint."""
-        replies = self.client.execute(commands, keep_errors=True) if commands else []
-        for command, reply in zip(commands, replies, strict=True):
-            try:
-                readable(reply)
-            except Unreadable as error:
-                _note_unreadable(command.key, error)
+        """Change some indexes. Raises `redis.RedisError`."""
+        (error,) = self._write_each([commands])
+        if error is not None:
+            raise error
+
+    def _write_each(self, groups: Sequence[Sequence[Command]]) -> list[RedisError | None]:
+        """Change some indexes in one round trip, and return the first error of each group.
+
+        A damaged index is no error, since it is only a hint.
+        """
+        commands = [command for group in groups for command in group]
+        replies = iter(self.client.execute(commands, keep_errors=True) if commands else ())
+        errors: list[RedisError | None] = []
+        for group in groups:
+            first: RedisError | None = None
+            for command, reply in zip(group, replies, strict=False):
+                if isinstance(reply, Unreadable):
+                    _note_unreadable(command.key, reply)
+                elif isinstance(reply, RedisError):
+                    first = first or reply
+            errors.append(first)
+        return errors
 
 
 def ended_command(player_id: str, since: int, limit: int) -> Command:

@@ -51,16 +51,16 @@ class Creation(Struct, frozen=True):
 
 
 class Ticket(Struct, frozen=True):
-    """What a ticket is for: the stream of one game for one player.
+    """What a ticket is for: one player's stream of a game, or of all its games (None).
 
     It is valid as long as the player has the token of this hash and its part in the game is as it
     was.
     """
 
-    game_id: str
+    game_id: str | None
     player_id: str
     secret_hash: str
-    participation: Participation = msgspec.field(name="place")
+    participation: Participation | None = msgspec.field(name="place")
 
 
 _creation_decoder = msgspec.json.Decoder(Creation)

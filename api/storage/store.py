@@ -5,14 +5,17 @@ Time is that of the store's clock, read in the same round trip as the records th
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
+from redis import RedisError
+
+from api.concurrency.time_slices import long_work, pause
 from api.model.game import FORMAT, Account
 from api.observability.context import current
 from api.storage import games, players
 from api.storage.client import Command, StoreClient
-from api.storage.errors import readable
+from api.storage.errors import Unreadable, readable
 from api.storage.games import GameStore, StoredGame
 from api.storage.matches import MatchStore
 from api.storage.players import PlayerStore
@@ -31,6 +34,17 @@ class Reading(NamedTuple):
     stored: StoredGame | None
     played_versions: bytes | None
     extra: Sequence[Any]
+
+
+class GameReading(NamedTuple):
+    """One of several games that were read: time (ms), game, and the moves played before.
+
+    `played_versions` are, by the keys of the moves, the versions of their items, as JSON.
+    """
+
+    now: int
+    stored: StoredGame | None
+    played_versions: Mapping[str, bytes]
 
 
 class Store(GameStore, PlayerStore, MatchStore):
@@ -72,3 +86,40 @@ class Store(GameStore, PlayerStore, MatchStore):
         if stored is not None and stored.is_earlier:
             return Reading(now, account, self.converted(stored.game.id), played_versions, ())
         return Reading(now, account, stored, played_versions, replies[len(commands) :])
+
+    def read_games(
+        self, player_id: str, move_keys: Mapping[str, Sequence[str]]
+    ) -> tuple[Reading, dict[str, GameReading | RedisError | Unreadable]]:
+        """Read an account and, by their ids, some games and moves played before, in one round trip.
+
+        `move_keys` are those of the moves in each game. The error of a game stands in its place.
+        """
+        commands = [players.time_command(player_id), players.account_command(player_id)]
+        for game_id, keys in move_keys.items():
+            commands += [
+                games.time_command(game_id),
+                games.game_command(game_id),
+                games.played_moves_command(game_id, keys),
+            ]
+        replies = iter(self.client.execute(commands, keep_errors=True))
+        now = games.read_time(readable(next(replies)))
+        current().store_time = now
+        account = players.read_account(player_id, readable(next(replies)))
+        found: dict[str, GameReading | RedisError | Unreadable] = {}
+        with long_work():
+            for game_id, keys in move_keys.items():
+                pause()
+                time, game, played = (next(replies) for _ in range(3))
+                try:
+                    found[game_id] = GameReading(
+                        games.read_time(readable(time)),
+                        games.read_game(game_id, game),
+                        {
+                            key: versions
+                            for key, versions in zip(keys, readable(played), strict=True)
+                            if versions is not None
+                        },
+                    )
+                except (RedisError, Unreadable) as error:
+                    found[game_id] = error
+        return Reading(now, account, None, None, ()), found

@@ -27,7 +27,6 @@ from api.web.openapi.document import (
 )
 from api.web.problem_responses import register_error_handlers
 from api.web.queries import refuse_unknown_parameters
-from api.web.rate_limits import RateLimits
 from api.web.request import Request
 from api.web.views import BLUEPRINTS, pages
 from api.web.wiring import make_services
@@ -55,7 +54,7 @@ class Application(Flask):
         return func
 
     def log_exception(self, exc_info: Any) -> None:
-        """Log an error of a hook, as `internal_error` does: Flask would log the path."""
+        """Log an error of a hook, as `as_problem` does: Flask would log the path."""
         log.error("a request failed", exc_info=exc_info)
 
 
@@ -75,12 +74,11 @@ def create_app(settings: Settings | None = None) -> Flask:
     proxies = Proxies(settings.trusted_proxies or ())
     app.wsgi_app = RequestMiddleware(app.wsgi_app, proxies)  # type: ignore[method-assign]
     register_error_handlers(app)
-    rate_limits = RateLimits(services.limiter, services.players)
-    app.before_request(rate_limits.count_request)
+    app.before_request(services.rate_limits.count_request)
     app.before_request(refuse_unknown_parameters)
     # The last hook is called first.
     app.after_request(compress)
-    app.after_request(rate_limits.add_headers)
+    app.after_request(services.rate_limits.add_headers)
     app.register_blueprint(pages.blueprint)
     document = make_document(publish(app), THIS_SERVER)
     app.extensions["document"] = {

@@ -17,6 +17,9 @@ from api.problems.problem import FieldError, Problem
 MAX_HEADER_LENGTH = 1024
 """The most characters of a header that the service reads: parsing a long one may be slow."""
 
+MAX_CURSOR_LENGTH = 4000
+"""The most characters of Last-Event-ID, which can be a cursor with many marks."""
+
 READ_HEADERS = {
     "HTTP_ACCEPT": "Accept",
     "HTTP_ACCEPT_ENCODING": "Accept-Encoding",
@@ -33,6 +36,12 @@ READ_HEADERS = {
     "HTTP_X_REQUEST_ID": "X-Request-ID",
 }
 """The headers that the service reads, by their WSGI variables."""
+
+
+def max_length(name: str) -> int:
+    """Return the most characters of a header that the service reads."""
+    return MAX_CURSOR_LENGTH if name == "Last-Event-ID" else MAX_HEADER_LENGTH
+
 
 POLICY = "Content-Security-Policy"
 
@@ -106,12 +115,12 @@ UNCACHED = (CACHING, "no-store")
 
 
 def check_lengths(environ: Mapping[str, Any]) -> None:
-    """Raise `Problem` if a header that the service reads is longer than `MAX_HEADER_LENGTH`."""
+    """Raise `Problem` if a header that the service reads is longer than is allowed."""
     for variable in environ.keys() & READ_HEADERS.keys():
-        if len(environ[variable]) > MAX_HEADER_LENGTH:
-            name = READ_HEADERS[variable]
+        name, length = READ_HEADERS[variable], len(environ[variable])
+        if length > max_length(name):
             detail = (
-                f"The header {name} has {len(environ[variable])} characters; at most "
-                f"{MAX_HEADER_LENGTH} are allowed. Send a shorter one."
+                f"The header {name} has {length} characters; at most {max_length(name)} are "
+                "allowed. Send a shorter one."
             )
             raise Problem("headers_too_large", detail, errors=(FieldError(detail, parameter=name),))

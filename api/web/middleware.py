@@ -117,7 +117,7 @@ class _Response:
         is_probe = self.context.route in PROBES and self.status < 400
         level = logging.DEBUG if is_probe else logging.INFO
         if log.isEnabledFor(level):
-            facts = {"status": self.status, "seconds": round(seconds, 4)}
+            facts = {"status": self.status, "seconds": round(seconds, 4), **self.context.facts}
             log.log(level, "answered", extra={"facts": facts})
 
 

@@ -66,10 +66,7 @@ _full_store = OnceAMinute()
 def register_error_handlers(app: Flask) -> None:
     """Answer every exception with a problem."""
     app.register_error_handler(Problem, problem_response)
-    app.register_error_handler(RedisError, store_failed)
-    app.register_error_handler(NewerFormat, unreadable_format)
-    app.register_error_handler(UnsupportedFormat, unreadable_format)
-    app.register_error_handler(Exception, internal_error)
+    app.register_error_handler(Exception, failure_response)
 
 
 def problem_response(problem: Problem) -> Response:
@@ -81,11 +78,10 @@ def problem_response(problem: Problem) -> Response:
     request_context = context.current()
     request_context.problem = problem.code
     headers = dict(problem.headers)
-    if problem.status in TEMPORARY:
-        headers.setdefault("Retry-After", str(RETRY_AFTER_SECONDS))
+    if (seconds := retry_after(problem)) is not None:
+        headers["Retry-After"] = str(seconds)
         if request_context.is_stream:
-            retry = reconnection_time(int(headers["Retry-After"]))
-            return stream_response(retry + unavailable(problem), headers)
+            return stream_response(reconnection_time(seconds) + unavailable(problem), headers)
     if problem.status == HTTPStatus.UNAUTHORIZED:
         error = ', error="invalid_token"' if problem.code == "invalid_token" else ""
         headers["WWW-Authenticate"] = f'Bearer realm="ludotheque"{error}'
@@ -104,11 +100,37 @@ def stream_response(
     return Response(parts, headers={**STREAM_HEADERS, **(headers or {})}, content_type=STREAM_TYPE)
 
 
-def store_failed(error: RedisError) -> Response:
-    """Answer that the store failed, and log it."""
+def failure_response(error: Exception) -> Response:
+    """Return the response that tells of an error."""
+    return problem_response(as_problem(error))
+
+
+def retry_after(problem: Problem) -> int | None:
+    """Return after how many seconds to send the request again, None if that is of no use."""
+    if problem.status in TEMPORARY:
+        return int(problem.headers.get("Retry-After", RETRY_AFTER_SECONDS))
+    return None
+
+
+def as_problem(error: Exception) -> Problem:
+    """Return the problem that tells the caller of an error. Log what the operator has to know."""
+    if isinstance(error, Problem):
+        return error
+    if isinstance(error, RedisError):
+        return _store_failed(error)
+    if isinstance(error, (NewerFormat, UnsupportedFormat)):
+        log_unreadable(str(error), error)
+        is_newer = isinstance(error, NewerFormat)
+        return Problem("newer_format" if is_newer else "unsupported_format")
+    # A fault of the service. Only the log says which and where.
+    log.error("a request failed", exc_info=error)
+    return Problem("internal_error")
+
+
+def _store_failed(error: RedisError) -> Problem:
     if isinstance(error, NotReplicated):
         log.warning("a change was not replicated in time")
-        return problem_response(Problem("not_replicated"))
+        return Problem("not_replicated")
     count_failure(error)
     if is_full(error):
         if _full_store.is_due():
@@ -116,22 +138,9 @@ def store_failed(error: RedisError) -> Response:
                 "the store refuses changes because its memory or its disk is full; reads are "
                 "answered (logged once a minute)"
             )
-        return problem_response(Problem("store_full", STORE_FULL))
+        return Problem("store_full", STORE_FULL)
     log.error("the store failed: %s", reason(error))
-    return problem_response(Problem("store_unavailable"))
-
-
-def unreadable_format(error: NewerFormat | UnsupportedFormat) -> Response:
-    """Answer that this release cannot play a game that a later or earlier release stored."""
-    log_unreadable(str(error), error)
-    is_newer = isinstance(error, NewerFormat)
-    return problem_response(Problem("newer_format" if is_newer else "unsupported_format"))
-
-
-def internal_error(error: Exception) -> Response:
-    """Answer that the service has a fault. Only the log says which and where."""
-    log.error("a request failed", exc_info=error)
-    return problem_response(Problem("internal_error"))
+    return Problem("store_unavailable")
 
 
 def problem_of(error: HTTPException) -> Problem:

@@ -3,7 +3,8 @@
 A request is counted before its parameters and body are read, so malformed requests count too. A
 move is never refused beforehand: only its outcome counts, if it was refused or a repetition, and
 over the limit the answer becomes ``too_many_requests``. Failures that may be guesses, such as a
-wrong token, count for the caller's address.
+wrong token, count for the caller's address. A batch of moves counts as one request, and each of its
+moves as a single one does.
 """
 
 from __future__ import annotations
@@ -88,13 +89,13 @@ class RateLimits:
         names = request_context.limits
         credential = _credential(request, names)
         request_context.counted_for = credential or request_context.address
-        if MOVES not in names:
+        if MOVES not in names or REQUESTS in names:
             self._take(REQUESTS, request_context)
         if credential is None:
             # Failures of an address do not shut out its callers that have a token.
             refuse_if_over(self._limiter.look(FAILURES, request_context.address))
         for name in names:
-            if name != MOVES:
+            if name not in (MOVES, REQUESTS):
                 self._take(name, request_context)
 
     def add_headers(self, response: Response) -> Response:
@@ -127,24 +128,41 @@ class RateLimits:
             self._players.caller(current_request().required_credentials)
         self._limiter.take(name)
 
+    def count_move(self, game_id: str, code: str | None, *, is_repeated: bool) -> Problem | None:
+        """Count a move of a batch by its outcome; return the problem if a limit is used up.
+
+        `code` is that of the problem with which the move was refused, None if it was played.
+        """
+        standing = self._note(code, game_id, is_repeated=is_repeated)
+        if standing is None:
+            return None
+        if standing.policy.name != MOVES:
+            context.current().tell(standing)
+        return too_many(standing) if standing.is_over else None
+
     def _count_outcome(self, request_context: RequestContext) -> Standing | None:
         """Count failures, and moves that changed nothing. Return a limit that is now used up."""
-        code = request_context.problem
-        standing = None
-        is_move = MOVES in request_context.limits
-        if is_move:
-            game_id = (current_request().view_args or {}).get("game_id")
-            key = f"{request_context.counted_for}:{game_id}"
-            if code in REFUSED_MOVES or request_context.is_repeated_move:
-                standing = self._limiter.note(MOVES, key)
-            shown = standing or self._limiter.look(MOVES, key)
+        game_id = (current_request().view_args or {}).get("game_id")
+        if MOVES in request_context.limits and game_id is not None:
+            shown = self._limiter.look(MOVES, _game_key(request_context, game_id))
             if shown is not None:
                 request_context.tell(shown)
-        if code in GUESSES or (is_move and code in MALFORMED_MOVES):
-            standing = self._limiter.note(FAILURES, request_context.address)
-            if standing is not None:
-                request_context.tell(standing)
+        standing = self._note(
+            request_context.problem, game_id, is_repeated=request_context.is_repeated_move
+        )
+        if standing is not None:
+            request_context.tell(standing)
         return standing if _is_over(standing) else None
+
+    def _note(self, code: str | None, game_id: str | None, *, is_repeated: bool) -> Standing | None:
+        """Count an outcome for the limit that counts it. `game_id` is the game of a move."""
+        request_context = context.current()
+        is_move = MOVES in request_context.limits
+        if is_move and (code in REFUSED_MOVES or is_repeated):
+            return self._limiter.note(MOVES, _game_key(request_context, game_id))
+        if code in GUESSES or (is_move and code in MALFORMED_MOVES):
+            return self._limiter.note(FAILURES, request_context.address)
+        return None
 
 
 def note_route(request: Request, request_context: RequestContext) -> None:
@@ -171,6 +189,11 @@ def _documented_route(rule: str) -> str:
     '/v1/games/{game_id}'
     """
     return re.sub(r"<(?:[^:<>]+:)?([^<>]+)>", r"{\1}", rule)
+
+
+def _game_key(request_context: RequestContext, game_id: str | None) -> str:
+    """Return the key under which a caller's moves in one game count."""
+    return f"{request_context.counted_for}:{game_id}"
 
 
 def _is_over(standing: Standing | None) -> bool:

@@ -179,6 +179,12 @@ def preferred_wait() -> int | None:
     return None if found is None else min(int(found[1]), MAX_WAIT_SECONDS)
 
 
+def prefers_minimal() -> bool:
+    """Tell whether the caller prefers an answer without what it can read again (RFC 7240)."""
+    preferred = current_request().environ.get("HTTP_PREFER", "")
+    return re.search(r"(?:^|[,;\s])return\s*=\s*\"?minimal(?![^\s\",;])", preferred) is not None
+
+
 def retry_later(response: Response) -> Response:
     """Add Retry-After to a response that could not wait, as too many requests wait already."""
     response.headers["Retry-After"] = str(RETRY_AFTER_SECONDS)

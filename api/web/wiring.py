@@ -10,6 +10,7 @@ from api.config.rate_policies import POLICIES
 from api.config.settings import Settings
 from api.games.creation import GameCreation
 from api.games.matching import Matching
+from api.games.move_batches import MoveBatches
 from api.games.moves import Moves
 from api.games.players import Players
 from api.games.queries import Queries
@@ -21,6 +22,8 @@ from api.live.event_streams import EventStreams
 from api.live.hub import Hub
 from api.live.long_polls import LongPolls
 from api.live.quota import Quota
+from api.live.tickets import Tickets
+from api.live.turn_streams import TurnStreams
 from api.model.retention import DAY_MS, HOUR_MS, MINUTE_MS, Retention
 from api.observability import metrics
 from api.observability.lifecycle import on_stop
@@ -30,6 +33,7 @@ from api.storage.health import StoreHealth
 from api.storage.indexes import Indexes
 from api.storage.store import Store
 from api.web.metrics_page import MetricsPage
+from api.web.rate_limits import RateLimits
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,10 +48,12 @@ class Services:
     creation: GameCreation
     matching: Matching
     moves: Moves
+    move_batches: MoveBatches
     queries: Queries
     long_polls: LongPolls
     event_streams: EventStreams
-    limiter: Limiter
+    rate_limits: RateLimits
+    turn_streams: TurnStreams
     metrics_page: MetricsPage
 
 
@@ -66,11 +72,13 @@ def make_services(settings: Settings) -> Services:
     on_stop(hub.stop)
     room = Capacity.of(settings, capacity.available())
     quota = Quota(room.waiters, settings.waiters_per_player, room.waiters_per_address)
+    tickets = Tickets(store, retention)
     metrics.rate_limits_set(each.name for each in POLICIES)
     policies = POLICIES if settings.rate_limits is None else settings.rate_limits
     limiter = Limiter(client, policies)
     tables = Tables(transactions, SeatLimits(limiter))
     creation = GameCreation(transactions, tables)
+    moves = Moves(transactions)
     return Services(
         store=store,
         health=health,
@@ -79,11 +87,13 @@ def make_services(settings: Settings) -> Services:
         tables=tables,
         creation=creation,
         matching=Matching(transactions, tables, creation, limiter),
-        moves=Moves(transactions),
+        moves=moves,
+        move_batches=MoveBatches(moves),
         queries=queries,
         long_polls=LongPolls(hub, quota, queries, turns),
-        event_streams=EventStreams(hub, quota, queries),
-        limiter=limiter,
+        event_streams=EventStreams(hub, quota, tickets, queries),
+        turn_streams=TurnStreams(hub, quota, tickets, turns),
+        rate_limits=RateLimits(limiter, players),
         metrics_page=MetricsPage(indexes.lobby_sizes, health.is_full),
     )
 

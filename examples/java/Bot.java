@@ -26,8 +26,8 @@ public class Bot {
     GameResult result = null;
     String since = null;
     while (result == null) {
-      Turns turns = new MeApi(client).listTurns(since, 20);
-      for (Game game : turns.getItems()) {
+      Turns turns = new MeApi(client).listTurns(since, 20, null);
+      for (WaitingGame game : turns.getItems()) {
         List<Move> moves = game.getLegalMoves();
         Move move = moves.get(random.nextInt(moves.size()));
         MoveBody choice = new MoveBody().turn(game.getTurn()).move(move);

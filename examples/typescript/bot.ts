@@ -45,7 +45,7 @@ while (!result) {
   const turns = ok(await api.GET('/v1/me/turns', { params: { query: { wait: 20, since } } }));
   for (const { id, turn, legal_moves } of turns.items) {
     const params = { path: { game_id: id } };
-    const body = { turn: turn!, move: choose(legal_moves) };
+    const body = { turn: turn!, move: choose(legal_moves!) };
     const played = await api.POST('/v1/games/{game_id}/moves', { params, body });
     if (played.error?.status !== 409) ok(played); // 409: the turn has gone, so look again
   }

@@ -15,7 +15,7 @@ let result;
 while (!result) {
   const turns = await new MeApi(me).listTurns({ wait: 20, since });
   for (const { id, turn, legalMoves } of turns.items) {
-    const move = legalMoves[Math.floor(Math.random() * legalMoves.length)]!;
+    const move = legalMoves![Math.floor(Math.random() * legalMoves!.length)]!;
     const played = new PlayApi(me).playMove({ gameId: id, moveBody: { turn: turn!, move } });
     await played.catch((error: unknown) => {
       if (!(error instanceof ResponseError && error.response.status === 409)) throw error;

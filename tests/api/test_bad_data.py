@@ -197,15 +197,16 @@ WAITED_FOR = {
 }
 
 
-@pytest.mark.parametrize("kind", WAITED_FOR)
-def test_a_game_that_turns_bad_ends_the_wait_for_it_and_no_other(
-    service: Service, store: redis.Redis, ada: Client, bob: Client, eve: Client, kind: str
+def test_games_that_turn_bad_end_the_waits_for_them_and_no_other(
+    service: Service, store: redis.Redis, ada: Client, bob: Client, eve: Client
 ) -> None:
-    good, bad = seated([ada, bob]), seated([ada, bob])
-    stream = Stream(eve, bad["id"])
-    stream.until(lambda each: each.events)
-    with ThreadPoolExecutor() as threads:
-        for_bad = threads.submit(poll, Client(eve.url), bad, 25)
+    good = seated([ada, bob])
+    bad = {kind: seated([ada, bob]) for kind in WAITED_FOR}
+    streams = [Stream(eve, game["id"]) for game in bad.values()]
+    for stream in streams:
+        stream.until(lambda each: each.events)
+    with ThreadPoolExecutor(len(bad) + 3) as threads:
+        for_bad = [threads.submit(poll, Client(eve.url), game, 25) for game in bad.values()]
         # Whoever waits for turns waits on in spite of it, and so it is looked at again.
         turns = [
             threads.submit(
@@ -215,10 +216,13 @@ def test_a_game_that_turns_bad_ends_the_wait_for_it_and_no_other(
             for each in (ada, bob)
         ]
         time.sleep(0.5)
-        WAITED_FOR[kind](store, game_key(bad["id"]))
-        store.publish(game_key(bad["id"]), "9")
-        assert for_bad.result().json()["code"] == "internal_error"
-        stream.until(lambda each: each.is_closed)
+        for kind, game in bad.items():
+            WAITED_FOR[kind](store, game_key(game["id"]))
+            store.publish(game_key(game["id"]), "9")
+        for kind, polled in zip(bad, for_bad, strict=True):
+            assert polled.result().json()["code"] == "internal_error", kind
+        for stream in streams:
+            stream.until(lambda each: each.is_closed)
         time.sleep(4)  # some looks later
         for_good = threads.submit(poll, Client(eve.url), good, 25)
         time.sleep(0.5)
@@ -229,8 +233,9 @@ def test_a_game_that_turns_bad_ends_the_wait_for_it_and_no_other(
         assert time.monotonic() - begin < 3
         for each in turns:
             each.result()
-    told = [each for each in log_of(service, bad["id"]) if "cannot be read" in each]
-    assert len(told) <= 3  # by the look that all share, and by who asked for turns
+    for kind, game in bad.items():
+        told = [each for each in log_of(service, game["id"]) if "cannot be read" in each]
+        assert len(told) <= 3, kind  # by the look that all share, and by who asked for turns
 
 
 def poll(client: Client, game: Any, seconds: int) -> Response:

@@ -23,7 +23,8 @@ BOT = ROOT / "examples" / "random_bot.py"
 
 
 GAMES = [
-    (ruleset.id, seats)
+    # Full tables take long, and the smallest one meets in the same way.
+    pytest.param(ruleset.id, seats, marks=() if seats == ruleset.min_seats else (pytest.mark.slow,))
     for ruleset in RULESETS.values()
     for seats in range(ruleset.min_seats, ruleset.max_seats + 1)
 ]

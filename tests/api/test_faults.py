@@ -78,6 +78,34 @@ def test_a_killed_worker_loses_no_acknowledged_move(
     assert recorded(players[0], game_id) == acknowledged
 
 
+def test_a_worker_that_is_killed_in_a_batch_leaves_each_game_as_before_or_after_its_move(
+    own_service: Callable[[], Service], rng: random.Random
+) -> None:
+    service = own_service()
+    ada = new_player(service.url, keep_alive=True)
+    ids = [ada.create(2, house=["random"])["id"] for _ in range(12)]
+    for _ in range(4):
+        before = [until_answered(lambda: ada.request("GET", f"/v1/games/{each}")).json()  # noqa: B023
+                  for each in ids]  # fmt: skip
+        body = {
+            "moves": [
+                {"game_id": each["id"], "turn": each["turn"], "move": each["legal_moves"][0]}
+                for each in before
+            ]
+        }
+        (victim, *_) = sorted(wait_until(lambda: service.worker_pids, "there is a worker"))
+        threading.Timer(rng.uniform(0, 0.02), os.kill, (victim, signal.SIGKILL)).start()
+        answer = until_answered(lambda: ada.request("POST", "/v1/me/moves", json=body))  # noqa: B023
+        assert {each["status"] for each in answer.json()["items"]} == {200}
+        for game, item in zip(before, answer.json()["items"], strict=True):
+            # The move and what the house replied, once.
+            version = item["game"]["version"]
+            assert [each["version"] for each in item["items"]] == [
+                *range(game["version"] + 1, version + 1)
+            ]
+            assert [each["by"] for each in item["items"]].count("player") == 1
+
+
 def test_a_killed_store_loses_no_acknowledged_move(
     own_service: Callable[[], Service], rng: random.Random
 ) -> None:
@@ -127,6 +155,9 @@ def test_a_store_that_is_away_is_a_503_with_retry_after_and_comes_back(
         assert int(answer.headers["Retry-After"]) >= 1
         assert ada.request("GET", "/readyz").status_code == 503
         assert ada.get("/livez")
+        move = {"game_id": "0" * 32, "turn": 1, "move": {"type": "count"}}
+        moves = ada.request("POST", "/v1/me/moves", json={"moves": [move]})
+        assert moves.json()["code"] == "store_unavailable"
     finally:
         os.kill(pid, signal.SIGCONT)
     assert until_answered(lambda: ada.request("GET", "/v1/me")).json()["id"] == ada.id

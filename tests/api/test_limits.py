@@ -27,7 +27,7 @@ from api.ratelimit.limiter import Limiter
 from api.storage.connect import connect
 from api.storage.counters import MAX_KEYS, MIN_KEYS, WorkerCounters
 from api.web.bodies import MAX_COMMAS, MAX_MEMBERS, MAX_OBJECTS
-from api.web.headers import MAX_HEADER_LENGTH, READ_HEADERS
+from api.web.headers import READ_HEADERS, max_length
 from tests.support.api_client import Client, new_player, seated
 from tests.support.document import METHODS, document, resolved
 from tests.support.event_stream import Stream, unavailable
@@ -253,6 +253,8 @@ def test_all_workers_count_what_is_created_together(limited: Limited) -> None:
         ("seats-daily", "POST", "/v1/games/{id}/seats", None),
         ("tickets", "POST", "/v1/games/{id}/stream-tickets", None),
         ("tickets-here", "POST", "/v1/games/{id}/stream-tickets", None),
+        ("tickets", "POST", "/v1/me/stream-tickets", None),
+        ("tickets-here", "POST", "/v1/me/stream-tickets", None),
         ("tokens", "POST", "/v1/me/token", None),
     ],
 )
@@ -507,6 +509,71 @@ def test_a_whole_game_is_played_with_every_other_limit_used_up(limited: Limited)
     assert game["result"]
 
 
+def send_moves(player: Client, *moves: Any) -> tuple[Response, list[str]]:
+    """Send a batch; its response, and the code of each problem."""
+    response = player.request("POST", "/v1/me/moves", json={"moves": moves})
+    items = response.json()["items"]
+    return response, [each["problem"]["code"] if each["problem"] else "" for each in items]
+
+
+def test_each_move_of_a_batch_counts_in_its_game_as_a_single_one(limited: Limited) -> None:
+    url = limited("moves=3/hour,failures=off").url
+    ada = new_player(url)
+    games = [ada.create(2, house=["careful"]) for _ in range(2)]
+    here, there = (
+        {"game_id": each["id"], "turn": each["turn"], "move": each["legal_moves"][0]}
+        for each in games
+    )
+    stale, stale_there = ({**each, "turn": each["turn"] + 7} for each in (here, there))
+    response, codes = send_moves(ada, stale, stale, stale_there, stale, stale, here)
+    over = "too_many_requests"
+    assert codes == ["stale_turn"] * 4 + [over, ""]
+    problem = response.json()["items"][4]["problem"]
+    assert problem["status"] == response.json()["items"][4]["status"] == 429
+    assert "'moves'" in problem["detail"]
+    assert 1 <= int(response.headers["Retry-After"]) <= 3600
+    # Single moves and those of batches have one count.
+    path = f"/v1/games/{here['game_id']}/moves"
+    body = {name: stale[name] for name in ("turn", "move")}
+    refused_for_now(ada.request("POST", path, json=body), "moves")
+    _, codes = send_moves(ada, here, there, there)
+    assert codes == [over, "", ""]
+
+
+def test_a_batch_counts_as_one_request(limited: Limited) -> None:
+    ada = new_player(limited("requests=5/hour,reads=1/hour").url)
+    game = ada.create(2, house=["careful"])
+    move = {"game_id": game["id"], "turn": game["turn"], "move": game["legal_moves"][0]}
+    for left in (2, 1, 0):
+        response, codes = send_moves(ada, move, move, move)
+        assert codes == ["", "", ""]
+        assert standing(response, "requests")[0] == left
+        assert "Retry-After" not in response.headers
+    refused_for_now(ada.request("POST", "/v1/me/moves", json={"moves": [move]}), "requests")
+
+
+def test_a_batch_gives_no_more_guesses_than_single_requests(limited: Limited) -> None:
+    url = limited("failures=5/minute").url
+    ada, eve = new_player(url), new_player(url)
+    game = ada.create(2, house=["careful"], visibility="private")
+    move = {"game_id": game["id"], "turn": game["turn"], "move": game["legal_moves"][0]}
+    guesses = [{**move, "game_id": secrets.token_hex(16)} for _ in range(4)]
+    response, codes = send_moves(eve, *guesses, move, *guesses)
+    assert codes == ["game_not_found"] * 5 + ["too_many_requests"] * 4
+    assert standing(response, "failures")[0] == 0
+    # A public game in which it has no seat is told no more, either.
+    public = ada.create(2, house=["careful"])["id"]
+    assert send_moves(eve, {**move, "game_id": public})[1] == ["too_many_requests"]
+    assert send_moves(ada, move)[1] == [""]
+
+
+def test_a_batch_of_a_wrong_form_counts_as_a_failure(limited: Limited) -> None:
+    ada = new_player(limited("failures=3/minute").url)
+    for _ in range(3):
+        ada.refused("invalid_request", "POST", "/v1/me/moves", {"moves": []})
+    refused_for_now(ada.request("POST", "/v1/me/moves", json={"moves": []}), "failures")
+
+
 # --- Who is one caller --------------------------------------------------------------------------
 
 
@@ -728,18 +795,17 @@ def test_a_name_is_refused_by_its_length_before_it_is_normalised(stranger: Clien
 
 @pytest.mark.parametrize("header", READ_HEADERS.values())
 def test_a_header_that_is_read_has_a_bound(ada: Client, header: str) -> None:
+    longest = max_length(header)
     with ada.unchecked():
-        for length, is_refused in ((MAX_HEADER_LENGTH, False), (MAX_HEADER_LENGTH + 1, True)):
+        for length, is_refused in ((longest, False), (longest + 1, True)):
             headers = {header: "x" * length}
             answer = ada.request("GET", "/v1/rulesets", headers=headers)
             assert (answer.status_code == 431) == is_refused, length
         problem = answer.json()
         assert problem["code"] == "headers_too_large"
         assert problem["errors"] == [{"parameter": header, "detail": problem["detail"]}]
-        assert (
-            f"The header {header} has 1025 characters; at most 1024 are allowed."
-            in problem["detail"]
-        )
+        detail = f"The header {header} has {longest + 1} characters; at most {longest} are allowed."
+        assert detail in problem["detail"]
 
 
 def test_fields_of_one_header_count_together(service: Service) -> None:

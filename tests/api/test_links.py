@@ -29,6 +29,8 @@ def evaluated(expression: Any, asked: dict[str, str], answer: Any) -> Any:
     """What an expression stands for, in what was asked and answered."""
     if isinstance(expression, dict):
         return {name: evaluated(each, asked, answer) for name, each in expression.items()}
+    if isinstance(expression, list):
+        return [evaluated(each, asked, answer) for each in expression]
     if expression.startswith("$request.path."):
         return asked[expression.removeprefix("$request.path.")]
     value = answer
@@ -97,6 +99,8 @@ def test_what_comes_after_an_answer_is_asked_for_along_its_links(ada: Client) ->
     turns = ada.get("/v1/me/turns")
     follow(ada, links_of("listTurns", "200")["listTurns"], {}, turns)
     follow(ada, links_of("listTurns", "200")["playMove"], {}, turns)
+    again = follow(ada, links_of("listTurns", "200")["playMoves"], {}, turns)
+    assert again["items"][0]["status"] == 200
     ada.create(2, house=["random"])
     for operation_id, path in (("listGames", "/v1/games"), ("listMyGames", "/v1/me/games")):
         page = ada.get(f"{path}?limit=1")

@@ -41,6 +41,7 @@ from api.storage.indexes import MAX_REMOVED, Entry, Indexes, Page, entries, lobb
 from api.storage.store import Store
 from api.web.app import create_app
 from api.web.wiring import make_retention
+from tests.support.commits import commit, index_after, index_before
 from tests.support.service import Service
 from tests.support.waiting import wait_until
 
@@ -369,16 +370,16 @@ class Town:
         """As `Transactions.commit` does; now and then another was faster, or nobody comes back."""
         if self.indexes.are_to_be_renewed(before, after, self.now):
             after = replace(after, indexed_at=self.now)
-        self.indexes.before_commit(before, after, self.now)
+        index_before(self.indexes, before, after, self.now)
         if self.rng.random() < 0.1:
             return
         after = replace(after, version=after.version + 1, commit=f"{self.rng.getrandbits(64):016x}")
         life_ms = self.lives.of_game(after, self.now)
         happened = public_item(after.version, self.now, BY_TABLE, None)
-        assert self.store.commit(before, Change(game=after, items=(happened,)), life_ms)
+        assert commit(self.store, before, Change(game=after, items=(happened,)), life_ms)
         self.games[after.id] = (after, self.now + life_ms)
         if self.rng.random() < 0.9:
-            self.indexes.after_commit(before, after, self.now)
+            index_after(self.indexes, before, after, self.now)
 
 
 NEXT: dict[str, list[Callable[[Town, Game], Game]]] = {
@@ -442,7 +443,7 @@ def test_of_the_ends_that_were_long_ago_each_new_one_removes_only_some(
     for made in range(1, 5):
         town.open()
         (game,) = town.alive()
-        town.indexes.before_commit(game, town.cancel(game), town.now)
+        index_before(town.indexes, game, town.cancel(game), town.now)
         town.games.clear()
         assert database.zcount(ends, of_late, "+inf") == 3 + made
         left.append(database.zcount(ends, "-inf", long_ago))

@@ -1,4 +1,4 @@
-"""Quick matches over HTTP: who meets, also when all ask two workers at the same moment."""
+"""Quick matches over HTTP: which players meet, also if all ask two workers at the same moment."""
 
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor

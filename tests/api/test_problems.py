@@ -223,6 +223,8 @@ NEED_A_TOKEN = [
     ("POST", "/v1/me/token", None),
     ("GET", "/v1/me/games", None),
     ("GET", "/v1/me/turns", None),
+    ("GET", "/v1/me/stream", None),
+    ("POST", "/v1/me/stream-tickets", None),
     ("POST", "/v1/games", {"ruleset": "parade", "seat_count": 2}),
     ("DELETE", "/v1/games/{id}", None),
     ("POST", "/v1/games/{id}/seats", {}),

@@ -30,20 +30,27 @@ TRIPS = {
     # The caller and the index; the games.
     "listGames": 2,
     "listMyGames": 2,
-    # The caller and the index of games in play; the games; the whole of those that wait; and, after
-    # them, the index of ended ones, which comes along with the first if there are no games.
+    # The caller and the index of games in play; the games; the positions of those that wait, if
+    # one of them is news; and, after them, the index of ended ones, which comes along with the
+    # first if there are no games.
     "listTurns, without games": 2,
     "listTurns, none waits": 3,
     "listTurns, one waits": 4,
     "listTurns with a cursor, without games": 1,
     "listTurns with a cursor, none waits": 3,
-    "listTurns with a cursor, one waits": 4,
+    "listTurns with a cursor, one waits": 3,
+    "listTurns with an old cursor, one waits": 4,
+    "listTurns without a view, one waits": 3,
     # The read and the commit; a move that is refused, or was made before, commits nothing.
     "playMove": 2,
     "playMove, again": 2,
     "playMove, too late": 1,
     # Indexes before and after the commit.
     "playMove, the last of a game": 4,
+    # The same for many: in two games, in both again, and in one that ends with its move.
+    "playMoves": 2,
+    "playMoves, again": 2,
+    "playMoves, one of them the last": 4,
     # Limits, which all workers share; the rest as above, and who is told of it.
     "createPlayer": 2,
     "createGame": 9,
@@ -108,6 +115,7 @@ def counted(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, int]
             match(room)
             ask(room)
             play(room)
+            play_many(room)
         yield room.counted
     finally:
         service.end()
@@ -157,6 +165,9 @@ def ask(room: Room) -> None:
         cursor = who.get("/v1/me/turns")["cursor"]
         reads[f"listTurns, {what}"] = (who, "/v1/me/turns")
         reads[f"listTurns with a cursor, {what}"] = (who, f"/v1/me/turns?since={cursor}")
+    old = cursor.partition(".")[0]
+    reads["listTurns with an old cursor, one waits"] = (me, f"/v1/me/turns?since={old}.")
+    reads["listTurns without a view, one waits"] = (me, "/v1/me/turns?view=false")
     for name, (caller, where) in reads.items():
         room.count(name, caller, lambda caller=caller, where=where: caller.get(where))
     room.count("getGame, not modified", me, lambda: not_modified(me, path, mine))
@@ -183,6 +194,27 @@ def play(room: Room) -> None:
     # Not the move of turn 1: to send that one again is a repeat, which is answered with 200.
     late = {"turn": first["turn"], "move": first["legal_moves"][1]}
     room.count("playMove, too late", mover, lambda: mover.refused("game_over", "POST", path, late))
+
+
+def play_many(room: Room) -> None:
+    """Two games at once, each played by one player and the house, until one of them ends."""
+    me = room.newcomer()
+    ids = [me.create(house=["random"], ruleset=each)["id"] for each in ("parade", "contrast")]
+    moves: list[Any] = []
+    while True:
+        games = [me.game(each) for each in ids]
+        moves = [
+            {"game_id": each["id"], "turn": each["turn"], "move": each["legal_moves"][0]}
+            for each in games
+            if each["legal_moves"]
+        ]
+        before = dict(room.counted)
+        room.count("playMoves", me, lambda: me.post("/v1/me/moves", {"moves": moves}))  # noqa: B023
+        if any(me.game(each)["status"] != "playing" for each in ids):
+            room.counted["playMoves, one of them the last"] = room.counted["playMoves"]
+            room.counted["playMoves"] = before["playMoves"]
+            break
+    room.count("playMoves, again", me, lambda: me.post("/v1/me/moves", {"moves": moves}))
 
 
 @pytest.mark.parametrize("request_name", TRIPS)

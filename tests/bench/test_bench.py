@@ -35,6 +35,8 @@ REQUESTS = {
     "createGame",
     "joinGame, which starts it",
     "analyse, a whole game",
+    "playMoves, minimal",
+    "playMoves, games and items",
 }
 
 

@@ -97,7 +97,10 @@ GENERATORS = {
     "msgspec": models(
         "msgspec",
         "msgspec.Struct",
-        {r"msgspec cannot decode the union StreamData": "its variants have no tag in common"},
+        {
+            r"msgspec cannot decode the union StreamData": "its variants have no tag in common",
+            r"msgspec cannot decode the union TurnStreamData": "its variants have no tag in common",
+        },
     ),
 }
 

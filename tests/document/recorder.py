@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from api.problems.catalogue import CATALOGUE
 from tests.support.document import document, find_operation
-from tests.support.event_stream import read_event
+from tests.support.event_stream import events, read_event
 from tests.support.http_client import HttpClient, Response
 from tests.support.raw_http import exchange
 
@@ -123,17 +123,18 @@ class Caller(HttpClient):
         self.recorder.keep(operation["operationId"], status, shown, value)
 
     def show_stream(self, path: str, summaries: dict[str, str], **how: Any) -> None:
-        """Read a stream to its end, and record the data of the first event of each name."""
-        response = self.request("GET", path, **how)
-        assert response.ok, response.text
+        """Read a stream until all is shown, and record the first event of each name."""
         operation = find_operation("GET", path.partition("?")[0])
         assert operation is not None, path
-        blocks = response.text.split("\n\n")
-        for event in filter(None, map(read_event, blocks)):
-            if event.name in summaries:
-                shown = Shown(event.name, summaries.pop(event.name))
-                self.recorder.keep(operation["operationId"], "200", shown, event.data)
-        assert not summaries, f"no {summaries} in {response.text}"
+        with self.open("GET", path, **how) as response:
+            assert response.status_code == 200, response.text
+            for event in events(response):
+                if event.name in summaries:
+                    shown = Shown(event.name, summaries.pop(event.name))
+                    self.recorder.keep(operation["operationId"], "200", shown, event.data)
+                if not summaries:
+                    return
+        raise AssertionError(f"{path} has no {', '.join(summaries)}")
 
     def unavailable(self, code: str, path: str) -> None:
         """Open a stream that must be unavailable with this problem, and record the problem."""

@@ -226,7 +226,13 @@ def a_game_of_parade(stranger: Caller) -> None:
         )
     mover.refused("illegal_move", "POST", f"{path}/moves", _body(1, not_mine))
     other.refused("not_your_turn", "POST", f"{path}/moves", _body(1, not_mine))
-    mover.send("GET", "/v1/me/turns", show=("one", "One game waits for me."))
+    told = mover.send("GET", "/v1/me/turns", show=("one", "One game waits for me."))
+    mover.send(
+        "GET",
+        f"/v1/me/turns?since={told['cursor']}",
+        show=("unchanged", "Nothing new since: the game that I know of still waits."),
+    )
+    mover.send("GET", "/v1/me/turns?view=false", show=("no_view", "Without table and legal moves."))
     bob.refused("invalid_request", "GET", "/v1/me/turns?wiat=20", summary="A misspelt parameter.")
     cursor = other.send("GET", "/v1/me/turns")["cursor"]
     best = max(
@@ -386,6 +392,29 @@ def a_game_of_mit_list_und_tuecke(stranger: Caller) -> None:
         _show_events_with(ada, game_id, event, (f"mit_list_{event}", summary))
 
 
+def moves_in_many_games(stranger: Caller) -> None:
+    ada = stranger.new_player("Ada", "bot")
+    games = [ada.create("tea-time", 2, house=["random"]) for _ in range(3)]
+    moves = [
+        {"game_id": each["id"], "turn": each["turn"], "move": each["legal_moves"][0]}
+        for each in games
+    ]
+    ada.send(
+        "POST",
+        "/v1/me/moves",
+        {"moves": moves[:1]},
+        show=("whole", "A move, answered with its game and its items."),
+    )
+    ada.send(
+        "POST",
+        "/v1/me/moves",
+        {"moves": [*moves[1:], {**moves[0], "turn": moves[0]["turn"] + 9}]},
+        headers={"Prefer": "return=minimal"},
+        show=("minimal", "Moves in three games, of which one is refused; the answer is minimal."),
+    )
+    ada.refused("invalid_request", "POST", "/v1/me/moves", {"moves": []}, summary="No move.")
+
+
 def who_comes_and_goes(stranger: Caller) -> None:
     ada, bob, eve = (stranger.new_player(name) for name in ("Ada", "Bob", "Eve"))
     passed_on = ada.create("parade", 3)
@@ -435,11 +464,35 @@ def streams(stranger: Caller) -> None:
     stranger.refused("invalid_ticket", "GET", f"{path}/stream?ticket=expired")
 
 
+def a_stream_of_all_my_games(stranger: Caller) -> None:
+    ada, bob = (stranger.new_player(name) for name in ("Ada", "Bob"))
+    ada.send("DELETE", f"/v1/games/{ada.create('parade', 2)['id']}")
+    bob.create("parade", 2, reserved_seats=[{"seat": 1, "player_id": ada.id}])
+    ada.create("parade", 2, house=["careful"])
+    made = ada.send(
+        "POST",
+        "/v1/me/stream-tickets",
+        show=("ticket", "For one EventSource that follows all my games."),
+    )
+    stranger.show_stream(
+        f"/v1/me/stream?ticket={made['ticket']}",
+        {
+            "invited": "`invited`: a seat is reserved for me.",
+            "started": "`started`: a game that I play from now on.",
+            "turn": "`turn`: a game that waits for me.",
+            "ended": "`ended`: a game that is over.",
+        },
+    )
+    stranger.refused("missing_token", "GET", "/v1/me/stream")
+    stranger.refused("invalid_ticket", "GET", "/v1/me/stream?ticket=expired")
+
+
 def a_crowded_service(service: Service, stranger: Caller) -> None:
     """A service without room for waiters."""
     ada = stranger.new_player("Ada")
     game_id = ada.create("parade", 2)["id"]
     ada.unavailable("too_many_waiting", f"/v1/games/{game_id}/stream")
+    ada.unavailable("too_many_waiting", "/v1/me/stream")
     with service.store.client() as store:
         key = f"game:{{{game_id}}}"
         document = json.loads(store.hget(key, "game"))
@@ -477,6 +530,7 @@ def one_who_waits_wrongly(stranger: Caller) -> None:
     path = f"/v1/games/{ada.create('parade', 2)['id']}"
     ada.refused("invalid_request", "GET", f"{path}/events?since=31&wait=60")
     ada.refused("invalid_request", "GET", f"{path}/stream?ticket={'a' * 200}")
+    ada.refused("invalid_request", "GET", f"/v1/me/stream?ticket={'a' * 200}")
 
 
 def a_service_without_replicas(stranger: Caller) -> None:
@@ -521,8 +575,10 @@ SCENARIOS: tuple[Callable[[Caller], None], ...] = (
     a_game_of_tea_time,
     a_game_of_contrast,
     a_game_of_mit_list_und_tuecke,
+    moves_in_many_games,
     who_comes_and_goes,
     streams,
+    a_stream_of_all_my_games,
 )
 
 

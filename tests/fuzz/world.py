@@ -130,7 +130,7 @@ class World:
             case "listEvents":
                 made.query = [("since", "0-"), ("limit", "10"), ("wait", "0")]
             case "listTurns":
-                made.query = [("since", "0."), ("wait", "0")]
+                made.query = [("since", "0."), ("wait", "0"), ("view", "false")]
             case "listGames" | "listMyGames":
                 made.query = [("status", "playing"), ("limit", "3"), ("cursor", "1-" + "0" * 32)]
             case "listLegalMoves":
@@ -138,6 +138,9 @@ class World:
             case "streamEvents":
                 made.query = [("ticket", "x" * 60)] * rng.randrange(2)
                 made.headers.append(("Last-Event-ID", "1-"))
+            case "streamTurns":
+                made.query = [("ticket", "x" * 60), ("last_event_id", "0.")][: rng.randrange(3)]
+                made.headers.append(("Last-Event-ID", "0."))
             case "getGame":
                 made.headers.append(("Prefer", "wait=0"))
         if made.method == "GET":

@@ -28,7 +28,7 @@ import msgspec
 
 from api.server.chunked_body import MAX_CHUNKS
 from api.web.bodies import MAX_COMMAS, MAX_MEMBERS, MAX_OBJECTS
-from api.web.headers import MAX_HEADER_LENGTH
+from api.web.headers import max_length
 from api.web.schemas.fields import Name
 from engine.registry import RULESETS
 from tests.fuzz.cost import HEAD_RATIO, RATIO_PER_KIB, RATIO_PER_PIECE, Cost, Meter
@@ -303,7 +303,7 @@ def of_header(send: Callable[..., bytes], place: str, name: str, few: bool) -> I
     """A header with texts of one field's length, of nearly a head's, and of many fields."""
     for number, unit in enumerate(HEADER_UNITS):
         recipe, value = repeated(unit, FIELD)
-        allowed, longest = repeated(unit, MAX_HEADER_LENGTH)
+        allowed, longest = repeated(unit, max_length(name))
         # A Content-Length of so many digits is that of a body which is too large.
         is_admitted = name != "Content-Length"
         yield Case(place, allowed, send((name, longest)), HEAD_RATIO, is_admitted)

@@ -191,7 +191,9 @@ def persist(act: Callable[[], Any], patience: float) -> Any:
     return wait_until(attempt, "changes are accepted", patience)[0]
 
 
-@pytest.mark.parametrize("append_fsync", ["always", "everysec"])
+@pytest.mark.parametrize(
+    "append_fsync", ["always", pytest.param("everysec", marks=pytest.mark.slow)]
+)
 def test_on_a_full_disk_reads_go_on_and_changes_are_refused_until_there_is_room(
     serve: Callable[..., Service], disk: SmallDisk, append_fsync: str
 ) -> None:

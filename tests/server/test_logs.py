@@ -71,6 +71,16 @@ def test_a_request_is_one_line_with_its_route_status_time_and_player(service: Se
     assert 0 < line["seconds"] < 30
 
 
+def test_the_line_of_a_batch_tells_how_many_moves_and_problems_it_had(service: Service) -> None:
+    players, game_id = seat_two(service.url)
+    move = {"game_id": game_id, "turn": 9, "move": {"type": "play", "card": "red-1"}}
+    headers = authorized(players[0].token)
+    body = {"moves": [move, move, {**move, "game_id": "0" * 32}]}
+    answer = service.request("POST", "/v1/me/moves", headers=headers, json=body)
+    line = answered(service, answer.headers["X-Request-ID"])
+    assert (line["moves"], line["problems"]) == (3, 3)
+
+
 @pytest.mark.parametrize(
     "given",
     [

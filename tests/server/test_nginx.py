@@ -1,81 +1,20 @@
 """Behind Debian's nginx: with its defaults, and with kept connections and gzip as operators set."""
 
-import subprocess
 import time
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
 from tests.support.api_client import Client, new_player, seated
 from tests.support.http_client import HttpClient
-from tests.support.ports import free_port
-from tests.support.service import UNLIMITED, Service, Start
-from tests.support.tools import find_program
-from tests.support.waiting import wait_until
+from tests.support.nginx import nginx
+from tests.support.service import UNLIMITED, Start
 
 pytestmark = pytest.mark.slow
 
-CONFIGURATION = """
-daemon off;
-pid {directory}/nginx.pid;
-error_log {directory}/error.log;
-events {{}}
-http {{
-    access_log off;
-    client_body_temp_path {directory}/body;
-    proxy_temp_path {directory}/proxy;
-    fastcgi_temp_path {directory}/fastcgi;
-    uwsgi_temp_path {directory}/uwsgi;
-    scgi_temp_path {directory}/scgi;
-    upstream service {{
-        server 127.0.0.1:{service};
-        {upstream}
-    }}
-    server {{
-        listen 127.0.0.1:{port};
-        {server}
-        location / {{
-            proxy_pass http://service;
-            {location}
-        }}
-    }}
-}}
-"""
-
 KEEP = "proxy_http_version 1.1; proxy_set_header Connection '';"
 GZIP = "gzip on; gzip_proxied any; gzip_types application/json;"
-
-
-@contextmanager
-def nginx(
-    service: Service, directory: Path, upstream: str = "", server: str = "", location: str = ""
-) -> Iterator[str]:
-    """Run nginx in front of a service, and yield its URL."""
-    port = free_port()
-    file = directory / "nginx.conf"
-    parts = {"upstream": upstream, "server": server, "location": location}
-    file.write_text(
-        CONFIGURATION.format(directory=directory, service=service.port, port=port, **parts)
-    )
-    command = [find_program("nginx"), "-p", str(directory), "-c", str(file)]
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    url = f"http://127.0.0.1:{port}"
-    try:
-        wait_until(lambda: _answers(url), "nginx answers")
-        yield url
-    finally:
-        process.terminate()
-        process.wait()
-
-
-def _answers(url: str) -> bool:
-    try:
-        return HttpClient(url, keep_alive=False).request("GET", "/livez").ok
-    except OSError:
-        return False
 
 
 def test_no_request_fails_when_kept_connections_end(start: Start, tmp_path: Path) -> None:

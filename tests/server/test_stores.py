@@ -92,6 +92,21 @@ def test_players_are_matched_on_a_cluster(cluster: Cluster, tmp_path: Path) -> N
             assert [players[0].game(each)["status"] for each in ids] == ["playing"] * 3
 
 
+def test_moves_in_games_of_all_nodes_of_a_cluster_are_played_together(
+    cluster: Cluster, tmp_path: Path
+) -> None:
+    with serving(tmp_path, REDIS_URL=cluster.url, WAIT_REPLICAS="1") as service:
+        ada = new_player(service.url)
+        games = [ada.create(2, house=["random"]) for _ in range(12)]
+        moves = [
+            {"game_id": each["id"], "turn": each["turn"], "move": each["legal_moves"][0]}
+            for each in games
+        ]
+        first = ada.post("/v1/me/moves", {"moves": moves})
+        assert {each["status"] for each in first["items"]} == {200}
+        assert ada.post("/v1/me/moves", {"moves": moves}) == first
+
+
 def test_a_key_of_a_cluster_that_holds_something_else_is_a_fault_of_its_own(
     cluster: Cluster, tmp_path: Path
 ) -> None:

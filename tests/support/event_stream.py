@@ -60,17 +60,21 @@ def unavailable(client: Client, path: str, **how: Any) -> Unavailable:
 
 
 class Stream:
-    """An open stream of a game, read in a thread, and the events that have come."""
+    """An open stream, read in a thread, and the events that have come.
+
+    Without a game, it is the stream of all games of the player.
+    """
 
     def __init__(
         self,
         client: Client,
-        game_id: str,
+        game_id: str | None,
         last_id: str | None = None,
         ticket: str | None = None,
         query: str = "",
     ) -> None:
-        path = f"/v1/games/{game_id}/stream?{query}"
+        path = "/v1/me/stream" if game_id is None else f"/v1/games/{game_id}/stream"
+        path = f"{path}?{query}"
         token = client.token
         if ticket is not None:
             token, path = None, f"{path}&ticket={ticket}"

@@ -16,6 +16,7 @@ from msgspec.structs import replace
 from api.config.settings import Settings
 from api.games.creation import GameCreation
 from api.games.matching import Matching
+from api.games.move_batches import MoveBatches
 from api.games.moves import Moves, require_seat
 from api.games.players import Credentials, Players, read_credentials
 from api.games.queries import Queries
@@ -26,6 +27,8 @@ from api.live.event_streams import EventStreams
 from api.live.hub import Hub
 from api.live.long_polls import LongPolls
 from api.live.quota import Quota
+from api.live.tickets import Tickets
+from api.live.turn_streams import TurnStreams
 from api.model.game import FORMAT, Game
 from api.problems.problem import Problem
 from api.ratelimit.limiter import Limiter
@@ -79,12 +82,15 @@ class MemoryWorker:
         self.limiter = Limiter(self.client, ())
         self.matching = Matching(self.transactions, self.tables, self.creation, self.limiter)
         self.moves = Moves(self.transactions)
+        self.move_batches = MoveBatches(self.moves)
         self.queries = Queries(self.transactions, self.store, self.indexes, self.players)
         self.turns = TurnQueries(self.transactions, self.store, self.indexes, self.players)
         self.hub = Hub(self.store, self.indexes, self.transactions, self.nodes)
         self.quota = quota or Quota(1000, 1000, 1000)
         self.long_polls = LongPolls(self.hub, self.quota, self.queries, self.turns)
-        self.event_streams = EventStreams(self.hub, self.quota, self.queries)
+        tickets = Tickets(self.store, self.retention)
+        self.event_streams = EventStreams(self.hub, self.quota, tickets, self.queries)
+        self.turn_streams = TurnStreams(self.hub, self.quota, tickets, self.turns)
         self._greenlets: list[gevent.Greenlet] = []
 
     def close(self) -> None:

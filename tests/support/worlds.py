@@ -43,6 +43,7 @@ from api.web.wiring import make_retention
 from engine.ruleset import Move, Seat, same_decision
 from tests.engine.play import Case, Step, component_names, encode, plain, random_game, told_to
 from tests.engine.traits import TRAITS
+from tests.support.commits import commit, index_before
 from tests.support.http_client import HttpClient
 from tests.support.service import Service
 
@@ -243,10 +244,10 @@ class World:
             self.store.add_player(each.player, digest(each.secret), DAY_MS)
             # Later than any request, so that none of them changes it.
             self.store.see_player(each.player.id, now + HOUR_MS, HOUR_MS)
-        self.indexes.before_commit(None, past.game, now)
+        index_before(self.indexes, None, past.game, now)
         before = None
         for change in past.changes:
-            assert self.store.commit(before, change, DAY_MS)
+            assert commit(self.store, before, change, DAY_MS)
             before = change.game
 
     @property

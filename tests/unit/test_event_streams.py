@@ -10,15 +10,11 @@ from redis.exceptions import ConnectionError as RedisConnectionError
 
 from api.games.cursors import EventsCursor
 from api.games.players import Credentials
-from api.live.event_streams import (
-    CHECK_SECONDS,
-    ITEMS_AT_ONCE,
-    MAX_FAILING_SECONDS,
-    PING_SECONDS,
-)
+from api.live.event_streams import ITEMS_AT_ONCE
 from api.live.hub import RECHECK_SECONDS
 from api.live.quota import Quota
 from api.live.server_sent_events import PING, RETRY
+from api.live.streaming import CHECK_SECONDS, MAX_FAILING_SECONDS, PING_SECONDS
 from api.live.topics import IN_FLIGHT_MS
 from api.model.game import Revision
 from api.storage.errors import Unreadable

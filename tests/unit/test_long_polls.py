@@ -487,7 +487,9 @@ def test_polls_of_one_player_for_the_same_turns_share_one_read(
     polls = [turns(worker, other, since) for _ in range(20)]
     reads = []
     read = worker.turns.turns
-    monkeypatch.setattr(worker.turns, "turns", lambda *args: reads.append(args) or read(*args))
+    monkeypatch.setattr(
+        worker.turns, "turns", lambda *args, **how: reads.append(args) or read(*args, **how)
+    )
     worker.move((ada, bob), game_id)
     assert [waiting(worker.clock.result(poll, 0)) for poll in polls] == [[game_id]] * 20
     assert len(reads) <= 2

@@ -7,6 +7,7 @@ from typing import Any
 import gevent
 import pytest
 from redis.exceptions import ConnectionError as RedisConnectionError
+from redis.exceptions import OutOfMemoryError
 
 from api.games import tables
 from api.games.matching import Wish, read_wish
@@ -49,7 +50,7 @@ def match_at_once(
     return [workers[0].clock.result(each).game for each in greenlets]
 
 
-# --- Who meets -----------------------------------------------------------------------------
+# --- Which players meet --------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(("callers", "seats"), [(120, 4), (13, 2), (7, 6), (1, 3)])
@@ -315,6 +316,19 @@ def test_a_queue_expires_after_its_games(worker: MemoryWorker, ada: Credentials)
     game_key = f"game:{{{game_id}}}".encode()
     queue = queue_key(house_after_seconds=3600).encode()
     assert worker.client.pttl(queue) > worker.client.pttl(game_key)
+
+
+def test_a_store_that_is_full_seats_no_player_and_blocks_no_seat(
+    worker: MemoryWorker, ada: Credentials, bob: Credentials, eve: Credentials
+) -> None:
+    game_id = worker.match(ada, 3).game.id
+    worker.client.failures[queue_key(seat_count=3)] = OutOfMemoryError()
+    with pytest.raises(OutOfMemoryError):
+        worker.match(bob, 3)
+    worker.client.failures.clear()
+    assert worker.match(ada, 3).game.players() == {ada.player_id}
+    worker.match(eve, 3)
+    assert worker.match(bob, 3).game.id == game_id
 
 
 # --- Idempotency ---------------------------------------------------------------------------

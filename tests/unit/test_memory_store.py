@@ -41,6 +41,7 @@ from api.storage.matches import CLOSED, MISSING, Known, KnownGame, queue_command
 from api.storage.players import Creation, Ticket, TokenOffer, renew_command
 from api.storage.store import Store
 from api.web.wiring import make_retention
+from tests.support.commits import commit, index_after, index_before
 from tests.support.memory_store import MemoryClient, MemoryNodes
 from tests.support.ports import free_port
 from tests.support.stores import Server, binary
@@ -121,7 +122,7 @@ def change(before: Game, commit: str, *, items: int = 1, **members: Any) -> Chan
 def stored(store: Store, host: Player, **members: Any) -> Game:
     """A new game, of which nothing has happened yet."""
     game = new_game(host, **members)
-    assert store.commit(None, Change(game=game), LONG_MS)
+    assert commit(store, None, Change(game=game), LONG_MS)
     return game
 
 
@@ -202,7 +203,7 @@ def test_a_ticket_is_kept_until_it_expires(store: Store) -> None:
 def test_a_commit_writes_the_game_its_items_and_the_move(store: Store) -> None:
     game = stored(store, player(store))
     next_one = replace(change(game, "second", items=3), played=("a:1:move", "[1,3]"))
-    assert store.commit(game, next_one, LONG_MS)
+    assert commit(store, game, next_one, LONG_MS)
     reading = store.read(None, game.id, "a:1:move")
     assert reading.stored is not None
     assert reading.stored.game == next_one.game
@@ -227,9 +228,9 @@ def test_a_commit_writes_the_game_its_items_and_the_move(store: Store) -> None:
 
 def test_a_commit_to_another_state_changes_nothing(store: Store) -> None:
     game = stored(store, player(store))
-    assert not store.commit(None, change(game, "second"), LONG_MS)
-    assert not store.commit(replace(game, commit="other"), change(game, "second"), LONG_MS)
-    assert not store.commit(replace(game, version=7), change(game, "second"), LONG_MS)
+    assert not commit(store, None, change(game, "second"), LONG_MS)
+    assert not commit(store, replace(game, commit="other"), change(game, "second"), LONG_MS)
+    assert not commit(store, replace(game, version=7), change(game, "second"), LONG_MS)
     assert store.fingerprints([game.id]) == [Fingerprint(0, "first")]
     assert store.items(game.id, 1, 10) == []
 
@@ -237,8 +238,8 @@ def test_a_commit_to_another_state_changes_nothing(store: Store) -> None:
 def test_a_commit_that_is_sent_twice_is_made_once(store: Store) -> None:
     game = stored(store, player(store))
     next_one = change(game, "second")
-    assert store.commit(game, next_one, LONG_MS)
-    assert store.commit(game, next_one, LONG_MS)
+    assert commit(store, game, next_one, LONG_MS)
+    assert commit(store, game, next_one, LONG_MS)
     assert store.items(game.id, 1, 10) == list(next_one.items)
 
 
@@ -246,7 +247,7 @@ def test_a_commit_that_lacks_items_is_refused(store: Store) -> None:
     game = stored(store, player(store))
     lacking = change(game, "second", items=2)
     with pytest.raises(Unreadable):
-        store.commit(game, replace(lacking, items=lacking.items[:1]), LONG_MS)
+        commit(store, game, replace(lacking, items=lacking.items[:1]), LONG_MS)
     assert store.fingerprints([game.id]) == [Fingerprint(0, "first")]
     assert store.items(game.id, 1, 10) == []
 
@@ -257,29 +258,29 @@ def test_a_game_of_an_earlier_format_is_replaced_by_the_same_game(
     earlier = Store(client, stored_format=1)
     before = stored(earlier, player(store), format=1)
     next_one = change(before, "second", items=3)
-    assert earlier.commit(before, next_one, LONG_MS)
+    assert commit(earlier, before, next_one, LONG_MS)
     reading = store.read(None, before.id)
     assert reading.stored is not None
     assert reading.stored.game == replace(next_one.game, format=FORMAT)
     assert store.items(before.id, 1, 10) == list(next_one.items)
     for key in (f"game:{{{before.id}}}", f"game:{{{before.id}}}:items"):
         assert 0 < send(client, "PTTL", key) <= LONG_MS
-    assert store.commit(reading.stored.game, change(reading.stored.game, "third"), LONG_MS)
+    assert commit(store, reading.stored.game, change(reading.stored.game, "third"), LONG_MS)
 
 
 def test_a_conversion_leaves_a_game_that_has_changed(store: Store, client: StoreClient) -> None:
     earlier = Store(client, stored_format=1)
     before = stored(earlier, player(store), format=1)
-    for version, commit in ((1, "first"), (0, "other")):
+    for version, commit_id in ((1, "first"), (0, "other")):
         keys = (f"game:{{{before.id}}}", f"game:{{{before.id}}}:items")
-        command = CONVERT.call(*keys, args=(version, commit, 2, "game", "{}", 0))
+        command = CONVERT.call(*keys, args=(version, commit_id, 2, "game", "{}", 0))
         assert client.execute([command]) == [0]
     assert store.games([before.id])[before.id] == replace(before, format=FORMAT)
 
 
 def test_a_game_expires(store: Store) -> None:
     game = new_game(player(store))
-    assert store.commit(None, Change(game=game), 20)
+    assert commit(store, None, Change(game=game), 20)
     time.sleep(0.03)
     assert store.read(None, game.id).stored is None
     assert store.fingerprints([game.id]) == [Fingerprint(None, None)]
@@ -294,7 +295,7 @@ def test_a_value_of_the_wrong_type_hides_no_other(store: Store, client: StoreCli
     with pytest.raises(Unreadable):
         store.read(None, bad.id)
     with pytest.raises(Unreadable):
-        store.commit(bad, change(bad, "second"), LONG_MS)
+        commit(store, bad, change(bad, "second"), LONG_MS)
 
 
 # --- Queues of matches -------------------------------------------------------------------
@@ -401,9 +402,9 @@ def ids(page: tuple[list[Game], Any]) -> list[str]:
 
 def listed(store: Store, indexes: Indexes, host: Player, now: int, created_at: int) -> Game:
     game = new_game(host, created_at)
-    indexes.before_commit(None, game, now)
-    assert store.commit(None, Change(game=game), LONG_MS)
-    indexes.after_commit(None, game, now)
+    index_before(indexes, None, game, now)
+    assert commit(store, None, Change(game=game), LONG_MS)
+    index_after(indexes, None, game, now)
     return game
 
 
@@ -436,9 +437,9 @@ def test_a_game_that_ends_leaves_the_index_of_open_games_for_that_of_ended_ones(
     now = store.read(None).now
     game = listed(store, indexes, host, now, now)
     end = change(game, "second", status=CANCELLED)
-    indexes.before_commit(game, end.game, now)
-    assert store.commit(game, end, LONG_MS)
-    indexes.after_commit(game, end.game, now)
+    index_before(indexes, game, end.game, now)
+    assert commit(store, game, end, LONG_MS)
+    index_after(indexes, game, end.game, now)
     for owner in (host.id, occupied(host.id), lobby()):
         assert game.id not in ids(indexes.page(Page(Entry(owner, OPEN), None, 10), now))
     assert game.id in ids(indexes.page(Page(Entry(host.id, CANCELLED), None, 10), now))
@@ -460,7 +461,7 @@ def test_an_index_of_invitations_keeps_the_newest_games(
     seats = (SeatRecord(player=host), SeatRecord(reserved_for=guest))
     games = [replace(new_game(host, now - age), seats=seats) for age in (1, 3, 2, 4)]
     for game in games:
-        indexes.before_commit(None, game, now)
+        index_before(indexes, None, game, now)
     key = f"index:{{{invited(guest.id)}}}:{OPEN}"
     newest = [games[2].id.encode(), games[0].id.encode()]
     assert send(client, "ZRANGE", key, 0, -1) == newest
@@ -531,8 +532,8 @@ def test_a_commit_an_announcement_and_a_new_token_are_published(
     server = None if isinstance(client, MemoryClient) else request.getfixturevalue("server")
     listener = Listener(client, server, [own, of_game, of_other])
     listener.unsubscribe(of_other)
-    assert store.commit(other, change(other, "second"), LONG_MS)
-    assert store.commit(game, change(game, "second"), LONG_MS)
+    assert commit(store, other, change(other, "second"), LONG_MS)
+    assert commit(store, game, change(game, "second"), LONG_MS)
     store.announce([ada.id, new_id()])
     store.offer_token(ada.id, "old", TokenOffer("a", "new", 1))
     store.promote_token(ada.id, "new")

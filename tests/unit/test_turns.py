@@ -23,8 +23,21 @@ def ended(turns: Turns) -> list[str]:
     return [game.id for game in turns.answer.ended]
 
 
-def ask(worker: MemoryWorker, player: Credentials, after: Turns | None = None) -> Turns:
-    return worker.turns.turns(player, None if after is None else after.answer.cursor)
+def ask(
+    worker: MemoryWorker, player: Credentials, after: Turns | None = None, *, has_view: bool = True
+) -> Turns:
+    since = None if after is None else after.answer.cursor
+    return worker.turns.turns(player, since, has_view=has_view)
+
+
+@pytest.fixture
+def positions(worker: MemoryWorker, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The ids of the games whose positions are read from now on."""
+    read, ids = worker.store.games_with_state, []
+    monkeypatch.setattr(
+        worker.store, "games_with_state", lambda asked: ids.extend(asked) or read(asked)
+    )
+    return ids
 
 
 def cancelled(worker: MemoryWorker, host: Credentials, player: Credentials) -> str:
@@ -54,12 +67,76 @@ def test_a_game_that_waits_is_news_until_the_cursor_knows_it(
     assert waiting(first) == [game_id]
     assert first.is_news
     assert first.now == worker.client.time_ms
+    assert not first.answer.unchanged
     again = ask(worker, mover, first)
-    assert waiting(again) == [game_id]
     assert not again.is_news
+    assert again.answer.unchanged
+    assert waiting(again) == []
+    assert again.answer.cursor == first.answer.cursor
+    assert waiting(ask(worker, mover)) == [game_id]
     nothing = ask(worker, other)
     assert waiting(nothing) == []
     assert not nothing.is_news
+    # Without a cursor there is nothing that it could be the same as.
+    assert not nothing.answer.unchanged
+
+
+def test_news_of_one_game_lists_all_games_that_wait(
+    worker: MemoryWorker, ada: Credentials, bob: Credentials
+) -> None:
+    first = worker.create(ada, 2, house=["careful"])
+    turns = ask(worker, ada)
+    worker.clock.advance(1)
+    second = worker.create(ada, 2, house=["careful"])
+    turns = ask(worker, ada, turns)
+    assert waiting(turns) == [first, second]
+    assert not turns.answer.unchanged
+    # An end is news too.
+    worker.cancel(ada, worker.create(ada))
+    assert waiting(ask(worker, ada, turns)) == [first, second]
+
+
+def test_positions_are_read_only_for_an_answer_that_shows_them(
+    worker: MemoryWorker, ada: Credentials, positions: list[str]
+) -> None:
+    ids = [worker.create(ada, 2, house=["careful"]) for _ in range(3)]
+    turns = ask(worker, ada)
+    assert sorted(positions) == sorted(ids)
+    positions.clear()
+    ask(worker, ada, turns)
+    assert positions == []
+    ask(worker, ada, has_view=False)
+    assert positions == []
+
+
+def test_without_a_view_a_game_has_all_but_table_and_legal_moves(
+    worker: MemoryWorker, ada: Credentials
+) -> None:
+    worker.create(ada, 2, house=["careful"])
+    (plain,) = msgspec.json.decode(ask(worker, ada, has_view=False).rendered)["items"]
+    (whole,) = msgspec.json.decode(ask(worker, ada).rendered)["items"]
+    assert whole.keys() - plain.keys() == {"table", "legal_moves"}
+    assert plain == {name: whole[name] for name in plain}
+
+
+def test_a_game_that_waits_no_more_when_its_position_is_read_is_no_news(
+    worker: MemoryWorker, ada: Credentials, bob: Credentials, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    game_id = worker.seated(ada, bob)
+    mover, other = movers(worker, (ada, bob), game_id)
+    before = ask(worker, other)
+    worker.move((ada, bob), game_id)
+    read = worker.store.games_with_state
+
+    def after_a_move(ids: list[str]) -> Any:
+        monkeypatch.setattr(worker.store, "games_with_state", read)
+        worker.move((ada, bob), game_id)
+        return read(ids)
+
+    monkeypatch.setattr(worker.store, "games_with_state", after_a_move)
+    turns = ask(worker, other, before)
+    assert (turns.is_news, turns.answer.unchanged, waiting(turns)) == (False, True, [])
+    assert waiting(ask(worker, mover)) == [game_id]
 
 
 def test_the_next_turn_in_the_same_game_is_news(
@@ -129,7 +206,8 @@ def test_of_many_due_games_some_are_settled_and_the_others_are_left_out(
     assert len(due) == 2
     assert not due & set(waiting(first))
     second = ask(worker, ada, first)
-    assert set(waiting(second)) == {each for each in ids if worker.game(each).to_move == (0,)}
+    told = {*waiting(first), *waiting(second)}
+    assert told == {each for each in ids if worker.game(each).to_move == (0,)}
     assert all(worker.game(each).version > versions[each] for each in ids)
 
 
@@ -226,16 +304,16 @@ def test_an_end_whose_entry_is_read_before_its_commit_is_told_later(
     before = ask(worker, bob)
     game_id = worker.create(ada, 3)
     worker.join(bob, game_id)
-    commit = worker.store.commit
+    commit_all = worker.store.commit_all
     between: list[Turns] = []
 
-    def slowly(*args: Any) -> bool:
+    def slowly(*args: Any) -> Any:
         between.append(ask(worker, bob, before))
         worker.clock.advance(COMMIT_MS / 1000 - 1)
         between.append(ask(worker, bob, between[0]))
-        return commit(*args)
+        return commit_all(*args)
 
-    monkeypatch.setattr(worker.store, "commit", slowly)
+    monkeypatch.setattr(worker.store, "commit_all", slowly)
     worker.cancel(ada, game_id)
     assert [ended(each) for each in between] == [[], []]
     told = ask(worker, bob, between[-1])

@@ -113,6 +113,18 @@ HEADERS = {
         "wait=20",
         required=False,
     ),
+    "MinimalApplied": header(
+        "`return=minimal` if the games and items were left out, as you preferred.",
+        "return=minimal",
+        required=False,
+    ),
+    "MovesRetryAfter": header(
+        "Seconds to wait before sending those moves again that have the status 429 or 503; only "
+        "present if there are any.",
+        1,
+        required=False,
+        **SECONDS,
+    ),
     "Challenge": header(
         "`Bearer`, and the error of the token if one was sent (RFC 6750).",
         'Bearer realm="ludotheque"',
@@ -305,7 +317,10 @@ class Shared:
         return next((name for name, each in published.items() if each == example), None)
 
     def add_responses(self, operations: Sequence[Part]) -> None:
-        """Move the problem responses that several operations have in common."""
+        """Move the problem responses that several operations have in common.
+
+        Of two with the same name but other examples, the second stays in its operations.
+        """
         times = Counter(
             json.dumps(response)
             for operation in operations
@@ -315,6 +330,8 @@ class Shared:
             for status, response in operation["responses"].items():
                 if status >= "400" and times[json.dumps(response)] > 1:
                     name = response_name(status, response)
+                    if self.components["responses"].get(name, response) != response:
+                        continue
                     operation["responses"][status] = self._refer("responses", name, response)
 
     def _named(self, kind: str, known: dict[str, Part], part: Part) -> Part:

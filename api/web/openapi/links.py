@@ -81,6 +81,19 @@ LINKS: dict[str, dict[str, Any]] = {
         {"game_id": "$response.body#/items/0/id"},
         {"turn": "$response.body#/items/0/turn", "move": "$response.body#/items/0/legal_moves/0"},
     ),
+    "PlayInGames": _link(
+        "playMoves",
+        "Play in several games with one request.",
+        body={
+            "moves": [
+                {
+                    "game_id": "$response.body#/items/0/id",
+                    "turn": "$response.body#/items/0/turn",
+                    "move": "$response.body#/items/0/legal_moves/0",
+                }
+            ]
+        },
+    ),
     "ListNewerEvents": _link(
         "listEvents",
         "Later items.",
@@ -98,6 +111,11 @@ LINKS: dict[str, dict[str, Any]] = {
         "streamEvents",
         "Open the stream.",
         {**SAME_GAME, "ticket": "$response.body#/ticket"},
+    ),
+    "CreateTurnsTicket": _link("createTurnsTicket", "For a stream of the same news."),
+    "StreamTurns": _link("streamTurns", "Open the stream.", {"ticket": "$response.body#/ticket"}),
+    "StreamNewerTurns": _link(
+        "streamTurns", "Later news, as they come.", {"last_event_id": "$response.body#/cursor"}
     ),
     "Analyse": _link("analyse", "Replay it.", body="$response.body"),
     "GetRuleset": _link(
@@ -132,11 +150,20 @@ _BY_OPERATION: dict[str, dict[int, tuple[str, ...]]] = {
     "playMove": {200: ("PlayNextMove", "ListEventsAfterMove")},
     "listLegalMoves": {200: ("PlayListedMove",)},
     "listEvents": {200: ("ListNewerEvents",)},
-    "listTurns": {200: ("PlayInFirstGame", "ListNewerTurns")},
+    "listTurns": {
+        200: (
+            "PlayInFirstGame",
+            "PlayInGames",
+            "ListNewerTurns",
+            "StreamNewerTurns",
+            "CreateTurnsTicket",
+        )
+    },
     "listGames": {200: ("ListMoreGames",)},
     "listMyGames": {200: ("ListMoreOfMyGames",)},
     "listRulesets": {200: ("GetRuleset",)},
     "createStreamTicket": {201: ("StreamEvents",)},
+    "createTurnsTicket": {201: ("StreamTurns",)},
     "getRecord": {200: ("Analyse",)},
 }
 

@@ -11,7 +11,8 @@ from api.games.matching import MAX_HOUSE_AFTER_SECONDS, MIN_HOUSE_AFTER_SECONDS
 from api.games.queries import OwnGamesStatus
 from api.live import MAX_WAIT_SECONDS
 from api.model.game import MAX_TURN_SECONDS, MIN_TURN_SECONDS, GameStatus, Visibility
-from api.model.members import PLAYER_ID
+from api.model.members import GAME_ID, ID_PATTERN, PLAYER_ID
+from api.web.headers import MAX_CURSOR_LENGTH
 from api.web.schemas import unions
 from api.web.schemas.cards import seat
 from api.web.schemas.fields import (
@@ -23,21 +24,25 @@ from api.web.schemas.fields import (
     Length,
     List,
     Nested,
+    Pattern,
     QueryBoolean,
     QueryInteger,
     QuerySchema,
     Range,
     Text,
     described,
+    listed,
 )
 from api.web.schemas.unions import ChosenOptionsSchema
 from engine.published import MAX_SEATS, MIN_SEATS, PUBLISHED_AS
 
+MAX_MOVES = 100
+"""In one batch."""
+
+TURNS_CURSOR = "1795858200123.oFxjVqI9"
+
 MAX_EVENTS_CURSOR = 100
 """Longer than a cursor of a game's events, or the id of an event of its stream."""
-
-MAX_TURNS_CURSOR = 3000
-"""Longer than a cursor with the marks of the most games that it can remember."""
 
 
 class ReservedSeatSchema(BodySchema):
@@ -174,6 +179,26 @@ class MoveBodySchema(BodySchema):
         return super().load(data, **how)
 
 
+class GameMoveSchema(MoveBodySchema):
+    """A move with its turn and its game."""
+
+    game_id = Text(
+        required=True,
+        validate=Pattern(ID_PATTERN, error="it must be 32 digits from 0 to 9 and a to f."),
+        metadata=described("The game in which to move.", **{PUBLISHED_AS: GAME_ID}),
+    )
+
+
+class MovesBodySchema(BodySchema):
+    """Moves in any games of yours."""
+
+    moves = listed(
+        Nested(GameMoveSchema),
+        "The moves. Those in one game are played in their order.",
+        validate=Length(min=1, max=MAX_MOVES),
+    )
+
+
 class PageQuerySchema(QuerySchema):
     """A page of a list."""
 
@@ -280,6 +305,26 @@ class StreamQuerySchema(QuerySchema):
     )
 
 
+class TurnStreamQuerySchema(QuerySchema):
+    """The query of a player's stream that a browser opens."""
+
+    ticket = Text(
+        validate=Length(max=100),
+        metadata=described(
+            "A ticket of createTurnsTicket, instead of a token.",
+            examples=["v9EJ3tXWgXbFDHQzb3mlV5nG8-0q1oLZ3uYx2bTn7kE"],
+        ),
+    )
+    last_event_id = Text(
+        validate=Length(max=MAX_CURSOR_LENGTH),
+        metadata=described(
+            "The same as the header Last-Event-ID, which a new EventSource cannot send; the header "
+            "is used if both are sent.",
+            examples=[TURNS_CURSOR],
+        ),
+    )
+
+
 class LegalMovesQuerySchema(QuerySchema):
     """How much is told of the legal moves."""
 
@@ -293,10 +338,16 @@ class TurnsQuerySchema(QuerySchema):
     """The cursor of the previous answer, and how long to wait for news."""
 
     since = Text(
-        validate=Length(max=MAX_TURNS_CURSOR),
+        validate=Length(max=MAX_CURSOR_LENGTH),
         metadata=described(
             "`cursor` of the previous answer; absent the first time.",
-            examples=["MTc5NTg1ODIwMDEyMw"],
+            examples=[TURNS_CURSOR],
         ),
     )
     wait = wait()
+    view = QueryBoolean(
+        load_default=True,
+        metadata=described(
+            "If false, the games come without `table` and `legal_moves`.", examples=[False]
+        ),
+    )

@@ -17,6 +17,7 @@ from api.games.answers import (
 )
 from api.games.cursors import BEGINNING, read_events_cursor
 from api.games.moves import require_seat
+from api.observability import context
 from api.web.openapi.blueprint import TOKEN_OPTIONAL, Blueprint
 from api.web.openapi.components import (
     CONDITIONAL,
@@ -121,6 +122,7 @@ def play_move(body: dict[str, Any], game_id: str) -> Response:
     played = services().moves.play(
         required_credentials(), game_id, body["turn"], body["move"], if_match
     )
+    context.current().is_repeated_move = played.is_repeated
     return answer(played.answer())
 
 

@@ -39,6 +39,7 @@ from ludotheque_client.models import (
     Problem,
     StartCountdown,
     Visibility,
+    WaitingGame,
 )
 from ludotheque_client.types import UNSET, Unset
 from patient import Patient
@@ -68,10 +69,11 @@ def connect(token: str) -> AuthenticatedClient:
     )
 
 
-def take(client: AuthenticatedClient, game: Game) -> None:
+def take(client: AuthenticatedClient, game: Game | WaitingGame) -> None:
     """Play a random move, but look at it from all sides first."""
     assert game.turn is not None
     assert game.table
+    assert game.legal_moves
     assert game.you is not None
     assert game.status == "playing"
     assert switches.seat_count(game.table) == seat_count

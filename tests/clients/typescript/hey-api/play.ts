@@ -21,7 +21,7 @@ import {
 } from './client';
 import { createClient, type Client } from './client/client';
 import { patient, repeated } from './patient';
-import type { Game, GameResult, Move, MoveBody, Problem, StreamEnd } from './schema';
+import type { Game, GameResult, Move, MoveBody, Problem, StreamEnd, WaitingGame } from './schema';
 import * as switches from './switches';
 
 const [baseUrl = '', ruleset = '', seats = ''] = process.argv.slice(2);
@@ -37,8 +37,8 @@ function connect(auth?: string): Client {
   return createClient({ baseUrl, auth, fetch: patient, throwOnError: true });
 }
 
-async function take(client: Client, game: Game): Promise<void> {
-  assert(game.turn !== null && game.table && game.you !== null);
+async function take(client: Client, game: WaitingGame): Promise<void> {
+  assert(game.turn !== null && game.table && game.legal_moves && game.you !== null);
   assert.equal(game.status, 'playing');
   assert.equal(switches.seatCount(game.table), seat_count);
   assert(!switches.isFinished(game.table));

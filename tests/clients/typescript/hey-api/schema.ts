@@ -14,4 +14,5 @@ export type {
   Ruleset,
   StreamEnd,
   Table,
+  WaitingGame,
 } from './client';

@@ -8,7 +8,7 @@ import createClient, { type Client } from 'openapi-fetch';
 
 import type { paths } from './client';
 import { patient, repeated } from './patient';
-import type { Game, Move, MoveBody, GameResult } from './schema';
+import type { Move, MoveBody, GameResult, WaitingGame } from './schema';
 import * as switches from './switches';
 
 const [baseUrl = '', ruleset = '', seats = ''] = process.argv.slice(2);
@@ -33,8 +33,8 @@ function body<T>(answer: { data?: T; error?: unknown }): T {
   return answer.data;
 }
 
-async function take(api: Api, game: Game): Promise<void> {
-  assert(game.turn !== null && game.table && game.you !== null);
+async function take(api: Api, game: WaitingGame): Promise<void> {
+  assert(game.turn !== null && game.table && game.legal_moves && game.you !== null);
   assert.equal(game.status, 'playing');
   assert.equal(switches.seatCount(game.table), seat_count);
   assert(!switches.isFinished(game.table));

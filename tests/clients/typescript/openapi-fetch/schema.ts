@@ -15,3 +15,4 @@ export type Preview = Schemas['Preview'];
 export type GameResult = Schemas['GameResult'];
 export type Ruleset = Schemas['Ruleset'];
 export type Table = Schemas['Table'];
+export type WaitingGame = Schemas['WaitingGame'];
