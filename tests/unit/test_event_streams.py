@@ -270,13 +270,13 @@ def test_a_store_that_fails_while_events_are_read_is_asked_again(
     stream = Stream(worker, ada, game_id)
     read, times = worker.store.history_parts, []
 
-    def histories(*args: Any) -> Any:
+    def history_parts(*args: Any) -> Any:
         times.append(worker.clock.now)
         if worker.clock.now < 40:
             raise RedisConnectionError
         return read(*args)
 
-    monkeypatch.setattr(worker.store, "history_parts", histories)
+    monkeypatch.setattr(worker.store, "history_parts", history_parts)
     worker.move((ada, bob), game_id)
     worker.clock.advance(46)
     assert stream.names == ["snapshot", "update"]
@@ -293,10 +293,10 @@ def test_a_stream_ends_when_the_store_has_failed_for_too_long(
     game_id = worker.seated(ada, bob)
     stream = Stream(worker, ada, game_id)
 
-    def histories(*args: Any) -> Any:
+    def history_parts(*args: Any) -> Any:
         raise RedisConnectionError
 
-    monkeypatch.setattr(worker.store, "history_parts", histories)
+    monkeypatch.setattr(worker.store, "history_parts", history_parts)
     worker.move((ada, bob), game_id)
     worker.clock.advance(MAX_FAILING_SECONDS - 1)
     assert not stream.is_closed
@@ -591,11 +591,11 @@ def test_a_stream_that_a_stop_cuts_tells_no_end_before_what_comes_before_it(
     game_id = worker.create(ada)
     stream = Stream(worker, ada, game_id)
 
-    def histories(*args: Any) -> Any:
+    def history_parts(*args: Any) -> Any:
         worker.hub.stop()
         raise RedisConnectionError
 
-    monkeypatch.setattr(worker.store, "history_parts", histories)
+    monkeypatch.setattr(worker.store, "history_parts", history_parts)
     worker.cancel(ada, game_id)
     worker.clock.advance(1)
     assert stream.is_closed
