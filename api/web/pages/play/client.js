@@ -1,0 +1,112 @@
+// Talks to the service: one request at a time, repeated as it is until it is answered.
+
+/** @typedef {import('./api.js').components['schemas']} Schemas */
+/** @typedef {Schemas['Game']} Game */
+/** @typedef {Schemas['GameSummary']} GameSummary */
+/** @typedef {Schemas['Ruleset']} Ruleset */
+/** @typedef {Schemas['Move']} Move */
+/** @typedef {Schemas['Preview']} Preview */
+/** @typedef {Schemas['GameEvent']} GameEvent */
+/** @typedef {Schemas['HappenedItem']} Item */
+/** @typedef {Schemas['Table']} Table */
+/** @typedef {Schemas['GameResult']} Result */
+
+const TRY_AGAIN = new Set([429, 502, 503, 504]);
+const MOST_SECONDS = 10;
+
+/** A request that the service has refused, with its problem. */
+export class Refused extends Error {
+  /** @param {Schemas['Problem']} problem */
+  constructor(problem) {
+    super(problem.detail);
+    this.problem = problem;
+  }
+}
+
+/** The service at an address, for one player or for a stranger. */
+export class Client {
+  /** How many milliseconds the service's clock is ahead of this device's. */
+  clockOffset = 0;
+
+  /**
+   * @param {string} url
+   * @param {{token?: string | null, language?: string, onTrouble?: (text: string | null) => void}} how
+   */
+  constructor(url, how = {}) {
+    this.url = url.replace(/\/+$/, '');
+    this.token = how.token ?? null;
+    this.language = how.language ?? 'en';
+    this.onTrouble = how.onTrouble ?? (() => {});
+  }
+
+  /** @param {string} path @param {Record<string, string | number | boolean | undefined>} [query] @returns {Promise<any>} */
+  get(path, query = {}) {
+    const given = Object.entries(query).filter(([, value]) => value !== undefined);
+    const search = new URLSearchParams(given.map(([name, value]) => [name, String(value)]));
+    return this.send('GET', given.length ? `${path}?${search}` : path);
+  }
+
+  /** @param {string} path @param {object} [body] @returns {Promise<any>} */
+  post(path, body) {
+    return this.send('POST', path, body);
+  }
+
+  /**
+   * Sends a request until it is answered. A repeated request must not act twice: moves and seats are
+   * safe by themselves, what creates something has a key.
+   *
+   * @param {string} method @param {string} path @param {object} [body]
+   * @returns {Promise<any>}
+   */
+  async send(method, path, body) {
+    /** @type {Record<string, string>} */
+    const headers = { 'Accept-Language': this.language };
+    if (this.token) headers.Authorization = `Bearer ${this.token}`;
+    if (body) headers['Content-Type'] = 'application/json';
+    if (path === '/v1/games' || path === '/v1/match') headers['Idempotency-Key'] = randomKey();
+    const request = { method, headers, body: body && JSON.stringify(body) };
+    for (let attempt = 1; ; attempt++) {
+      const response = await fetch(this.url + path, request).catch(() => null);
+      if (response && !TRY_AGAIN.has(response.status)) {
+        this.onTrouble(null);
+        return this.read(response);
+      }
+      this.onTrouble(response ? 'busy' : 'offline');
+      const wait = Number(response?.headers.get('Retry-After')) || Math.min(attempt, MOST_SECONDS);
+      await new Promise((resume) => setTimeout(resume, 1000 * wait));
+    }
+  }
+
+  /** @param {Response} response */
+  async read(response) {
+    const time = response.headers.get('Server-Time');
+    if (time) this.clockOffset = Date.parse(time) - Date.now();
+    const data = response.status === 204 ? null : await response.json();
+    if (!response.ok) throw new Refused(data);
+    return data;
+  }
+
+  /** The milliseconds until a time of the service. @param {string} deadline */
+  until(deadline) {
+    return Date.parse(deadline) - Date.now() - this.clockOffset;
+  }
+}
+
+/** A key for a request that creates something (randomUUID is missing on plain HTTP). */
+function randomKey() {
+  return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('');
+}
+
+/**
+ * Tells whether the API is at an address, with one attempt.
+ *
+ * @param {string} url
+ */
+export async function isService(url) {
+  try {
+    const response = await fetch(`${url.replace(/\/+$/, '')}/v1/rulesets`);
+    return response.ok && Array.isArray((await response.json()).items);
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,137 @@
+// The page: finds the service, knows which part of itself is shown, and draws its head.
+
+import { Closed, needPlayer, showAccount } from './account.js';
+import { Client, Refused, isService } from './client.js';
+import { h } from './dom.js';
+import { GAMES } from './games.js';
+import { LobbyPage } from './lobby.js';
+import { save, saved } from './store.js';
+import { TablePage } from './table.js';
+import { LANGUAGES, loadTexts, t } from './texts.js';
+
+const page = /** @type {HTMLElement} */ (document.getElementById('page'));
+const head = /** @type {HTMLElement} */ (document.getElementById('head'));
+const trouble = /** @type {HTMLElement} */ (document.getElementById('trouble'));
+
+export class App {
+  saved = saved;
+  /** @type {LobbyPage | TablePage | null} */
+  shown = null;
+  #opening = 0;
+
+  /** @param {string} url */
+  constructor(url) {
+    this.client = new Client(url, { token: saved.token, language: saved.language, onTrouble: showTrouble });
+    addEventListener('hashchange', () => this.open());
+    addEventListener('unhandledrejection', (event) => this.recover(event));
+    this.drawHead();
+    this.open();
+  }
+
+  needPlayer() {
+    return needPlayer(this);
+  }
+
+  /** @param {string} hash */
+  go(hash) {
+    if (location.hash === hash) this.open();
+    else location.hash = hash;
+  }
+
+  /** Shows what the address names: a game, an invitation, or the lobby. */
+  async open() {
+    const mine = ++this.#opening;
+    this.shown?.close();
+    this.shown = null;
+    showTrouble(null);
+    const [, what, id, invite] = location.hash.split('/');
+    const create = what === 'game' ? await this.prepareTable(id) : what === 'join' ? await this.join(id, invite) : await this.prepareLobby();
+    if (mine !== this.#opening || !create) return;
+    page.className = create.name;
+    page.replaceChildren();
+    this.shown = create.page();
+    scrollTo({ top: 0 });
+  }
+
+  async prepareLobby() {
+    const { items } = await this.client.get('/v1/rulesets');
+    return { name: 'lobby', page: () => new LobbyPage(this, page, items) };
+  }
+
+  /** @param {string} id */
+  async prepareTable(id) {
+    const game = await this.client.get(`/v1/games/${id}`);
+    if (!(game.ruleset in GAMES)) return this.go('#/');
+    const ruleset = await this.client.get(`/v1/rulesets/${game.ruleset}`);
+    return { name: 'table', page: () => new TablePage(this, page, game, ruleset) };
+  }
+
+  /** @param {string} id @param {string} invite */
+  async join(id, invite) {
+    await this.needPlayer();
+    await this.client.post(`/v1/games/${id}/seats`, { invite });
+    location.replace(`#/game/${id}`);
+  }
+
+  /** @param {PromiseRejectionEvent} event */
+  recover(event) {
+    const { reason } = event;
+    if (reason instanceof Closed) return event.preventDefault();
+    if (!(reason instanceof Refused)) return;
+    event.preventDefault();
+    if (reason.problem.status === 401) {
+      // The player has expired, or its token was replaced elsewhere.
+      this.client.token = null;
+      save({ token: null, id: null });
+      this.drawHead();
+      this.go('#/');
+    }
+    showTrouble(null, reason.problem.detail);
+    if (!this.shown) page.replaceChildren(h('p', { class: 'banner' }, reason.problem.detail, ' ', h('a', { href: '#/' }, t('lobby'))));
+  }
+
+  drawHead() {
+    const choose = async (/** @type {Event} */ event) => {
+      save({ language: /** @type {HTMLSelectElement} */ (event.target).value });
+      this.client.language = saved.language;
+      await loadTexts();
+      this.drawHead();
+      this.open();
+    };
+    const languages = Object.entries(LANGUAGES).map(([code, name]) => h('option', { value: code, selected: code === saved.language }, name));
+    head.replaceChildren(
+      h('a', { class: 'brand', href: '#/' }, h('img', { src: './icon.svg', alt: '', width: 28, height: 28 }), 'Ludothèque'),
+      h('nav', { 'aria-label': t('service') }, h('a', { href: `${this.client.url}/docs` }, t('reference'))),
+      h('label', { class: 'unseen', for: 'language' }, t('language')),
+      h('select', { id: 'language', change: choose }, ...languages),
+      h('button', { type: 'button', id: 'account', click: () => showAccount(this) }, saved.name && saved.token ? saved.name : t('token')));
+  }
+}
+
+/** Shows that requests wait for an answer, or why one failed. @param {string | null} kind @param {string} [detail] */
+function showTrouble(kind, detail) {
+  trouble.textContent = kind ? t(`trouble.${kind}`) : (detail ?? '');
+  trouble.hidden = !kind && !detail;
+}
+
+/** Asks for the service's address, where the page comes from another server. @param {string} [tried] */
+function askAddress(tried) {
+  const use = async (/** @type {Event} */ event) => {
+    event.preventDefault();
+    const url = /** @type {HTMLInputElement} */ (document.getElementById('api')).value.trim();
+    if (!(await isService(url))) return askAddress(url);
+    save({ api: url });
+    new App(url);
+  };
+  page.replaceChildren(h('form', { class: 'box', submit: use },
+    h('h1', {}, t('where')), h('p', { class: 'soft' }, t('where_why')),
+    tried && h('p', { class: 'problem', role: 'alert' }, t('not_there', { url: tried })),
+    h('p', { class: 'field' }, h('label', { for: 'api' }, t('address')), h('input', { id: 'api', type: 'url', required: true, value: tried ?? 'http://127.0.0.1:8000' })),
+    h('div', { class: 'actions' }, h('button', { class: 'main', id: 'use' }, t('go_on')))));
+}
+
+await loadTexts();
+const own = new URL('..', import.meta.url).href;
+if (await isService(own)) new App(own);
+else if (saved.api && (await isService(saved.api))) new App(saved.api);
+else askAddress(saved.api ?? undefined);

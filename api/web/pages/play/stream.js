@@ -1,0 +1,114 @@
+// Follows an event stream with a ticket, and shows what happens at a human pace.
+
+const MOST_SECONDS = 30;
+
+/**
+ * Calls `on(name, data)` for each event of a stream, until the function that it returns is called.
+ * `newTicket` gets a ticket; a stream that ends is opened again where it stopped.
+ *
+ * @param {string} url
+ * @param {() => Promise<{ticket: string}>} newTicket
+ * @param {string[]} names
+ * @param {(name: string, data: any) => void} on
+ * @param {string} [since] A cursor: what it includes is not told.
+ */
+export function follow(url, newTicket, names, on, since) {
+  /** @type {EventSource | undefined} */
+  let source;
+  let lastId = since;
+  let seconds = 1;
+  let opening = 0;
+  let isOver = false;
+  /** @type {number | undefined} */
+  let timer;
+
+  async function open() {
+    clearTimeout(timer);
+    source?.close();
+    const mine = ++opening;
+    const ticket = await newTicket().catch(() => null);
+    if (isOver || mine !== opening) return;
+    if (!ticket) return openLater();
+    const query = new URLSearchParams({ ticket: ticket.ticket });
+    // A new EventSource cannot send the header Last-Event-ID.
+    if (lastId) query.set('last_event_id', lastId);
+    source = new EventSource(`${url}?${query}`);
+    for (const name of names) source.addEventListener(name, receive);
+    // The browser connects again by itself, unless the ticket has expired or a proxy has failed.
+    const opened = source;
+    source.onerror = () => opened.readyState === EventSource.CLOSED && opened === source && openLater();
+  }
+
+  /** @param {MessageEvent} event */
+  function receive({ type, lastEventId, data }) {
+    lastId = lastEventId || lastId;
+    seconds = 1;
+    on(type, JSON.parse(data));
+  }
+
+  function openLater() {
+    if (!isOver) timer = setTimeout(open, seconds * 1000);
+    seconds = Math.min(2 * seconds, MOST_SECONDS);
+  }
+
+  // A connection that died while the device slept or was offline may look open for minutes.
+  addEventListener('online', open);
+  open();
+  return {
+    reopen: open,
+    close() {
+      isOver = true;
+      removeEventListener('online', open);
+      clearTimeout(timer);
+      source?.close();
+    },
+  };
+}
+
+/** Runs steps one after another, each with a pause after it; without pauses while nobody watches. */
+export class Pace {
+  /** @type {(() => number)[]} */
+  #steps = [];
+  #isRunning = false;
+  #isHurried = false;
+  #wake = () => {};
+
+  /** Whether steps are still to come. */
+  get isBusy() {
+    return this.#steps.length > 0;
+  }
+
+  /** Adds a step, which returns the milliseconds to pause after it. @param {() => number} step */
+  add(step) {
+    this.#steps.push(step);
+    if (!this.#isRunning) this.#run();
+  }
+
+  /** Runs all steps that wait, without pauses. */
+  hurry() {
+    this.#isHurried = true;
+    this.#wake();
+  }
+
+  /** Forgets the steps that have not run. */
+  clear() {
+    this.#steps = [];
+  }
+
+  async #run() {
+    this.#isRunning = true;
+    for (let step = this.#steps.shift(); step; step = this.#steps.shift()) {
+      const pause = step();
+      if (pause && !document.hidden && !this.#isHurried) await this.#wait(pause);
+    }
+    this.#isRunning = this.#isHurried = false;
+  }
+
+  /** @param {number} pause @returns {Promise<void>} */
+  #wait(pause) {
+    return new Promise((resume) => {
+      this.#wake = resume;
+      setTimeout(resume, pause);
+    });
+  }
+}

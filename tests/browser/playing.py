@@ -1,0 +1,116 @@
+"""The table in the browser, as a visitor handles it."""
+
+from typing import Any
+
+from selenium.webdriver.common.keys import Keys
+
+from tests.browser.browser import Browser
+from tests.support.waiting import wait_until
+
+OFFERED = "[data-part][data-offer]"
+GAME_SECONDS = 60
+
+
+class PlayPage:
+    """The page at /play of one visitor."""
+
+    def __init__(self, browser: Browser, url: str, name: str = "Ada") -> None:
+        self.browser = browser
+        self.url = url
+        self.name = name
+        browser.open(f"{url}/play")
+        browser.find(".game")
+
+    def give_name(self) -> None:
+        self.browser.write("#name", self.name)
+        self.browser.click("#answer")
+
+    def start(self, ruleset: str, seat_count: int, how: str = "play_now") -> None:
+        """Start a game from its card in the lobby."""
+        card = f"[data-ruleset='{ruleset}']"
+        self.browser.click(f"{card} select option[value='{seat_count}']")
+        self.browser.click(f"{card} [data-start='{how}']")
+        if not self.has_token:
+            self.give_name()
+        self.browser.find(".tablehead")
+
+    @property
+    def has_token(self) -> bool:
+        return bool(self.saved.get("token"))
+
+    @property
+    def saved(self) -> dict[str, Any]:
+        saved: dict[str, Any] = self.browser.run(
+            "return JSON.parse(localStorage.getItem('ludotheque') ?? '{}')"
+        )
+        return saved
+
+    @property
+    def game_id(self) -> str:
+        return self.browser.driver.current_url.rpartition("/")[2]
+
+    def sees(self, selector: str) -> bool:
+        """Tell whether something is in the page now."""
+        return bool(self.browser.run("return !!document.querySelector(arguments[0])", selector))
+
+    @property
+    def is_over(self) -> bool:
+        return self.sees(".result")
+
+    def click_now(self, selector: str) -> bool:
+        """Click the first element of a selector if there is one now, as a finger would."""
+        found: bool = self.browser.run(
+            "const found = document.querySelector(arguments[0]); found?.click(); return !!found",
+            selector,
+        )
+        return found
+
+    def make_a_move(self) -> bool:
+        """Choose what is offered until it is a move, and play it; false if the game is over."""
+
+        def act() -> str | None:
+            if self.is_over:
+                return "over"
+            if self.click_now("#confirm:enabled"):
+                return "played"
+            if not self.click_now("#skip"):
+                self.click_now(f"{OFFERED}[aria-pressed='false']")
+            return None
+
+        return wait_until(act, "it is my turn or the end", GAME_SECONDS) == "played"
+
+    def play_to_the_end(self) -> None:
+        while self.make_a_move():
+            pass
+
+    def make_a_move_by_keyboard(self) -> bool:
+        """The same with the keys tab and enter alone."""
+
+        def act() -> str | None:
+            if self.is_over:
+                return "over"
+            for selector in ("#confirm:enabled", "#skip", f"{OFFERED}[aria-pressed='false']"):
+                if self.sees(selector):
+                    return selector if self.press_on(selector) else None
+            return None
+
+        return wait_until(act, "it is my turn or the end", GAME_SECONDS) != "over"
+
+    def press_on(self, selector: str) -> bool:
+        """Tab to an element, and press enter; false if it is gone meanwhile."""
+        for _ in range(80):
+            focused = self.browser.driver.switch_to.active_element
+            if self.browser.run("return arguments[0].matches(arguments[1])", focused, selector):
+                focused.send_keys(Keys.ENTER)
+                return True
+            focused.send_keys(Keys.TAB)
+            if not self.sees(selector):
+                return False
+        raise AssertionError(f"{selector} cannot be reached by keyboard")
+
+    @property
+    def is_wider_than_screen(self) -> bool:
+        wider: bool = self.browser.run(
+            "return document.documentElement.scrollWidth > document.documentElement.clientWidth"
+        )
+        return wider
