@@ -23,6 +23,9 @@ export class LobbyPage {
   /** @type {Record<string, number>} The seats that are chosen for each ruleset. */
   seats = {};
   says = '';
+  isLoading = false;
+  /** Whether something happened while the lists were read. */
+  isStale = false;
   isGone = false;
 
   /** @param {App} app @param {HTMLElement} root @param {Ruleset[]} rulesets */
@@ -54,6 +57,14 @@ export class LobbyPage {
   }
 
   async load() {
+    this.isStale = this.isLoading;
+    if (this.isLoading) return;
+    this.isLoading = true;
+    await this.read().finally(() => (this.isLoading = false));
+    if (this.isStale) this.load();
+  }
+
+  async read() {
     const lists = [this.client.get('/v1/games', { status: 'open', free_seats: true, limit: 20 })];
     if (this.client.token) lists.push(...['playing', 'open', 'invited', 'finished'].map((status) => this.client.get('/v1/me/games', { status, limit: status === 'finished' ? 5 : 50 })));
     const [open, ...mine] = (await Promise.all(lists)).map(({ items }) => items.filter((/** @type {GameSummary} */ game) => game.ruleset in GAMES));

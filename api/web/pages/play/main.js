@@ -1,7 +1,8 @@
 // The page: finds the service, knows which part of itself is shown, and draws its head.
 
-import { Closed, needPlayer, showAccount } from './account.js';
+import { needPlayer, showAccount } from './account.js';
 import { Client, Refused, isService } from './client.js';
+import { Closed, field } from './dialog.js';
 import { h } from './dom.js';
 import { GAMES } from './games.js';
 import { LobbyPage } from './lobby.js';
@@ -98,13 +99,13 @@ export class App {
       this.drawHead();
       this.open();
     };
-    const languages = Object.entries(LANGUAGES).map(([code, name]) => h('option', { value: code, selected: code === saved.language }, name));
+    const languages = Object.entries(LANGUAGES).map(([code, name]) => h('option', { value: code, selected: code === saved.language, lang: code }, name));
     head.replaceChildren(
       h('a', { class: 'brand', href: '#/' }, h('img', { src: './icon.svg', alt: '', width: 28, height: 28 }), 'Ludothèque'),
       h('nav', { 'aria-label': t('service') }, h('a', { href: `${this.client.url}/docs` }, t('reference'))),
       h('label', { class: 'unseen', for: 'language' }, t('language')),
       h('select', { id: 'language', change: choose }, ...languages),
-      h('button', { type: 'button', id: 'account', click: () => showAccount(this) }, saved.name && saved.token ? saved.name : t('token')));
+      h('button', { type: 'button', id: 'account', click: () => showAccount(this) }, saved.name && saved.token ? saved.name : t('have_token')));
   }
 }
 
@@ -126,7 +127,7 @@ function askAddress(tried) {
   page.replaceChildren(h('form', { class: 'box', submit: use },
     h('h1', {}, t('where')), h('p', { class: 'soft' }, t('where_why')),
     tried && h('p', { class: 'problem', role: 'alert' }, t('not_there', { url: tried })),
-    h('p', { class: 'field' }, h('label', { for: 'api' }, t('address')), h('input', { id: 'api', type: 'url', required: true, value: tried ?? 'http://127.0.0.1:8000' })),
+    field('api', t('address'), { type: 'url', required: true, value: tried ?? 'http://127.0.0.1:8000' }),
     h('div', { class: 'actions' }, h('button', { class: 'main', id: 'use' }, t('go_on')))));
 }
 

@@ -54,7 +54,7 @@ export const parade = {
   facts(table) {
     const facts = [t('parade.left', { n: table.pile_size })];
     if (table.phase === 'discard') facts.push(t('parade.discard'));
-    else if (table.last_turns_left !== null) facts.push(t('parade.last_round', { n: table.last_turns_left }));
+    else if (table.last_turns_left) facts.push(t('parade.last_round', { n: table.last_turns_left }));
     return facts;
   },
 

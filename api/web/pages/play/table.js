@@ -3,9 +3,11 @@
 import { front } from './cards.js';
 import { Choice } from './choice.js';
 import { Refused } from './client.js';
+import { ask, field } from './dialog.js';
 import { announce, h, redraw } from './dom.js';
 import { GAMES } from './games.js';
 import { drawResult } from './result.js';
+import { drawRules } from './rules.js';
 import { Pace, follow } from './stream.js';
 import { duration, t } from './texts.js';
 
@@ -19,6 +21,7 @@ import { duration, t } from './texts.js';
 const PAUSE = 700;
 const SHORT_PAUSE = 250;
 const PRESENT_SECONDS = 90;
+const LOOK_SECONDS = 20;
 const NAMES = ['snapshot', 'update', 'end'];
 
 export class TablePage {
@@ -33,7 +36,10 @@ export class TablePage {
   /** @type {(string | null)[]} */
   lastSeen = [];
   pace = new Pace();
+  /** @type {number | null} The seat whose event is shown. */
+  actor = null;
   isSending = false;
+  isLooking = false;
   isGone = false;
   says = '';
 
@@ -53,18 +59,18 @@ export class TablePage {
     this.cursor = game.cursor;
     this.choice = this.freshChoice();
     const path = `/v1/games/${game.id}`;
-    this.stream = follow(`${this.client.url}${path}/stream`, () => this.client.post(`${path}/stream-tickets`), NAMES, (name, data) => this.onEvent(name, data), game.cursor);
-    this.timers = [setInterval(() => this.tick(), 500), setInterval(() => this.askPresence(), 30_000)];
+    this.stream = this.isOver ? null : follow(`${this.client.url}${path}/stream`, () => this.client.post(`${path}/stream-tickets`), NAMES, (name, data) => this.onEvent(name, data), game.cursor);
+    this.timers = [setInterval(() => this.tick(), 500), setInterval(() => this.look(), 1000 * LOOK_SECONDS)];
     this.onKey = (/** @type {KeyboardEvent} */ event) => this.pressKey(event);
     addEventListener('keydown', this.onKey);
-    this.askPresence();
+    this.look();
     this.loadPreviews();
     this.draw();
   }
 
   close() {
     this.isGone = true;
-    this.stream.close();
+    this.stream?.close();
     this.pace.clear();
     this.timers.forEach(clearInterval);
     removeEventListener('keydown', this.onKey);
@@ -76,12 +82,15 @@ export class TablePage {
   onEvent(name, data) {
     if (name === 'snapshot') this.showAtOnce(data);
     if (name === 'update') this.show(data.items, data.game);
+    if (name !== 'end') return;
     // My seat has changed hands: what I see from now on needs a new ticket.
-    if (name === 'end' && data.reason !== 'ended') this.refresh().then(() => this.stream.reopen());
+    if (data.reason === 'ended') this.stream?.close();
+    else this.refresh().then(() => this.stream?.reopen());
   }
 
   /** Shows items that are new, one event after another, and then the game. @param {Item[]} items @param {Game} game */
   show(items, game) {
+    if (this.isGone) return;
     const fresh = items.filter((item) => item.version > this.seen);
     // An answer to my move lacks what came just before it: read all of it.
     if (fresh.length && fresh[0].version !== this.seen + 1) return void this.catchUp();
@@ -124,6 +133,7 @@ export class TablePage {
   /** Shows an event, and returns the milliseconds to pause. @param {GameEvent} event */
   happen(event) {
     const seat = 'seat' in event ? event.seat : null;
+    this.actor = seat;
     if (event.type === 'game_finished') return 0;
     const text = this.tell(event);
     if (text) this.note(seat, text);
@@ -140,6 +150,7 @@ export class TablePage {
     const isNew = game.turn !== this.game.turn || game.status !== this.game.status;
     const wasMine = this.isMyTurn;
     this.game = game;
+    this.actor = null;
     this.table = structuredClone(game.table);
     if (isNew) {
       this.choice = this.freshChoice();
@@ -182,6 +193,10 @@ export class TablePage {
 
   get isMyTurn() {
     return this.game.you !== null && this.game.to_move.includes(this.game.you);
+  }
+
+  get isOver() {
+    return this.game.status === 'finished' || this.game.status === 'cancelled';
   }
 
   get mayChoose() {
@@ -317,14 +332,13 @@ export class TablePage {
   draw(place) {
     if (this.isGone) return;
     const { game } = this;
-    const isOver = game.status === 'finished' || game.status === 'cancelled';
     redraw(this.root, [
       this.drawHead(),
       this.drawSeats(),
       game.left_seat !== null && h('p', { class: 'banner' }, t('house_plays'), ' ', h('button', { type: 'button', class: 'main', id: 'take-back', click: () => this.join() }, t('take_back'))),
-      isOver && this.drawEnd(),
+      this.isOver && this.drawEnd(),
       game.status === 'open' && this.drawOpen(),
-      this.table && h('section', { class: `felt ${game.ruleset}`, 'aria-label': t('table') }, ...[this.module.table(this.view())].flat(1)),
+      this.table && h('section', { class: `felt ${game.ruleset}${this.choice.chosen.length ? ' choosing' : ''}`, 'aria-label': t('table') }, ...[this.module.table(this.view())].flat(1)),
       game.status === 'playing' && this.table && this.drawHand(),
       this.drawLog(),
     ], place);
@@ -341,7 +355,8 @@ export class TablePage {
       h('h1', {}, this.ruleset.title), h('p', { class: 'soft' }, facts.join(' · ')),
       h('p', { class: `turn${isMine ? ' mine' : ''}`, tabindex: -1, 'data-home': true },
         game.status === 'playing' ? (isMine ? t('your_turn') : t('others_turn')) : t(`status.${game.status}`)),
-      game.deadline && h('span', { class: 'clock', role: 'timer', 'data-deadline': game.deadline, 'data-whole': game.turn_seconds * 1000 }));
+      game.deadline && h('span', { class: 'clock', role: 'timer', 'data-deadline': game.deadline, 'data-whole': game.turn_seconds * 1000 }),
+      game.you !== null && !this.isOver && h('button', { type: 'button', class: 'small', id: 'leave', 'data-key': 'leave', click: () => this.leave() }, t('leave')));
   }
 
   drawSeats() {
@@ -351,7 +366,7 @@ export class TablePage {
       const isHere = player && !house && Date.parse(this.lastSeen[seat] ?? '') > Date.now() + this.client.clockOffset - 1000 * PRESENT_SECONDS;
       const points = this.table && t('points', { n: this.table.standing[seat] });
       const state = house && player ? t('house_plays_for') : seat === game.you ? t('you') : isHere ? t('present') : '';
-      return h('li', { class: `seat${game.to_move.includes(seat) ? ' now' : ''}${isHere ? ' here' : ''}`, 'data-place': `seat-${seat}` },
+      return h('li', { class: `seat${(this.pace.isBusy ? seat === this.actor : game.to_move.includes(seat)) ? ' now' : ''}${isHere ? ' here' : ''}`, 'data-place': `seat-${seat}` },
         h('span', { class: 'disc', 'aria-hidden': true }, house ? '⌂' : [...this.name(seat)][0]),
         h('b', { class: 'who', title: this.name(seat) }, this.name(seat)),
         h('small', { class: 'state' }, state),
@@ -363,14 +378,12 @@ export class TablePage {
   drawHand() {
     const move = this.choice.move();
     const cards = [this.module.hand(this.view())].flat(1);
+    const main = this.pace.isBusy
+      ? h('button', { type: 'button', id: 'skip', 'data-key': 'confirm', click: () => this.pace.hurry() }, t('skip'))
+      : h('button', { type: 'button', class: 'main', id: 'confirm', 'data-key': 'confirm', disabled: !move || !this.mayChoose, click: () => this.play() }, this.isSending ? t('sending') : move ? this.verb(move) : t('choose'));
     return h('section', { class: 'own', 'aria-label': t('hand') },
-      h('p', { id: 'says', class: 'says' }),
       cards.length > 0 && h('div', { class: 'hand' }, ...cards),
-      this.game.you !== null && h('div', { class: 'actions' },
-        this.pace.isBusy
-          ? h('button', { type: 'button', id: 'skip', 'data-key': 'confirm', click: () => this.pace.hurry() }, t('skip'))
-          : h('button', { type: 'button', class: 'main', id: 'confirm', 'data-key': 'confirm', disabled: !move || !this.mayChoose, click: () => this.play() }, this.isSending ? t('sending') : move ? this.verb(move) : t('choose')),
-        h('button', { type: 'button', 'data-key': 'leave', click: () => this.leave() }, t('leave'))));
+      h('div', { class: 'bar' }, h('p', { id: 'says', class: 'says' }), (this.game.you !== null || this.pace.isBusy) && main));
   }
 
   /** @param {Move} move */
@@ -386,12 +399,11 @@ export class TablePage {
     return h('section', { class: 'open' },
       h('h2', {}, t('waiting_seats', { n: game.seats.filter(({ player, house }) => !player && !house).length })),
       game.deadline && h('p', {}, t('house_comes')),
-      link && h('p', { class: 'field' }, h('label', { for: 'link' }, t('link')), h('input', { id: 'link', readonly: true, value: link, focus: (/** @type {FocusEvent} */ e) => /** @type {HTMLInputElement} */ (e.target).select() }), h('button', { type: 'button', click: copy }, t('copy'))),
+      link && field('link', t('link'), { readonly: true, value: link }, h('button', { type: 'button', click: copy }, t('copy'))),
       h('p', { id: 'says', class: 'soft' }, this.says),
       h('div', { class: 'actions' },
         game.you === null && h('button', { type: 'button', class: 'main', id: 'join', click: () => this.join() }, t('join')),
-        isHost && h('button', { type: 'button', class: 'main', id: 'start', click: () => this.act('POST', '/start') }, t('start_now')),
-        game.you !== null && h('button', { type: 'button', click: () => this.leave() }, t('leave'))));
+        isHost && h('button', { type: 'button', class: 'main', id: 'start', click: () => this.act('POST', '/start') }, t('start_now'))));
   }
 
   drawEnd() {
@@ -406,7 +418,7 @@ export class TablePage {
     const items = this.log.slice(-60).reverse().map(({ who, text }) => h('li', {}, who && h('b', {}, `${who}: `), text));
     const details = /** @type {HTMLDetailsElement | null} */ (this.root.querySelector('details.log'));
     return h('details', { class: 'log', open: details?.open }, h('summary', { 'data-key': 'log' }, t('happened')),
-      h('ol', {}, ...items), h('details', {}, h('summary', {}, t('rules', { game: this.ruleset.title })), h('div', { class: 'rules' }, this.ruleset.rules)));
+      h('ol', {}, ...items), h('details', {}, h('summary', {}, t('rules', { game: this.ruleset.title })), h('div', { class: 'rules' }, ...drawRules(this.ruleset.rules))));
   }
 
   /** Draws the clocks. */
@@ -420,12 +432,20 @@ export class TablePage {
     }
   }
 
-  async askPresence() {
+  /** Looks now and then at what no stream tells: who is present, and whether there is a rematch. */
+  async look() {
     const { game } = this;
     const hasOthers = game.seats.some(({ seat, player }) => player && seat !== game.you);
-    if (document.hidden || !hasOthers || game.status === 'finished') return;
-    const { items } = await this.client.get(`/v1/games/${game.id}/presence`);
-    this.lastSeen = items.map((/** @type {{last_seen: string | null}} */ each) => each.last_seen);
+    if (document.hidden || !hasOthers || this.isLooking) return;
+    this.isLooking = true;
+    if (this.isOver) {
+      const { rematch } = await this.client.get(`/v1/games/${game.id}`);
+      this.game.rematch = rematch;
+    } else {
+      const { items } = await this.client.get(`/v1/games/${game.id}/presence`);
+      this.lastSeen = items.map((/** @type {{last_seen: string | null}} */ each) => each.last_seen);
+    }
+    this.isLooking = false;
     if (!this.pace.isBusy) this.draw();
   }
 
@@ -444,10 +464,11 @@ export class TablePage {
   async join() {
     await this.app.needPlayer();
     await this.act('POST', '/seats', {});
-    this.stream.reopen();
+    this.stream?.reopen();
   }
 
   async leave() {
+    await ask(t('leave_sure'), [h('p', {}, t(this.game.status === 'open' ? 'leave_open' : 'leave_why'))], t('leave'));
     await this.act('DELETE', '/seats/me');
     this.app.go('#/');
   }
