@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from selenium.webdriver import ActionChains
 from selenium.webdriver.common.keys import Keys
 
 from tests.browser.browser import Browser
@@ -12,14 +13,12 @@ GAME_SECONDS = 60
 
 
 class PlayPage:
-    """The page at /play of one visitor."""
+    """The page of one visitor, opened at an address."""
 
     def __init__(self, browser: Browser, url: str, name: str = "Ada") -> None:
         self.browser = browser
-        self.url = url
         self.name = name
-        browser.open(f"{url}/play")
-        browser.find(".game")
+        browser.open(url)
 
     def give_name(self) -> None:
         self.browser.write("#name", self.name)
@@ -98,15 +97,19 @@ class PlayPage:
 
     def press_on(self, selector: str) -> bool:
         """Tab to an element, and press enter; false if it is gone meanwhile."""
+        is_focused = "return !!document.activeElement?.matches(arguments[0])"
         for _ in range(80):
-            focused = self.browser.driver.switch_to.active_element
-            if self.browser.run("return arguments[0].matches(arguments[1])", focused, selector):
-                focused.send_keys(Keys.ENTER)
+            if self.browser.run(is_focused, selector):
+                self.press(Keys.ENTER)
                 return True
-            focused.send_keys(Keys.TAB)
             if not self.sees(selector):
                 return False
+            self.press(Keys.TAB)
         raise AssertionError(f"{selector} cannot be reached by keyboard")
+
+    def press(self, key: str) -> None:
+        """Press a key, wherever the focus is."""
+        ActionChains(self.browser.driver, duration=0).send_keys(key).perform()
 
     @property
     def is_wider_than_screen(self) -> bool:

@@ -36,7 +36,12 @@ def to_play() -> Response:
     return response
 
 
-@blueprint.get("/play/", defaults={"name": "index.html"})
+@blueprint.get("/play/")
+def play_page() -> Response:
+    """Return the page of the table in the browser."""
+    return play("index.html")
+
+
 @blueprint.get("/play/<name>")
 def play(name: str) -> Response:
     """Return a file of the table in the browser."""
