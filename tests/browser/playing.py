@@ -64,19 +64,23 @@ class PlayPage:
         )
         return found
 
-    def make_a_move(self) -> bool:
-        """Choose what is offered until it is a move, and play it; false if the game is over."""
+    def choose_a_move(self) -> bool:
+        """Choose what is offered until it is a move; false if the game is over."""
 
         def act() -> str | None:
             if self.is_over:
                 return "over"
-            if self.click_now("#confirm:enabled"):
-                return "played"
+            if self.sees("#confirm:enabled"):
+                return "chosen"
             if not self.click_now("#skip"):
                 self.click_now(f"{OFFERED}[aria-pressed='false']")
             return None
 
-        return wait_until(act, "it is my turn or the end", GAME_SECONDS) == "played"
+        return wait_until(act, "it is my turn or the end", GAME_SECONDS) == "chosen"
+
+    def make_a_move(self) -> bool:
+        """Choose a move and play it; false if the game is over."""
+        return self.choose_a_move() and self.click_now("#confirm:enabled")
 
     def play_to_the_end(self) -> None:
         while self.make_a_move():
@@ -106,6 +110,12 @@ class PlayPage:
                 return False
             self.press(Keys.TAB)
         raise AssertionError(f"{selector} cannot be reached by keyboard")
+
+    def go_offline(self, is_offline: bool) -> None:
+        network = {"latency": 0, "downloadThroughput": -1, "uploadThroughput": -1}
+        self.browser.driver.execute_cdp_cmd(
+            "Network.emulateNetworkConditions", {"offline": is_offline, **network}
+        )
 
     def press(self, key: str) -> None:
         """Press a key, wherever the focus is."""

@@ -1,14 +1,15 @@
 """A reverse proxy that publishes a service below a path prefix."""
 
+import contextlib
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-from tests.support.http_client import HttpClient
+from tests.support.http_client import BROKEN, HttpClient
 
-# Headers of one connection only, and the length, which is sent anew.
+# Headers of one connection only, and the length, which an interrupted stream would belie.
 HOP_BY_HOP = {"connection", "keep-alive", "transfer-encoding", "content-length"}
 
 
@@ -26,14 +27,23 @@ def below_prefix(url: str, prefix: str) -> Iterator[str]:
             body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
             headers = {name: value for name, value in self.headers.items() if name != "Host"}
             path = self.path.removeprefix(prefix)
-            answer = client.request(self.command, path, data=body, headers=headers)
+            if self.command == "GET":  # which may be a stream
+                answer = client.open("GET", path, headers=headers)
+            else:
+                answer = client.request(self.command, path, data=body, headers=headers)
             self.send_response(answer.status_code)
             for name, value in answer.headers.items():
                 if name.lower() not in HOP_BY_HOP:
                     self.send_header(name, value)
-            self.send_header("Content-Length", str(len(answer.content)))
+            # The end of the connection is the end of the body: a stream passes as it comes.
+            self.send_header("Connection", "close")
             self.end_headers()
-            self.wfile.write(answer.content)
+            if self.command != "GET":
+                self.wfile.write(answer.content)
+                return
+            with answer, contextlib.suppress(*BROKEN):  # a stream is closed at either end
+                for chunk in answer.chunks():
+                    self.wfile.write(chunk)
 
         do_GET = do_POST = forward  # noqa: N815
 

@@ -1,7 +1,10 @@
 """What a visitor does with the table in the browser at /play."""
 
 import functools
+import os
+import signal
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
@@ -15,7 +18,7 @@ from tests.browser.playing import PlayPage
 from tests.browser.prefix import below_prefix
 from tests.support.api_client import new_player
 from tests.support.paths import ROOT
-from tests.support.service import Service
+from tests.support.service import Service, serving
 from tests.support.waiting import wait_until
 
 pytestmark = pytest.mark.slow
@@ -156,6 +159,59 @@ def test_two_people_meet_by_a_link_and_one_takes_the_seat_back(
             assert_in_order(each.browser, service.url)
     finally:
         other.close()
+
+
+def played_cards(page: PlayPage) -> list[str]:
+    """The cards that the page has told of as played, in order."""
+    told: list[str] = page.browser.run(
+        "return [...document.querySelectorAll('.log li')].map((each) => each.textContent)"
+    )
+    return [text for text in reversed(told) if "plays" in text]
+
+
+def test_nothing_is_lost_or_told_twice_while_the_network_a_worker_and_the_store_fail(
+    browser: Browser, tmp_path: Path
+) -> None:
+    with serving(tmp_path / "data", WEB_CONCURRENCY="2") as service:
+        page = PlayPage(browser, f"{service.url}/play")
+        page.start("parade", 3)
+        reader = new_player(service.url)
+        items = reader.get(f"/v1/games/{page.game_id}/events")["items"]
+
+        page.make_a_move()
+        page.choose_a_move()
+        page.go_offline(True)
+        page.make_a_move()  # is not answered yet
+        browser.find("#trouble")
+        time.sleep(3)
+        page.go_offline(False)
+        page.make_a_move()
+
+        before = service.worker_pids
+        for pid in before:
+            os.kill(pid, signal.SIGTERM)
+        page.make_a_move()
+        wait_until(lambda: not before & service.worker_pids, "the workers have stopped")
+        service.await_ready()
+        page.make_a_move()
+
+        store = wait_until(lambda: service.store.pid, "the store runs")
+        page.choose_a_move()
+        os.kill(store, signal.SIGSTOP)
+        try:
+            page.make_a_move()
+            time.sleep(8)
+        finally:
+            os.kill(store, signal.SIGCONT)
+        page.play_to_the_end()
+        assert_shows_the_result(page, service)
+
+        history = reader.get(f"/v1/games/{page.game_id}/events")["items"][len(items) :]
+        played = [event for item in history for event in item["events"]]
+        cards = [event["card"] for event in played if event["type"] == "card_played"]
+        assert [text.rpartition("plays ")[2].rstrip(".") for text in played_cards(page)] == [
+            card.replace("-", " ") for card in cards
+        ]
 
 
 def test_a_quick_match_falls_back_to_the_house(service: Service, browser: Browser) -> None:

@@ -37,14 +37,12 @@ class Asset(NamedTuple):
 
 def find(name: str) -> Asset | None:
     """Return an asset by its name, None if there is none."""
-    if name in OWN:
-        return _read(files("api.web.pages") / "static" / name)
-    return _read(swagger_ui() / name) if name in SWAGGER_UI else None
+    return _load(name) if name in OWN or name in SWAGGER_UI else None
 
 
 def find_play(name: str) -> Asset | None:
     """Return a file of the table in the browser, None if there is none."""
-    return _read(_play() / name) if name in play_files() else None
+    return _load_play(name) if name in play_files() else None
 
 
 @cache
@@ -58,6 +56,15 @@ def _play() -> Traversable:
 
 
 @cache
+def _load(name: str) -> Asset:
+    return _read((files("api.web.pages") / "static" if name in OWN else swagger_ui()) / name)
+
+
+@cache
+def _load_play(name: str) -> Asset:
+    return _read(_play() / name)
+
+
 def _read(file: Traversable) -> Asset:
     return Asset(TYPES[file.name.rpartition(".")[2]], Content.of(file.read_bytes()))
 

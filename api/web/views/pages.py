@@ -5,7 +5,7 @@ Not part of the API document.
 
 from __future__ import annotations
 
-from flask import Blueprint, Response, redirect
+from flask import Blueprint, Response
 
 from api.problems.problem import Problem
 from api.web.headers import PLAY_POLICY, POLICY, REFERENCE_POLICY
@@ -31,9 +31,7 @@ def to_play() -> Response:
 
     The address is relative, so that it is right behind a proxy that adds a path prefix.
     """
-    response = redirect("play/", 308, Response=Response)
-    response.headers["Cache-Control"] = REVALIDATED
-    return response
+    return Response(status=308, headers={"Location": "play/", "Cache-Control": REVALIDATED})
 
 
 @blueprint.get("/play/")

@@ -415,7 +415,7 @@ export class TablePage {
   }
 
   drawLog() {
-    const items = this.log.slice(-60).reverse().map(({ who, text }) => h('li', {}, who && h('b', {}, `${who}: `), text));
+    const items = [...this.log].reverse().map(({ who, text }) => h('li', {}, who && h('b', {}, `${who}: `), text));
     const details = /** @type {HTMLDetailsElement | null} */ (this.root.querySelector('details.log'));
     return h('details', { class: 'log', open: details?.open }, h('summary', { 'data-key': 'log' }, t('happened')),
       h('ol', {}, ...items), h('details', {}, h('summary', {}, t('rules', { game: this.ruleset.title })), h('div', { class: 'rules' }, ...drawRules(this.ruleset.rules))));
