@@ -263,7 +263,7 @@ def test_a_batch_wakes_the_waiters_of_every_game(ada: Client, bob: Client) -> No
     batch = [move_of(ada, each) for each in ids]
 
     def await_event(move: Move) -> Any:
-        since = bob.game(move["game_id"])["version"]
+        since = bob.game(move["game_id"])["cursor"]
         waiting = Client(bob.url, bob.token, checked=False)
         return waiting.get(f"/v1/games/{move['game_id']}/events?since={since}&wait=20")
 
