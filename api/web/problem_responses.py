@@ -81,6 +81,8 @@ def problem_response(problem: Problem) -> Response:
     if (seconds := retry_after(problem)) is not None:
         headers["Retry-After"] = str(seconds)
         if request_context.is_stream:
+            # The status in the line of the log does not tell it.
+            request_context.facts["problem"] = problem.code
             return stream_response(reconnection_time(seconds) + unavailable(problem), headers)
     if problem.status == HTTPStatus.UNAUTHORIZED:
         error = ', error="invalid_token"' if problem.code == "invalid_token" else ""
