@@ -109,9 +109,10 @@ def failure_response(error: Exception) -> Response:
 
 def retry_after(problem: Problem) -> int | None:
     """Return after how many seconds to send the request again, None if that is of no use."""
-    if problem.status in TEMPORARY:
-        return int(problem.headers.get("Retry-After", RETRY_AFTER_SECONDS))
-    return None
+    if problem.status not in TEMPORARY:
+        return None
+    headers = {"Retry-After": str(RETRY_AFTER_SECONDS), **problem.headers}
+    return int(headers["Retry-After"])
 
 
 def as_problem(error: Exception) -> Problem:
