@@ -32,7 +32,7 @@ export const colorOf = (card) => (CHARACTERS[card.split('-')[0]]?.[0] ?? card.sp
 export const character = (card) => picture('0 0 100 100', CHARACTERS[card.split('-')[0]][1]);
 
 /**
- * Draws the front of a card with a colour and a number, or with a character. It has no words: its
+ * Draws the front of a card with a colour and a number, or with a character. It has no text: its
  * holder says what it is.
  *
  * @param {string} card
@@ -40,8 +40,8 @@ export const character = (card) => picture('0 0 100 100', CHARACTERS[card.split(
 export function front(card) {
   const [name, rest] = card.split('-');
   const style = { '--c': `var(--${colorOf(card)})` };
-  if (name in CHARACTERS) return h('span', { class: `front face ${rest ?? 'alice'}`, style }, character(card), rest === 'mirror' && h('span', { class: 'glint' }));
-  return h('span', { class: 'front', style }, h('b', {}, rest), suit(name), h('b', {}, rest));
+  if (name in CHARACTERS) return h('span', { class: `front face ${rest ?? 'alice'}`, 'aria-hidden': true, style }, character(card), rest === 'mirror' && h('span', { class: 'glint' }));
+  return h('span', { class: 'front', 'aria-hidden': true, style }, h('b', { 'data-value': rest }), suit(name), h('b', { 'data-value': rest }));
 }
 
 /** A card that lies somewhere and can do nothing. @param {string} card @param {string} title @param {Record<string, any>} [more] */

@@ -66,24 +66,27 @@ export class Client {
     if (path === '/v1/games' || path === '/v1/match') headers['Idempotency-Key'] = randomKey();
     const request = { method, headers, body: body && JSON.stringify(body) };
     for (let attempt = 1; ; attempt++) {
-      const response = await fetch(this.url + path, request).catch(() => null);
-      if (response && !TRY_AGAIN.has(response.status)) {
+      // A body that breaks off is no answer either.
+      const answer = await fetch(this.url + path, request).then(async (response) => ({ response, text: await response.text() }), () => null).catch(() => null);
+      if (answer && !TRY_AGAIN.has(answer.response.status)) {
         this.onTrouble(null);
-        return this.read(response);
+        return this.read(answer.response, answer.text);
       }
-      this.onTrouble(response ? 'busy' : 'offline');
-      const wait = Number(response?.headers.get('Retry-After')) || Math.min(attempt, MOST_SECONDS);
+      this.onTrouble(answer ? 'busy' : 'offline');
+      const wait = Number(answer?.response.headers.get('Retry-After')) || Math.min(attempt, MOST_SECONDS);
       await new Promise((resume) => setTimeout(resume, 1000 * wait));
     }
   }
 
-  /** @param {Response} response */
-  async read(response) {
+  /** @param {Response} response @param {string} text */
+  read(response, text) {
     const time = response.headers.get('Server-Time');
     if (time) this.clockOffset = Date.parse(time) - Date.now();
-    const data = response.status === 204 ? null : await response.json();
-    if (!response.ok) throw new Refused(data);
-    return data;
+    const isJson = response.headers.get('Content-Type')?.includes('json');
+    if (response.ok) return isJson ? JSON.parse(text) : null;
+    const { status, statusText: title } = response;
+    // A proxy may answer without a problem.
+    throw new Refused(isJson ? JSON.parse(text) : { status, title, detail: `${status} ${title}`, code: '', type: 'about:blank' });
   }
 
   /** The milliseconds until a time of the service. @param {string} deadline */

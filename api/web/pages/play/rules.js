@@ -11,11 +11,12 @@ const cells = (line) => line.split('|').slice(1, -1).map((cell) => cell.trim());
 
 /** @param {string} markdown @returns {Node[]} */
 export function drawRules(markdown) {
-  return markdown.split(/\n\n+|\n(?=- )|(?<=^#.*)\n/m).flatMap((block) => {
+  return markdown.split(/\n\n+|\n(?=- |\d+\. )|(?<=^#.*)\n/m).flatMap((block) => {
     const text = block.trim();
     if (text.startsWith('# ') || !text) return [];
-    if (text.startsWith('#')) return [h('h3', {}, ...words(text.replace(/^#+ /, '')))];
+    if (text.startsWith('#')) return [h('h2', {}, ...words(text.replace(/^#+ /, '')))];
     if (text.startsWith('- ')) return [h('p', { class: 'point' }, ...words(text.slice(2)))];
+    if (/^\d+\. /.test(text)) return [h('p', { class: 'step' }, ...words(text))];
     if (!text.startsWith('|')) return [h('p', {}, ...words(text))];
     const [top, , ...rows] = text.split('\n').map(cells);
     return [h('div', { class: 'scroll', tabindex: 0 }, h('table', {},

@@ -366,7 +366,7 @@ export class TablePage {
       const isHere = player && !house && Date.parse(this.lastSeen[seat] ?? '') > Date.now() + this.client.clockOffset - 1000 * PRESENT_SECONDS;
       const points = this.table && t('points', { n: this.table.standing[seat] });
       const state = house && player ? t('house_plays_for') : seat === game.you ? t('you') : isHere ? t('present') : '';
-      return h('li', { class: `seat${(this.pace.isBusy ? seat === this.actor : game.to_move.includes(seat)) ? ' now' : ''}${isHere ? ' here' : ''}`, 'data-place': `seat-${seat}` },
+      return h('li', { class: `seat${(this.pace.isBusy ? seat === this.actor : game.to_move.includes(seat)) ? ' now' : ''}${seat === game.you ? ' me' : ''}${isHere ? ' here' : ''}`, 'data-place': `seat-${seat}` },
         h('span', { class: 'disc', 'aria-hidden': true }, house ? '⌂' : [...this.name(seat)][0]),
         h('b', { class: 'who', title: this.name(seat) }, this.name(seat)),
         h('small', { class: 'state' }, state),
@@ -418,7 +418,7 @@ export class TablePage {
     const items = [...this.log].reverse().map(({ who, text }) => h('li', {}, who && h('b', {}, `${who}: `), text));
     const details = /** @type {HTMLDetailsElement | null} */ (this.root.querySelector('details.log'));
     return h('details', { class: 'log', open: details?.open }, h('summary', { 'data-key': 'log' }, t('happened')),
-      h('ol', {}, ...items), h('details', {}, h('summary', {}, t('rules', { game: this.ruleset.title })), h('div', { class: 'rules' }, ...drawRules(this.ruleset.rules))));
+      h('ol', { tabindex: 0, 'aria-label': t('happened') }, ...items), h('details', {}, h('summary', {}, t('rules', { game: this.ruleset.title })), h('div', { class: 'rules' }, ...drawRules(this.ruleset.rules))));
   }
 
   /** Draws the clocks. */
