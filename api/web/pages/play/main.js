@@ -105,7 +105,7 @@ export class App {
       h('nav', { 'aria-label': t('service') }, h('a', { href: `${this.client.url}/docs` }, t('reference'))),
       h('label', { class: 'unseen', for: 'language' }, t('language')),
       h('select', { id: 'language', change: choose }, ...languages),
-      h('button', { type: 'button', id: 'account', click: () => showAccount(this) }, saved.name && saved.token ? saved.name : t('have_token')));
+      h('button', { type: 'button', id: 'account', click: () => showAccount(this) }, saved.name && saved.token ? saved.name : t('token')));
   }
 }
 
