@@ -412,7 +412,7 @@ def illegal(
 
 def past_moves(past: History) -> list[Any]:
     return [plain(step.move) for step in past.steps if step.move is not None] or [
-        {"type": past.case.ruleset.move_types[0].type}
+        {"type": past.case.ruleset.move_types[0]}
     ]
 
 

@@ -244,6 +244,10 @@ class Constant(Text):
             metadata=described(f"Always `{value}`; tells the variants apart."),
         )
 
+    def deserialize(self, value: Any, *args: Any, **kwargs: Any) -> Any:
+        """Return the tag as it is: the union has chosen the variant by it."""
+        return value
+
 
 class Choice(fields.Field[Any]):
     """One of a closed set of texts, published as a component."""
