@@ -122,9 +122,9 @@ class Progress:
         *before: Told,
     ) -> None:
         """Apply a move of a seat. The events `before` come before the move's own."""
-        game = self.game
-        if by == BY_PLAYER and game.seats[seat].missed_turns:
+        if by == BY_PLAYER and self.game.seats[seat].missed_turns:
             self.change_seat(seat, missed_turns=0)
+        game = self.game
         self.state, events = outcome
         to_move = self.ruleset.to_move(self.state)
         if same_decision(game.to_move, seat, to_move):

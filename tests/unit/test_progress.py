@@ -154,6 +154,20 @@ def test_a_move_of_the_player_begins_the_count_of_missed_turns_anew(
     assert worker.game(game_id).seats[gone].house is None
 
 
+def test_a_move_in_a_shared_turn_begins_the_count_of_missed_turns_anew(
+    worker: MemoryWorker, players: tuple[Credentials, ...], game_id: str
+) -> None:
+    worker.move(players, game_id)
+    wait_for_the_clock(worker, game_id)
+    assert [seat.missed_turns for seat in worker.game(game_id).seats] == [0, 1, 1]
+    worker.move(players, game_id)
+    # The move of seat 1 leaves the turn open for seat 2.
+    worker.move(players, game_id)
+    assert [seat.missed_turns for seat in worker.game(game_id).seats] == [0, 0, 1]
+    worker.move(players, game_id)
+    assert [seat.missed_turns for seat in worker.game(game_id).seats] == [0, 0, 0]
+
+
 def test_the_player_for_whom_the_house_plays_takes_the_seat_back_with_no_turn_missed(
     worker: MemoryWorker, ada: Credentials, bob: Credentials
 ) -> None:
