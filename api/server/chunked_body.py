@@ -2,6 +2,7 @@
 
 gunicorn reads any number of chunks of any length. Each costs the worker some microseconds, so a
 body in chunks of one byte would cost a hundred times as much as the same body with its length.
+It also lets a body pass that was compressed before it was cut into chunks, which is refused here.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from gunicorn.http.body import Body, ChunkedReader
-from gunicorn.http.errors import NoMoreData, ParseException
+from gunicorn.http.errors import NoMoreData, ParseException, UnsupportedTransferCoding
 
 from api.observability import lifecycle
 from api.problems.problem import Problem
@@ -21,6 +22,9 @@ MAX_BYTES = 512 * 1024
 """Content, sizes, extensions and trailers together: twice as much as any body may have."""
 
 MAX_TRAILER_BYTES = 8 * 1024
+
+COMPRESSIONS = {"gzip", "deflate", "compress"}
+"""The transfer codings that gunicorn accepts before `chunked`, but does not decode."""
 
 TOO_MANY_CHUNKS = (
     f"The body has more than {MAX_CHUNKS} chunks. Send larger chunks, or send Content-Length."
@@ -36,8 +40,14 @@ MALFORMED = (
 
 
 def bound_chunks(request: Any) -> None:
-    """Replace gunicorn's reader of a body in chunks; a body with a length keeps its reader."""
+    """Replace gunicorn's reader of a body in chunks; a body with a length keeps its reader.
+
+    Raises `UnsupportedTransferCoding` if the body is compressed too.
+    """
     if isinstance(request.body.reader, ChunkedReader):
+        codings = ",".join(value for name, value in request.headers if name == "TRANSFER-ENCODING")
+        if COMPRESSIONS & {coding.strip().lower() for coding in codings.split(",")}:
+            raise UnsupportedTransferCoding(codings)
         request.body = Body(ChunkedBody(request))
 
 

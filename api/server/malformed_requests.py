@@ -42,7 +42,8 @@ PROBLEMS: tuple[tuple[type[BaseException], Problem], ...] = (
         errors.UnsupportedTransferCoding,
         Problem(
             "unsupported_transfer_coding",
-            "The only transfer coding that is understood is chunked.",
+            "The Transfer-Encoding names a coding that is not supported. Send the body "
+            "uncompressed, with Transfer-Encoding: chunked alone or with Content-Length.",
         ),
     ),
     (errors.ParseException, MALFORMED),

@@ -44,6 +44,17 @@ TOKEN = "s3cr3t-t0ken"
             501,
             "unsupported_transfer_coding",
         ),
+        (
+            b"POST / HTTP/1.1\r\nTransfer-Encoding: gzip, Chunked\r\n\r\n0\r\n\r\n",
+            501,
+            "unsupported_transfer_coding",
+        ),
+        (
+            b"POST / HTTP/1.1\r\nTransfer-Encoding: deflate\r\nTransfer-Encoding: chunked\r\n"
+            b"\r\n0\r\n\r\n",
+            501,
+            "unsupported_transfer_coding",
+        ),
         (b"GET /fail?secret=%b HTTP/1.1\r\n\r\n" % TOKEN.encode(), 500, "internal_error"),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
