@@ -150,7 +150,8 @@ class Stock:
         self._batch = Batch(services.store.client)
         store = Store(self._batch)
         lives = make_retention(Settings())
-        self._accounts = Players(store, lives)
+        # Players are stored at once: the answer has the time of the store.
+        self._accounts = Players(services.store, lives)
         self._desk = Transactions(store, Indexes(self._batch, store, lives), self._accounts, lives)
 
     def players(self) -> list[Seated]:
