@@ -73,7 +73,9 @@ def check_dealt_once(cards: Collection[Card], dealt: Iterable[tuple[Path, Sequen
                 continue
             if card in cards:
                 raise InvalidDeal(f"{card} is dealt twice. Deal each card once.", (*path, index))
-            raise InvalidDeal("This game has no such card.", (*path, index))
+            raise InvalidDeal(
+                f"This game has no card {card[:24]!r}. Deal each of its cards once.", (*path, index)
+            )
     if missing:
         raise InvalidDeal(
             f"{len(missing)} of {len(cards)} cards are missing. Deal each card once.", path

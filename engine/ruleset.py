@@ -448,6 +448,11 @@ class Ruleset(Generic[OptionsT, DealT, StateT, MoveT, TableT]):
 
     def read_options(self, seats: int, given: Mapping[str, Any]) -> OptionsT:
         """Read options, with defaults for those not given. Raises `InvalidOptions`."""
+        names = [option.name for option in self.options]
+        for name in given:
+            if name not in names:
+                allowed = f"Its options are: {', '.join(names)}." if names else "It has no options."
+                raise InvalidOptions(f"{self.title} has no option `{name}`. {allowed}", (name,))
         options = _read(given, self.options_type, InvalidOptions)
         self.check_options(seats, options)
         return options
@@ -460,7 +465,7 @@ class Ruleset(Generic[OptionsT, DealT, StateT, MoveT, TableT]):
         named = given.get("ruleset", self.id) if isinstance(given, Mapping) else self.id
         if named != self.id:
             raise InvalidDeal(
-                f"This is a deal of {str(named)[:40]!r}. Send a deal of {self.id!r}.", ("ruleset",)
+                f"This is a deal of {str(named)[:24]!r}. Send a deal of {self.id!r}.", ("ruleset",)
             )
         return _read(given, self.deal_type, InvalidDeal)
 
@@ -480,9 +485,47 @@ def _read(given: Any, wanted: type[Value], error: type[InvalidSetup]) -> Value:
     except msgspec.ValidationError as problem:
         detail, _, where = str(problem).partition(" - at `")
         path = _path(where.rstrip("`"))
-        if named := re.fullmatch(r"Object .* field `(.*)`", detail):
-            path = (*path, named[1])
+        if named := re.fullmatch(r"Object (.*) field `(.*)`", detail, re.DOTALL):
+            path = (*path, named[2])
+            is_unknown = named[1] == "contains unknown"
+            wrong = f"is unknown; {_members(wanted)}" if is_unknown else "is missing, but required"
+            raise error(f"`{named[2][:24]}` {wrong}.", path) from None
+        if types := re.fullmatch(r"Expected `(\w+)`, got `(\w+)`", detail):
+            expected, got = (JSON_TYPES.get(name, name) for name in types.groups())
+            raise error(f"{_place(path)} is {got}; it must be {expected}.", path) from None
         raise error(detail + ".", path) from None
+
+
+JSON_TYPES = {
+    "array": "an array",
+    "bool": "true or false",
+    "float": "a number with a fraction",
+    "int": "an integer",
+    "object": "an object",
+    "str": "a string",
+}
+"""What msgspec calls a type of JSON, and what error texts call it."""
+
+
+def _members(wanted: Any) -> str:
+    """Tell the members that a struct has."""
+    names = [wanted.__struct_config__.tag_field, *wanted.__struct_fields__]
+    return f"the members here are: {', '.join(filter(None, names))}"
+
+
+def _place(path: tuple[str | int, ...]) -> str:
+    """Name the place where a path ends.
+
+    >>> _place(("hands",)), _place(("hands", 0, 2)), _place(())
+    ('`hands`', 'Item 2 of item 0 of `hands`', 'The value')
+    """
+    place = ""
+    for step in path:
+        if isinstance(step, int):
+            place = f"item {step} of {place}"
+        else:
+            place = f"`{step}`"
+    return place[:1].upper() + place[1:] or "The value"
 
 
 def _path(where: str) -> tuple[str | int, ...]:

@@ -34,6 +34,15 @@ WITHOUT_SCHEME = (
     "before the token."
 )
 
+WRONG_SCHEME = (
+    "The Authorization header has another scheme than Bearer. Send the word Bearer, a space and "
+    "the token."
+)
+WITHOUT_TOKEN = (
+    "The Authorization header has no token after the word Bearer. Send the word Bearer, a space "
+    "and the token."
+)
+
 _TOKEN = re.compile(r"([0-9a-f]{32})\.([A-Za-z0-9_-]{43})")
 
 
@@ -69,9 +78,13 @@ def read_credentials(header: str | None) -> Credentials | None:
         return None
     if _TOKEN.fullmatch(header.strip()):
         raise Problem("invalid_token", WITHOUT_SCHEME)
-    scheme, _, token = header.partition(" ")
+    scheme, _, token = header.strip().partition(" ")
+    if scheme.lower() != "bearer":
+        raise Problem("invalid_token", WRONG_SCHEME)
+    if not token:
+        raise Problem("invalid_token", WITHOUT_TOKEN)
     match = _TOKEN.fullmatch(token.strip())
-    if scheme.lower() != "bearer" or match is None:
+    if match is None:
         raise Problem("invalid_token")
     return Credentials(match[1], match[2], digest(match[2]))
 

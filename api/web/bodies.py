@@ -13,7 +13,7 @@ from marshmallow import Schema
 from webargs.flaskparser import FlaskParser
 
 from api.problems.problem import Problem, invalid
-from api.web.schemas.fields import MAX_INTEGER, BodySchema
+from api.web.schemas.fields import BodySchema
 
 BODY_SECONDS = 10.0
 """How long a client may take to send a body; gunicorn has no limit."""
@@ -129,7 +129,7 @@ def _read_number(text: str) -> int | float:
     (5, 5, 5.5)
     """
     number = float(text)
-    return int(number) if number.is_integer() and abs(number) <= MAX_INTEGER else number
+    return int(number) if number.is_integer() else number
 
 
 def _refuse_constant(name: str) -> None:

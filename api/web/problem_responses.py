@@ -120,7 +120,9 @@ def problem_of(error: HTTPException) -> Problem:
     other = "bad_request" if status < HTTPStatus.INTERNAL_SERVER_ERROR else "internal_error"
     code = CODE_OF_STATUS.get(status, other)
     if code == "method_not_allowed":
-        return Problem(code, f"{request.method} is not allowed here.", headers=headers)
+        allowed = headers.get("Allow", "")
+        detail = f"{request.method} is not allowed here, only: {allowed}. Send one of these."
+        return Problem(code, detail, headers=headers)
     return Problem(code, headers=headers)
 
 

@@ -1,5 +1,6 @@
 """Messages that tell mistakes apart which look alike, and suggest what was meant."""
 
+import json
 from typing import Any
 
 import pytest
@@ -95,9 +96,90 @@ def test_a_token_without_bearer_is_told_so(ada: Client) -> None:
         assert "a token without its scheme" in problem["detail"]
         assert "Bearer" in problem["detail"]
         assert ada.token not in str(problem)
-    for header in (f"Basic {ada.token}", "Bearer x", "x"):
+    for header in (f"Basic {ada.token}", f"Token {ada.token}", f"Bearer:{ada.token}", "x"):
         problem = ada.refused("invalid_token", "GET", "/v1/me", headers={"Authorization": header})
-        assert "without its scheme" not in problem["detail"]
+        assert "another scheme than Bearer" in problem["detail"]
+    for header in ("Bearer", "Bearer "):
+        problem = ada.refused("invalid_token", "GET", "/v1/me", headers={"Authorization": header})
+        assert "no token after the word Bearer" in problem["detail"]
+    problem = ada.refused("invalid_token", "GET", "/v1/me", headers={"Authorization": "Bearer x"})
+    assert "scheme" not in problem["detail"]
+
+
+def test_a_method_that_is_not_allowed_names_those_that_are(ada: Client) -> None:
+    problem = ada.refused("method_not_allowed", "PUT", "/v1/me")
+    assert problem["detail"].startswith("PUT is not allowed here, only: ")
+    assert "GET" in problem["detail"]
+
+
+def test_an_option_of_another_game_names_the_options_of_this_one(ada: Client) -> None:
+    for ruleset, seats, option, allowed in (
+        ("parade", 2, {"grid": "rows"}, "It has no options."),
+        ("contrast", 3, {"grid": "rows"}, "Its options are: expert, countdown_seconds, pictures."),
+        ("tea-time", 2, {"expert": True}, "Its options are: grid."),
+    ):
+        body = {"ruleset": ruleset, "seat_count": seats, "options": option}
+        problem = ada.refused("invalid_request", "POST", "/v1/games", body)
+        (name,) = option
+        assert f" has no option `{name}`. {allowed}" in problem["detail"]
+        assert problem["errors"][0]["pointer"] == f"#/options/{name}"
+
+
+@pytest.mark.parametrize(
+    ("change", "pointer", "text"),
+    [
+        (
+            {"piel": []},
+            "#/deal/piel",
+            "`piel` is unknown; the members here are: ruleset, first_seat, hands, parade, pile.",
+        ),
+        ({"hands": 5}, "#/deal/hands", "`hands` is an integer; it must be an array."),
+        (
+            {"hands": [[None]]},
+            "#/deal/hands/0/0",
+            "Item 0 of item 0 of `hands` is null; it must be a string.",
+        ),
+        (
+            {"first_seat": "0"},
+            "#/deal/first_seat",
+            "`first_seat` is a string; it must be an integer.",
+        ),
+    ],
+)
+def test_a_deal_of_another_form_is_told_in_the_words_of_json(
+    stranger: Client, change: Any, pointer: str, text: str
+) -> None:
+    deal = {"first_seat": 0, "hands": [], "parade": [], "pile": [], **change}
+    body = {"ruleset": "parade", "seat_count": 2, "deal": deal, "moves": []}
+    problem = stranger.refused("invalid_deal", "POST", "/v1/analysis", body)
+    assert problem["errors"] == [{"detail": text, "pointer": pointer}]
+
+
+def test_a_deal_that_lacks_a_member_and_one_with_a_strange_card_are_told_so(
+    stranger: Client,
+) -> None:
+    body = {"ruleset": "parade", "seat_count": 2, "deal": {"first_seat": 0}, "moves": []}
+    problem = stranger.refused("invalid_deal", "POST", "/v1/analysis", body)
+    assert problem["detail"] == "`hands` is missing, but required."
+    strange = {"first_seat": 0, "hands": [["Red 1"] * 5] * 2, "parade": ["x"] * 6, "pile": []}
+    problem = stranger.refused("invalid_deal", "POST", "/v1/analysis", {**body, "deal": strange})
+    assert problem["detail"] == "This game has no card 'Red 1'. Deal each of its cards once."
+
+
+def test_an_integer_that_is_too_large_is_told_its_bounds_in_every_form(
+    ada: Client, bob: Client
+) -> None:
+    mover, game = mover_of([ada, bob], "parade")
+    move = json.dumps(game["legal_moves"][0])
+    for number in ("9007199254740993", "9e99", "1" + "0" * 99 + ".0"):
+        problem = mover.refused(
+            "invalid_request",
+            "POST",
+            f"/v1/games/{game['id']}/moves",
+            data=f'{{"turn": {number}, "move": {move}}}'.encode(),
+            headers={"Content-Type": "application/json"},
+        )
+        assert problem["detail"].endswith("it must be from 1 to 9007199254740991.")
 
 
 def test_a_turn_that_has_not_begun_is_told_apart_from_one_that_is_over(
