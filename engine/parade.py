@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from enum import StrEnum
+from functools import lru_cache
 from itertools import combinations
 from random import Random
 from typing import Annotated
@@ -577,8 +578,11 @@ def lay_hands_down(state: State) -> tuple[State, Told]:
 # --- The end ------------------------------------------------------------------------------------
 
 
+@lru_cache(512)
 def scores(collections: tuple[tuple[Card, ...], ...]) -> tuple[int, ...]:
     """Return the points of each seat: the sum over the six colours.
+
+    Cached, since every view of a position shows them, and most turns leave them as they are.
 
     >>> scores((("red-8", "blue-1"), ("red-6",), ("red-2", "green-0")))
     (2, 1, 2)

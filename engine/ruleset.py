@@ -521,10 +521,7 @@ def _place(path: tuple[str | int, ...]) -> str:
     """
     place = ""
     for step in path:
-        if isinstance(step, int):
-            place = f"item {step} of {place}"
-        else:
-            place = f"`{step}`"
+        place = f"item {step} of {place}" if isinstance(step, int) else f"`{step}`"
     return place[:1].upper() + place[1:] or "The value"
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import msgspec
 from msgspec import UNSET, Raw
@@ -36,12 +37,16 @@ def game_summary(game: Game, reader: str | None) -> GameSummary:
 
 
 def game_answer(found: StoredGame, audience: Audience) -> Raw:
-    """Return the encoded game for this audience; it is cached on the loaded game."""
-    shown = found.shown.get(audience)
-    if shown is None:
-        shown = raw(_game_answer(found, audience))
-        found.shown[audience] = shown
-    return shown
+    """Return the encoded game for this audience."""
+    by_audience = _encoded.setdefault(found, {})
+    encoded = by_audience.get(audience)
+    if encoded is None:
+        encoded = by_audience[audience] = raw(_game_answer(found, audience))
+    return encoded
+
+
+_encoded: WeakKeyDictionary[StoredGame, dict[Audience, Raw]] = WeakKeyDictionary()
+"""Encoded answers, for as long as the loaded game is kept: it never changes."""
 
 
 def _game_answer(found: StoredGame, audience: Audience) -> GameAnswer:

@@ -21,12 +21,12 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 import msgspec
-from msgspec import Raw, Struct
+from msgspec import Struct
 from msgspec.structs import replace
 from redis import RedisError
 
 from api.concurrency.time_slices import long_work, pause
-from api.model.game import FORMAT, Audience, Game, HistoryItem, StoredDeal
+from api.model.game import FORMAT, Game, HistoryItem, StoredDeal
 from api.storage.client import Command, Script, StoreClient
 from api.storage.codec import decode, decode_game, decode_state, encode
 from api.storage.errors import Unreadable, count_failure, log_unreadable, readable
@@ -48,18 +48,16 @@ MAX_CACHED_BYTES = 16 * 1024
 class StoredGame:
     """A game and its position, as they were read together or have just been committed.
 
-    Neither ever changes, so results that are computed from them are kept with them: between two
-    moves, the same game is requested many times.
+    Neither ever changes, so the position is decoded once: between two moves, the same game is
+    requested many times.
     """
 
-    __slots__ = ("_position", "game", "shown", "state")
+    __slots__ = ("__weakref__", "_position", "game", "state")
 
     def __init__(self, game: Game, state: bytes | None, position: Any = None) -> None:
         self.game = game
         self.state = state
         self._position = position
-        # The game's representations, by audience (see `api.games.representations`).
-        self.shown: dict[Audience, Raw] = {}
 
     @property
     def is_earlier(self) -> bool:

@@ -50,8 +50,8 @@ TOKEN = "s3cr3t-t0ken"
             "unsupported_transfer_coding",
         ),
         (
-            b"POST / HTTP/1.1\r\nTransfer-Encoding: deflate\r\nTransfer-Encoding: chunked\r\n"
-            b"\r\n0\r\n\r\n",
+            b"POST / HTTP/1.1\r\n%b%b\r\n0\r\n\r\n"
+            % (b"Transfer-Encoding: deflate\r\n", b"Transfer-Encoding: chunked\r\n"),
             501,
             "unsupported_transfer_coding",
         ),
