@@ -26,6 +26,7 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import lru_cache
 from itertools import pairwise
 from random import Random
 from typing import Annotated
@@ -766,8 +767,11 @@ def count_cards(collection: tuple[Card, ...]) -> tuple[int, ...]:
     return tuple([characters.count(character) for character in CHARACTERS])
 
 
+@lru_cache(1024)
 def score(collection: tuple[Card, ...], has_alice: bool) -> Score:
     """Return the points of a seat: for the number of cards of each character, and for Alice.
+
+    Cached, since every view of a position shows them, and a turn changes one collection.
 
     The sheet's example, with 2, 1, 4 and 6 cards and nothing of two characters:
 
