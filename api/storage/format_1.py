@@ -81,6 +81,16 @@ def encode_state(game: Game, position: Any) -> bytes:
     return msgspec.json.encode(position_of_0_1(game.ruleset, position))
 
 
+def encode_deal(deal: StoredDeal) -> bytes:
+    """Return a deal as release 0.1 reads it: without its ruleset, which its analysis refuses.
+
+    The text stays the one whose hash was published.
+    """
+    members = msgspec.json.decode(deal.deal)
+    del members["ruleset"]
+    return msgspec.json.encode(StoredDeal(raw(members), deal.deal_text))
+
+
 class _Replay:
     """Plays a game again, item by item. `position` is the one after the items so far."""
 

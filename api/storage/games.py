@@ -30,7 +30,7 @@ from api.model.game import FORMAT, Game, HistoryItem, StoredDeal
 from api.storage.client import Command, Script, StoreClient
 from api.storage.codec import decode, decode_game, decode_state, encode
 from api.storage.errors import Unreadable, count_failure, log_unreadable, readable
-from api.storage.format_1 import convert, encode_state
+from api.storage.format_1 import convert, encode_deal, encode_state
 
 COMMIT = Script.load("commit")
 CONFIRM_COMMIT = Script.load("confirm_commit")
@@ -177,11 +177,11 @@ class GameStore:
             # The store was full when the game was read.
             self._store_converted(game.id)
         fields: list[Any] = ["version", game.version, "game", encode(game)]
+        is_present = game.format == FORMAT
         if change.state is not None:
-            is_present = game.format == FORMAT
             fields += ["state", change.state if is_present else encode_state(game, change.position)]
         if change.deal is not None:
-            fields += ["deal", encode(change.deal)]
+            fields += ["deal", encode(change.deal) if is_present else encode_deal(change.deal)]
         items = [encode(each) for each in change.items]
         played = list(change.played or ())
         # In the order of commit.lua's ARGV.

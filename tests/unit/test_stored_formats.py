@@ -244,6 +244,10 @@ def test_a_pinned_worker_stores_games_as_0_1_reads_them(
     state = next(
         msgspec.json.decode(each.fields["state"]) for each in of_ruleset if "state" in each.fields
     )
+    key = f"game:{{{game_id}}}".encode()
+    deal = msgspec.json.decode(pinned.client.hget(key, b"deal") or b"")["deal"]
+    example = next(each for each in of_ruleset if "deal" in each.fields)
+    assert deal.keys() == msgspec.json.decode(example.fields["deal"])["deal"].keys()
     for _ in range(8):
         stored = stored_document(pinned, game_id)
         assert stored["format"] == 1
