@@ -385,5 +385,8 @@ class MoveField(Union):
         tag = value.get(self.tag) if isinstance(value, dict) else None
         if isinstance(tag, str) and tag not in self.variants:
             # Only the game knows which types of move are possible now.
-            return UnknownMove(tag)
+            try:
+                return UnknownMove(Text().deserialize(tag))
+            except ValidationError as error:
+                raise ValidationError({self.tag: error.messages}) from None
         return read_move(super()._deserialize(value, None, None))
