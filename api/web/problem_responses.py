@@ -120,7 +120,7 @@ def problem_of(error: HTTPException) -> Problem:
     other = "bad_request" if status < HTTPStatus.INTERNAL_SERVER_ERROR else "internal_error"
     code = CODE_OF_STATUS.get(status, other)
     if code == "method_not_allowed":
-        allowed = headers.get("Allow", "")
+        allowed = ", ".join(headers.values())
         detail = f"{request.method} is not allowed here, only: {allowed}. Send one of these."
         return Problem(code, detail, headers=headers)
     return Problem(code, headers=headers)
