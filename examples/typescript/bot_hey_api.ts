@@ -46,8 +46,9 @@ for (let over = false; !over; ) {
   const { stream } = await streamTurns({ query, onSseEvent, signal, throwOnError });
   for await (const data of stream) {
     over = data ? await handle(data) : false;
-    if (over) break;
+    if (!over) continue;
+    connection.abort(); // closes the stream, without which the program would not end
+    break;
   }
   if (!over) await new Promise((resolve) => setTimeout(resolve, pause));
 }
-connection.abort();

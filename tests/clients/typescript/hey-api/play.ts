@@ -139,38 +139,35 @@ async function followTurns(client: Client, game_id: string): Promise<[EndedGame,
   const connection = new AbortController();
   const { signal } = connection;
   const throwOnError = true;
-  try {
-    for (;;) {
-      const query = { last_event_id };
-      const { stream } = await streamTurns({ client, query, onSseEvent, signal, throwOnError });
-      for await (const each of stream) {
-        const data: TurnStreamData | void = each;
-        if (!data) continue;
-        if ('code' in data) {
-          const problem: Problem = data;
-          assert.equal(name, 'unavailable');
-          assert(problem.status === 503 || problem.status === 429, problem.detail);
-        } else if (!('game' in data)) {
-          const ended: EndedGame = data;
-          assert.equal(name, 'ended');
-          assert(ended.id === game_id && started);
-          return [ended, turns];
-        } else if ('legal_moves' in data.game) {
-          const game: Game = data.game;
-          assert.equal(name, 'turn');
-          assert(game.id === game_id && game.turn !== null && game.legal_moves.length > 0);
-          assert(game.table && switches.seatCount(game.table) === seat_count);
-          turns.push(game.turn);
-        } else {
-          assert.equal(name, 'started');
-          assert(data.game.id === game_id && data.game.status === 'playing');
-          started = true;
-        }
+  for (;;) {
+    const query = { last_event_id };
+    const { stream } = await streamTurns({ client, query, onSseEvent, signal, throwOnError });
+    for await (const each of stream) {
+      const data: TurnStreamData | void = each;
+      if (!data) continue;
+      if ('code' in data) {
+        const problem: Problem = data;
+        assert.equal(name, 'unavailable');
+        assert(problem.status === 503 || problem.status === 429, problem.detail);
+      } else if (!('game' in data)) {
+        const ended: EndedGame = data;
+        assert.equal(name, 'ended');
+        assert(ended.id === game_id && started);
+        connection.abort();
+        return [ended, turns];
+      } else if ('legal_moves' in data.game) {
+        const game: Game = data.game;
+        assert.equal(name, 'turn');
+        assert(game.id === game_id && game.turn !== null && game.legal_moves.length > 0);
+        assert(game.table && switches.seatCount(game.table) === seat_count);
+        turns.push(game.turn);
+      } else {
+        assert.equal(name, 'started');
+        assert(data.game.id === game_id && data.game.status === 'playing');
+        started = true;
       }
-      await sleep(pause);
     }
-  } finally {
-    connection.abort();
+    await sleep(pause);
   }
 }
 
