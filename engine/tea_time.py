@@ -35,7 +35,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from engine.cards import check_seat
-from engine.published import NamedChoice, NamedScalar, bounded, by_seat, described, published_as
+from engine.published import NamedChoice, NamedScalar, by_seat, described, published_as
 from engine.ruleset import (
     BestScore,
     Breakdown,
@@ -106,7 +106,7 @@ CARDS_OF_A_CHARACTER = 10
 ALL_CARDS = len(CHARACTERS) * CARDS_OF_A_CHARACTER
 MAX_SEATS = 4
 MAX_ROUNDS = 5
-TeaTimeSeat = Annotated[Seat, bounded(maximum=MAX_SEATS - 1)]
+
 MAX_CARDS = 3
 POINTS = (5, 1, 3, 6, 10, *[15] * 6)
 """The points for 0 to 10 cards of one character; more than five score like five."""
@@ -210,7 +210,7 @@ class Options(Struct, frozen=True, forbid_unknown_fields=True):
 class TeaTimeDeal(Deal, frozen=True, tag="tea-time"):
     """All that chance decides: the seat that starts, and the order of the pile."""
 
-    first_seat: Annotated[TeaTimeSeat, described("The seat that begins, with Alice in hand.")]
+    first_seat: Annotated[Seat, described("The seat that begins, with Alice in hand.")]
     pile: Annotated[tuple[Character, ...], described("The characters, the next one laid first.")]
 
 
@@ -239,7 +239,7 @@ class GridLaid(Event, frozen=True, tag="grid_laid"):
 class CardsPicked(Event, frozen=True, tag="cards_picked"):
     """A seat took cards from the grid; `cancelled` has both cards of each pair that went out."""
 
-    seat: Annotated[TeaTimeSeat, described("The seat that took them.")]
+    seat: Annotated[Seat, described("The seat that took them.")]
     cells: Annotated[
         tuple[Cell, ...],
         described("The cells that it emptied.", minItems=1, maxItems=MAX_CARDS),
@@ -260,7 +260,7 @@ class CardsPicked(Event, frozen=True, tag="cards_picked"):
 class AliceLaid(Event, frozen=True, tag="alice_laid"):
     """The holder of Alice laid her into the cell that it emptied."""
 
-    seat: Annotated[TeaTimeSeat, described("The seat that held her.")]
+    seat: Annotated[Seat, described("The seat that held her.")]
     cell: Annotated[Cell, described("The cell in which she lies: column letter and row number.")]
 
 
@@ -326,7 +326,7 @@ class TeaTimeTable(Table, frozen=True, tag="tea-time"):
     ]
     grid: GridRows
     alice_holder: Annotated[
-        TeaTimeSeat | None,
+        Seat | None,
         described("The seat that holds Alice; null while she lies in the grid."),
     ]
     collections: Annotated[

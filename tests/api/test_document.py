@@ -1,5 +1,6 @@
 """The published document: what it promises to those who generate clients from it."""
 
+import json
 import re
 from collections.abc import Iterator
 from typing import Any
@@ -119,6 +120,45 @@ def test_a_shared_refusal_is_named_by_what_it_means() -> None:
     names = document()["components"]["responses"]
     assert {"Unauthorized", "Unavailable", "GameNotFound", "TooManyRequests"} <= names.keys()
     assert not [name for name in names if "Or" in name]
+
+
+def test_no_name_of_a_component_is_numbered_or_given_twice() -> None:
+    """Generators put schemas, responses and parameters into one namespace, and number the rest."""
+    names = [
+        name
+        for kind in ("schemas", "responses", "parameters", "examples")
+        for name in document()["components"][kind]
+    ]
+    assert not [name for name in names if name[-1].isdigit()]
+    assert len(set(names)) == len(names)
+
+
+def test_nothing_but_a_description_stands_beside_a_reference() -> None:
+    """Some generators ignore what stands there, and others make a type of it."""
+    for name, schema in document()["components"]["schemas"].items():
+        for member, declared in schema.get("properties", {}).items():
+            if {"$ref", "anyOf"} & declared.keys():
+                assert declared.keys() <= {"$ref", "anyOf", "description"}, f"{name}.{member}"
+
+
+def test_the_example_of_the_catalogue_is_one_short_ruleset() -> None:
+    example = document()["components"]["examples"]["listRulesets-shortened"]
+    assert len(example["value"]["items"]) == 1
+    assert len(json.dumps(example)) < 2000
+
+
+def test_only_operations_that_read_a_game_have_the_problems_of_its_format() -> None:
+    formats = {"newer_format", "unsupported_format"}
+    for _, _, operation in operations():
+        codes = {
+            code for response in operation["responses"].values() for code in problems_of(response)
+        }
+        reads_a_game = bool({"game_not_found", "idempotency_key_reused"} & codes)
+        assert codes & formats == (formats if reads_a_game else set()), operation["operationId"]
+
+
+def problems_of(response: dict[str, Any]) -> list[str]:
+    return re.findall(r"^- `([a-z_]+)`: ", resolved(response)["description"], re.MULTILINE)
 
 
 def test_constants_are_published_as_constants_alone() -> None:
@@ -364,7 +404,7 @@ def test_every_status_is_documented_with_its_problem_codes() -> None:
             if status >= "400":
                 response = resolved(each)
                 assert list(response["content"]) == ["application/problem+json"]
-                codes = re.findall(r"^- `([a-z_]+)`: ", response["description"], re.MULTILINE)
+                codes = problems_of(response)
                 assert codes
                 assert {CATALOGUE[code].status for code in codes} == {int(status)}
 

@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from tests.document.recorder import Caller
+from tests.document.recorder import Caller, Shown
 from tests.support.service import Service
 from tests.support.waiting import wait_until
 
@@ -31,12 +31,22 @@ def the_service_itself(stranger: Caller) -> None:
 
 
 def the_catalogue(stranger: Caller) -> None:
-    stranger.send("GET", "/v1/rulesets", show=("all", "All games, in English."))
+    catalogue = stranger.send("GET", "/v1/rulesets")
+    shortened = Shown("shortened", "One game in English, with less of its lists and rules.")
+    stranger.recorder.keep("listRulesets", "200", shortened, in_short(catalogue))
     french = {"Accept-Language": "fr"}
     stranger.send(
         "GET", "/v1/rulesets/tea-time", headers=french, show=("tea-time", "One game, in French.")
     )
     stranger.refused("ruleset_not_found", "GET", "/v1/rulesets/chess")
+
+
+def in_short(catalogue: Any) -> Any:
+    """Return a catalogue of one game, with a few entries of each list and the rules' beginning."""
+    (ruleset,) = (each for each in catalogue["items"] if each["ruleset"] == "parade")
+    lists = {name: each[:2] for name, each in ruleset.items() if isinstance(each, list)}
+    beginning, _, _ = ruleset["rules"].partition("\n## ")
+    return {"items": [{**ruleset, **lists, "rules": f"{beginning}\n…"}]}
 
 
 def players_and_tokens(stranger: Caller) -> None:

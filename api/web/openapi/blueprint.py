@@ -21,7 +21,7 @@ from api.web.problem_responses import PROBLEM_TYPE
 
 View = TypeVar("View", bound=Callable[..., Any])
 
-STORE = ("store_unavailable", "newer_format", "not_replicated")
+GAME = ("unsupported_format", "newer_format")
 WITH_BODY = (
     "invalid_json",
     "body_too_slow",
@@ -85,13 +85,15 @@ class Blueprint(SmorestBlueprint):  # type: ignore[misc]
         security: list[dict[str, list[str]]] = TOKEN_NEEDED,
         body: bool = False,
         store: bool = True,
+        game: bool = False,
         if_match: bool = False,
         limits: tuple[str, ...] | None = None,
         **doc: Any,
     ) -> Callable[[View], View]:
         """Declare an operation: its id, security and problems.
 
-        `body`: it takes a request body. `store`: it uses the store. `if_match`: it accepts
+        `body`: it takes a request body. `store`: it uses the store. `game`: it reads a stored game,
+        as every operation does that has the problem game_not_found. `if_match`: it accepts
         If-Match. `limits`: the rate policies that count its requests (`api.config.rate_policies`);
         by default READS if it uses the store.
         """
@@ -99,12 +101,14 @@ class Blueprint(SmorestBlueprint):  # type: ignore[misc]
             limits = (READS,) if store else ()
         parameters = list(doc.pop("parameters", ()))
         codes = [*problems, "invalid_request", "internal_error"]
-        codes += STORE if store else ()
+        codes += ("store_unavailable",) if store else ()
+        # Also a read, since it may store what a deadline brings about, or a new token.
+        codes += ("not_replicated",) if limits and store else ()
         # A full store refuses changes only.
         codes += ("store_full",) if store and not {READS, POLLS}.issuperset(limits) else ()
         codes += WITH_BODY if body else ()
         codes += ("too_many_requests",) if limits else ()
-        codes += ("unsupported_format",) if "game_not_found" in problems else ()
+        codes += GAME if game or "game_not_found" in problems else ()
         if security is TOKEN_NEEDED:
             codes += TOKEN
         elif security is TOKEN_OPTIONAL:

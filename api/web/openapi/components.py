@@ -10,7 +10,6 @@ import json
 import re
 from collections import Counter
 from collections.abc import Sequence
-from itertools import chain, count
 from typing import Any
 
 REQUEST = "request"
@@ -135,7 +134,8 @@ OF_STATUS = {
 """The headers of problems, by status."""
 
 PARAMETERS = {
-    "GameId": {
+    # Not GameId, which is the schema: some generators put both into one namespace.
+    "GameIdParameter": {
         "name": "game_id",
         "in": "path",
         "required": True,
@@ -161,7 +161,7 @@ PARAMETERS = {
         examples=["fr"],
     ),
 }
-GAME_ID = PARAMETERS["GameId"]
+GAME_ID = PARAMETERS["GameIdParameter"]
 IF_MATCH = PARAMETERS["IfMatch"]
 IF_NONE_MATCH = PARAMETERS["IfNoneMatch"]
 ACCEPT_LANGUAGE = PARAMETERS["AcceptLanguage"]
@@ -176,6 +176,9 @@ MEANING = {
     503: "unavailable",
 }
 """What a problem response with several codes is called, by status."""
+
+QUALIFIERS = {"newer_format": "game", "store_full": "change"}
+"""What an operation does that has this problem: it reads a game, it changes the store."""
 
 
 def codes_of(response: Part) -> list[str]:
@@ -196,7 +199,8 @@ def publish_once(document: Part) -> None:
         if isinstance(operation, dict)
     ]
     shared = Shared()
-    for operation in operations:
+    # The service last: its problems are the least typical, and the first one gets the shorter name.
+    for operation in sorted(operations, key=lambda each: each["tags"] == ["service"]):
         if "parameters" in operation:
             operation["parameters"] = [shared.parameter(each) for each in operation["parameters"]]
         parts = {REQUEST: operation.get("requestBody", {}), **operation["responses"]}
@@ -214,14 +218,25 @@ def publish_once(document: Part) -> None:
 def response_name(status: str, response: Part) -> str:
     r"""Return the name of a problem response: of its only problem, else of its status.
 
-    >>> response_name("403", {"description": "- `not_host`: You are not the host."})
+    >>> limited = {"headers": {"RateLimit": {}}}
+    >>> response_name("403", {"description": "- `not_host`: Only the host.", **limited})
     'NotHost'
-    >>> response_name("401", {"description": "- `invalid_token`: …\n- `missing_token`: …"})
+    >>> response_name("401", {"description": "- `invalid_token`:\n- `missing_token`:", **limited})
     'Unauthorized'
+    >>> response_name("503", {"description": "- `newer_format`:\n- `store_full`:", **limited})
+    'GameChangeUnavailable'
+    >>> response_name("500", {"description": "- `internal_error`: The service failed."})
+    'ServiceInternalError'
     """
     codes = codes_of(response)
-    words = codes[0].split("_") if len(codes) == 1 else MEANING[int(status)].split()
-    return "".join(word.title() for word in words)
+    if len(codes) == 1:
+        words = codes[0].split("_")
+    else:
+        qualifiers = [word for code, word in QUALIFIERS.items() if code in codes]
+        words = [*qualifiers, *MEANING[int(status)].split()]
+    # Only operations of the service itself are without rate limits.
+    is_limited = "RateLimit" in response.get("headers", {})
+    return "".join(word.title() for word in (words if is_limited else ("service", *words)))
 
 
 class Shared:
@@ -246,13 +261,24 @@ class Shared:
     def add_examples(self, operation_id: str, part: str, media_types: Part) -> None:
         """Move the examples of a request or a response.
 
-        Those of problems are named by their code, others by their operation.
+        They are named by their operation. The first problem of a code is named by its code alone,
+        and operations with the same problem share it.
         """
-        prefix = "" if part >= "400" and part != REQUEST else f"{operation_id}-"
+        of_operation = f"{operation_id}-request" if part == REQUEST else operation_id
+        is_problem = part >= "400" and part != REQUEST
         for media in media_types.values():
             for name, example in media.get("examples", {}).items():
-                own = self._free_name("examples", f"{prefix}{name}", example)
+                own = f"{of_operation}-{name}"
+                if is_problem:
+                    own = self._name_of_problem(name, example) or own
                 media["examples"][name] = self._refer("examples", own, example)
+
+    def _name_of_problem(self, code: str, example: Part) -> str | None:
+        """Return the name of a problem that is published already, or its code if that is free."""
+        published = self.components["examples"]
+        if code not in published:
+            return code
+        return next((name for name, each in published.items() if each == example), None)
 
     def add_responses(self, operations: Sequence[Part]) -> None:
         """Move the problem responses that several operations have in common."""
@@ -265,18 +291,14 @@ class Shared:
             for status, response in operation["responses"].items():
                 if status >= "400" and times[json.dumps(response)] > 1:
                     name = response_name(status, response)
-                    own = self._free_name("responses", name, response)
-                    operation["responses"][status] = self._refer("responses", own, response)
-
-    def _free_name(self, kind: str, name: str, part: Part) -> str:
-        """Return a name that no other part has: the name itself, or the name with a number."""
-        numbered = chain((name,), (f"{name}{number}" for number in count(2)))
-        return next(each for each in numbered if self.components[kind].get(each, part) == part)
+                    operation["responses"][status] = self._refer("responses", name, response)
 
     def _named(self, kind: str, known: dict[str, Part], part: Part) -> Part:
         name = next((name for name, each in known.items() if each == part), None)
         return part if name is None else self._refer(kind, name, part)
 
     def _refer(self, kind: str, name: str, part: Part) -> Part:
-        self.components[kind][name] = part
+        """Keep a part under a name, and return a reference to it."""
+        if self.components[kind].setdefault(name, part) != part:
+            raise ValueError(f"Two {kind} would be published as {name}.")
         return {"$ref": f"#/components/{kind}/{name}"}

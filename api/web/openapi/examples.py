@@ -67,6 +67,9 @@ def _add_to_operation(
         for code in codes_of(response):
             if code in of_code and code not in codes:
                 examples = {**examples, code: of_code[code]}
+        if status >= "400":
+            # In one order, so that operations with the same examples share a response.
+            examples = dict(sorted(examples.items()))
         _add(response, examples)
 
 

@@ -73,7 +73,7 @@ AWAITED = {
     "too_many_games",
     "idempotency_key_reused",
     "busy",
-    "unsupported_format",
+    game=True,
     body=True,
     parameters=[IDEMPOTENCY_KEY],
     limits=(GAMES_DAILY, GAMES_HERE, GAMES),
