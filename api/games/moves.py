@@ -110,8 +110,10 @@ class Moves:
             progress.play_house_moves()
             return change_by_move(progress, key)
 
+        # A type that no game has is refused before the precondition, as any wrong body is.
+        condition = None if isinstance(move, UnknownMove) else if_match
         loaded, items = self.transactions.update(
-            credentials, game_id, decide, if_match=if_match, move_key=key
+            credentials, game_id, decide, if_match=condition, move_key=key
         )
         if loaded.played_versions is None:
             return PlayedMove(loaded, items)

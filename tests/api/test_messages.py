@@ -38,6 +38,17 @@ def test_an_unknown_type_of_move_names_those_that_are_possible_now(
     assert f"only: {POSSIBLE[ruleset]}." in error["detail"]
 
 
+def test_an_unknown_type_of_move_is_told_before_a_condition_that_fails(
+    new_players: NewPlayers,
+) -> None:
+    mover, game = mover_of(new_players(2), "parade")
+    path, of_another_state = f"/v1/games/{game['id']}/moves", {"If-Match": 'W/"another"'}
+    body = {"turn": game["turn"], "move": {"type": "pass"}}
+    mover.refused("invalid_request", "POST", path, body, headers=of_another_state)
+    body["move"] = game["legal_moves"][0]
+    mover.refused("precondition_failed", "POST", path, body, headers=of_another_state)
+
+
 @pytest.mark.parametrize(
     ("ruleset", "move"),
     [
