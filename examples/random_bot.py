@@ -10,7 +10,6 @@ import json
 import random
 import signal
 import sys
-import threading
 import time
 import uuid
 from http.client import HTTPException
@@ -18,17 +17,18 @@ from urllib.error import HTTPError
 from urllib.request import Request, urlopen
 
 
-def call(method, path, body=None, unless=(), **headers):
+def call(method, path, body=None, unless=()):
     """Return the answer to a request, None if it is refused with one of these codes.
 
     While the service is busy or away, wait as long as it says, and send the request again.
     """
-    headers |= {"Content-Type": "application/json"} | identity
     request = Request(args.url + path, body and json.dumps(body).encode(), headers, method=method)
-    for attempt in range(20):
+    while True:
         try:
-            answer, pause = changing(request) if method != "GET" else send(request)
-            time.sleep(int(pause or 0))  # too many requests wait, so this one could not
+            with urlopen(request, timeout=60) as response:
+                answer, pause = json.load(response), response.headers.get("Retry-After")
+            if pause:
+                wait(pause, "too many requests wait already.")
             return answer
         except HTTPError as error:
             text, pause = error.read(), error.headers.get("Retry-After")
@@ -37,40 +37,23 @@ def call(method, path, body=None, unless=(), **headers):
                 return None
             if error.code < 500 and error.code != 429:
                 sys.exit(f"{method} {path}: {problem['detail']}")
-            why = problem["detail"]
+            wait(pause or 1, problem["detail"])
         except (OSError, HTTPException, ValueError) as error:
-            why, pause = f"{args.url} does not answer: {error}", None
-        pause = int(pause or min(2**attempt, 30))
-        print(f"{args.name} waits {pause} s: {why}", file=sys.stderr, flush=True)
-        time.sleep(pause)
-    sys.exit(f"{args.name} gives up.")
+            wait(1, f"{args.url} does not answer: {error}")
 
 
-def send(request):
-    with urlopen(request, timeout=60) as response:
-        return json.load(response), response.headers.get("Retry-After")
+def wait(seconds, why):
+    print(f"{args.name} waits {seconds} s: {why}", file=sys.stderr, flush=True)
+    time.sleep(int(seconds))
 
 
-def changing(request):
-    """Send a request to its end, also if the bot is stopped meanwhile: it may be taking a seat."""
-    try:
-        with is_changing:
-            return send(request)
-    finally:
-        if is_stopped.is_set():
-            raise KeyboardInterrupt
+def take_seat():
+    """Return the game in which this bot has a seat. Asked again, it is the same game."""
+    return call("POST", "/v1/match", {"ruleset": args.ruleset, "seat_count": args.seats})
 
 
-def stop(*_):
-    is_stopped.set()
-    if not is_changing.locked():
-        raise KeyboardInterrupt
-
-
-def play():
-    """Take a seat, and play in every game that waits until this game is over."""
-    wish = {"ruleset": args.ruleset, "seat_count": args.seats}
-    game = call("POST", "/v1/match", wish, **{"Idempotency-Key": str(uuid.uuid4())})
+def play(game):
+    """Play in every game that waits for this bot until this game is over, and return its end."""
     since = ""
     while True:
         turns = call("GET", f"/v1/me/turns?wait=20{since}")
@@ -82,14 +65,10 @@ def play():
         since = f"&since={turns['cursor']}"
 
 
-def leave():
-    """Leave every game, as an answer that gave a seat may have been lost."""
-    is_stopped.clear()
+def stop(*_):
     for each in STOPS:
         signal.signal(each, signal.SIG_DFL)  # a second one ends the bot at once
-    for status in ("open", "playing"):
-        for game in call("GET", f"/v1/me/games?status={status}")["items"]:
-            call("DELETE", f"/v1/games/{game['id']}/seats/me")
+    raise KeyboardInterrupt
 
 
 STOPS = (signal.SIGINT, signal.SIGTERM)
@@ -99,15 +78,17 @@ parser.add_argument("--name", default="Random bot")
 parser.add_argument("--ruleset", default="parade")
 parser.add_argument("--seats", type=int, default=2)
 args = parser.parse_args()
-is_stopped, is_changing, identity = threading.Event(), threading.Lock(), {}
-player = call("POST", "/v1/players", {"name": args.name, "kind": "bot"})
-identity["Authorization"] = f"Bearer {player['token']}"
+headers = {"Content-Type": "application/json", "Idempotency-Key": str(uuid.uuid4())}
 for each in STOPS:
     signal.signal(each, stop)
 try:
-    game = play()
-except (KeyboardInterrupt, SystemExit) as reason:
-    leave()
-    sys.exit(str(reason) or f"{args.name} was stopped, and has left its game.")
+    player = call("POST", "/v1/players", {"name": args.name, "kind": "bot"})
+    headers["Authorization"] = f"Bearer {player['token']}"
+    game = play(take_seat())
+except KeyboardInterrupt:
+    if "Authorization" in headers:
+        # The answer that told the seat may have been lost.
+        call("DELETE", f"/v1/games/{take_seat()['id']}/seats/me", unless=("game_over",))
+    sys.exit(f"{args.name} was stopped, and has left its game.")
 line = f"{args.name}, seat {game['you']} of game {game['id']}: {json.dumps(game['result'])}\n"
 print(line, end="")  # in one piece, beside what other bots print

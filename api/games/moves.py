@@ -7,6 +7,7 @@ Refusals come in a fixed order, from the game's status to the rules.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import msgspec
@@ -110,8 +111,10 @@ class Moves:
             progress.play_house_moves()
             return change_by_move(progress, key)
 
+        # A type that no game has is refused before the precondition, as any wrong body is.
+        condition = None if isinstance(move, UnknownMove) else if_match
         loaded, items = self.transactions.update(
-            credentials, game_id, decide, if_match=if_match, move_key=key
+            credentials, game_id, decide, if_match=condition, move_key=key
         )
         if loaded.played_versions is None:
             return PlayedMove(loaded, items)
@@ -170,7 +173,12 @@ def _outcome_of(loaded: LoadedGame, seat: Seat, turn: int, move: Move) -> tuple[
 
     Raises `Problem` if the move is refused, in the order of the contract.
     """
-    game = loaded.game
+    game, state = loaded.game, loaded.stored.position
+    ruleset = RULESETS[game.ruleset]
+    if isinstance(move, UnknownMove):
+        # Its form is wrong, whatever the game's state is.
+        legal = legal_moves(game, state, seat)
+        raise invalid(impossible_type(ruleset, move, legal), "move", "type")
     if game.status == OPEN:
         raise Problem("game_not_started")
     if game.has_ended:
@@ -182,14 +190,10 @@ def _outcome_of(loaded: LoadedGame, seat: Seat, turn: int, move: Move) -> tuple[
             "legal moves."
         )
         raise Problem("stale_turn", detail)
-    state = loaded.stored.position
-    ruleset = RULESETS[game.ruleset]
     try:
         return state, ruleset.apply(state, seat, move)
     except IllegalMove as illegal:
         detail = why_illegal(illegal, ruleset, state, seat, move)
-        if isinstance(move, UnknownMove):
-            raise invalid(detail, "move", "type") from None
         if illegal.rule == NOT_YOUR_TURN:
             code = "already_moved" if seat in game.answered else "not_your_turn"
             raise Problem(code) from None
@@ -202,14 +206,17 @@ def _outcome_of(loaded: LoadedGame, seat: Seat, turn: int, move: Move) -> tuple[
 def why_illegal(
     illegal: IllegalMove, ruleset: AnyRuleset, state: Any, seat: Seat, move: Move
 ) -> str:
-    """Return why a move is illegal; of a wrong type of move, which types are possible now.
-
-    A type that no game has is wrong at any time: while the seat has no move, those of the game are
-    named.
-    """
-    if illegal.rule != WRONG_MOVE_TYPE and not isinstance(move, UnknownMove):
+    """Return why a move is illegal; of a wrong type of move, which types are possible now."""
+    if illegal.rule != WRONG_MOVE_TYPE:
         return illegal.detail
-    legal = ruleset.legal_moves(state, seat)
+    return impossible_type(ruleset, move, ruleset.legal_moves(state, seat))
+
+
+def impossible_type(ruleset: AnyRuleset, move: Move, legal: Sequence[Move]) -> str:
+    """Return that a type of move is not possible now, and which are.
+
+    While the seat has no legal move, those of the game are named.
+    """
     possible = tuple(dict.fromkeys(map(type_of_move, legal))) or ruleset.move_types
     return (
         f"A move of type {quoted(type_of_move(move))} is not possible now in {ruleset.title}, "

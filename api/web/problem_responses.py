@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 from flask import Flask, Response, request
 from redis import RedisError
-from werkzeug.exceptions import HTTPException
+from werkzeug.exceptions import HTTPException, MethodNotAllowed
 
 from api.live.server_sent_events import reconnection_time, unavailable
 from api.observability import context
@@ -155,8 +155,8 @@ def problem_of(error: HTTPException) -> Problem:
     status = error.code or HTTPStatus.INTERNAL_SERVER_ERROR
     other = "bad_request" if status < HTTPStatus.INTERNAL_SERVER_ERROR else "internal_error"
     code = CODE_OF_STATUS.get(status, other)
-    if code == "method_not_allowed":
-        allowed = ", ".join(headers.values())
+    if isinstance(error, MethodNotAllowed):
+        allowed = ", ".join(error.valid_methods or ())
         detail = f"{request.method} is not allowed here, only: {allowed}. Send one of these."
         return Problem(code, detail, headers=headers)
     return Problem(code, headers=headers)

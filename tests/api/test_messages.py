@@ -38,6 +38,39 @@ def test_an_unknown_type_of_move_names_those_that_are_possible_now(
     assert f"only: {POSSIBLE[ruleset]}." in error["detail"]
 
 
+@pytest.mark.parametrize("below", ["", "/check"])
+def test_an_unknown_type_of_move_is_told_whatever_the_state_of_the_game_is(
+    new_players: NewPlayers, below: str
+) -> None:
+    ada, bob = new_players(2)
+    game = ada.create(2)
+    path = f"/v1/games/{game['id']}/moves{below}"
+
+    def is_told(turn: int) -> None:
+        body = {"turn": turn, "move": {"type": "pass"}}
+        (error,) = ada.refused("invalid_request", "POST", path, body)["errors"]
+        assert error["pointer"] == "#/move/type"
+        assert "only: play" in error["detail"]
+
+    is_told(1)
+    bob.join(game["id"])
+    for turn in (1, 2):
+        is_told(turn)
+    bob.delete(f"/v1/games/{game['id']}/seats/me")
+    is_told(1)
+
+
+def test_an_unknown_type_of_move_is_told_before_a_condition_that_fails(
+    new_players: NewPlayers,
+) -> None:
+    mover, game = mover_of(new_players(2), "parade")
+    path, of_another_state = f"/v1/games/{game['id']}/moves", {"If-Match": 'W/"another"'}
+    body = {"turn": game["turn"], "move": {"type": "pass"}}
+    mover.refused("invalid_request", "POST", path, body, headers=of_another_state)
+    body["move"] = game["legal_moves"][0]
+    mover.refused("precondition_failed", "POST", path, body, headers=of_another_state)
+
+
 @pytest.mark.parametrize(
     ("ruleset", "move"),
     [
