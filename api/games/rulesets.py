@@ -19,6 +19,7 @@ from api.games.answers import (
 )
 from api.problems.problem import invalid
 from engine.house import HOUSE_LEVELS
+from engine.pictures import has_picture
 from engine.registry import RULESETS
 from engine.ruleset import AnyRuleset, InvalidSetup, Option
 from engine.texts import OptionWords, rules_text, words
@@ -39,7 +40,10 @@ def ruleset_answer(name: str, language: str) -> RulesetAnswer:
         seat_counts=SeatCounts(ruleset.min_seats, ruleset.max_seats),
         options=tuple(_option_answer(each, text.options[each.name]) for each in ruleset.options),
         components=tuple(
-            ComponentAnswer(**asdict(each), title=text.title(each)) for each in ruleset.components
+            ComponentAnswer(
+                **asdict(each), title=text.title(each), url=picture_path(ruleset.id, each.name)
+            )
+            for each in ruleset.components
         ),
         titles=tuple(NameTitleAnswer(*each) for each in text.names.items()),
         move_types=tuple(
@@ -49,6 +53,16 @@ def ruleset_answer(name: str, language: str) -> RulesetAnswer:
         house_levels=HOUSE_LEVELS,
         rules=rules_text(name, language),
     )
+
+
+def picture_path(ruleset: str, component: str) -> str | None:
+    """Return the path of the picture of a component, None if it has none.
+
+    The picture of a path never changes: caches may keep it.
+    """
+    if not has_picture(ruleset, component):
+        return None
+    return f"/v1/rulesets/{ruleset}/pictures/{component}"
 
 
 def _option_answer(option: Option, text: OptionWords) -> RulesetOption:
