@@ -22,6 +22,7 @@ BLOCKS = re.findall(r"```sh\n(.*?)```", README, re.DOTALL)
 
 ANSWERS = re.findall(r"```json\n(.*?)```", README, re.DOTALL)
 FIRST_REQUEST = 'curl -sS "${API:-http://127.0.0.1:8000}/v1/players" '
+ARENA = "python3 examples/arena.py"
 GAME_OF_TWO, GAME_ALONE = "# Extracts a value", "TOKEN="
 SCRAPE = 'curl -sS "${API:-http://127.0.0.1:8000}/metrics"'
 
@@ -50,7 +51,7 @@ def run(commands: str, url: str) -> str:
 
 def test_no_command_is_forgotten_here() -> None:
     parts = ["make serve", "make test", FIRST_REQUEST, GAME_OF_TWO, GAME_ALONE]
-    parts += ["python3 examples", "gunicorn", SCRAPE]
+    parts += ["python3 examples/random_bot.py", ARENA, "gunicorn", SCRAPE]
     assert [BLOCKS.index(block(part)) for part in parts] == list(range(len(BLOCKS)))
 
 
@@ -101,10 +102,18 @@ def test_a_game_alone_can_be_pasted(service: Service) -> None:
 
 
 def test_three_bots_finish_a_game(fresh_service: Service) -> None:
-    bots = block("python3 examples").replace(".py ", f".py --url {fresh_service.url} ")
+    bots = block("python3 examples/random_bot.py").replace(
+        ".py ", f".py --url {fresh_service.url} "
+    )
     results = [line.partition(": ")[2] for line in run(bots, fresh_service.url).splitlines()]
     assert len(results) == 3
     assert len(set(results)) == 1
+
+
+def test_the_arena_plays_and_prints_its_table(fresh_service: Service) -> None:
+    command = block(ARENA).replace(".py ", f".py --url {fresh_service.url} ")
+    output = run(command, fresh_service.url).splitlines()
+    assert [line.split()[0] for line in output] == ["strategy", "frugal", "random", "20"]
 
 
 def test_the_table_of_settings_is_what_the_settings_are() -> None:

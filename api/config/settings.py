@@ -202,8 +202,8 @@ class Settings:
         8000,
         _integer(0, 9000),
         "The most long polls and streams that one worker holds, and at most nine in ten of its "
-        "connections. Beyond it, a poll is answered at once and a stream is refused, with Retry-"
-        "After.",
+        "connections. Beyond it, a poll is answered at once and a stream is `unavailable`, with "
+        "Retry-After.",
     )
     waiters_per_player: int = _setting(
         100,

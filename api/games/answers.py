@@ -89,6 +89,13 @@ AnyPreview = Annotated[Preview, published_as(PREVIEWS)]
 AnyBreakdown = Annotated[Breakdown, published_as(BREAKDOWNS)]
 
 Token = Annotated[str, described("A token.", pattern=r"^[0-9a-f]{32}\.[A-Za-z0-9_-]{43}$")]
+GameCursor = Annotated[
+    str,
+    described(
+        "What this answer includes of the game's history: pass it to listEvents as `since`, or to "
+        "streamEvents as the last event id, for what happens after it."
+    ),
+]
 SeatsToMove = Annotated[tuple[Seat, ...], bounded(maxItems=MAX_SEATS)]
 
 
@@ -241,13 +248,7 @@ class GameSummary(Struct, frozen=True, kw_only=True):
 class GameAnswer(GameSummary, frozen=True, kw_only=True):
     """A game as seen by the caller."""
 
-    cursor: Annotated[
-        str,
-        described(
-            "What this answer includes of the game's history: pass it to listEvents as `since`, or "
-            "to streamEvents as the last event id, for what happens after it."
-        ),
-    ]
+    cursor: GameCursor
     legal_moves: Annotated[
         tuple[AnyMove, ...],
         described("The legal moves of your seat; empty if there are none or you have no seat."),
@@ -261,6 +262,7 @@ class GameAnswer(GameSummary, frozen=True, kw_only=True):
 class WaitingGame(GameSummary, frozen=True, kw_only=True):
     """A game in which it is your turn."""
 
+    cursor: GameCursor
     legal_moves: Annotated[
         tuple[AnyMove, ...] | UnsetType,
         described("The legal moves of your seat; absent if you asked for `view=false`."),

@@ -184,6 +184,11 @@ class Progress:
                 self.apply_move(seat, move, outcome, BY_HOUSE)
                 pause()
 
+    @property
+    def awaits_careful_house(self) -> bool:
+        """Whether a careful house player is to move, which takes milliseconds to choose."""
+        return any(level == CAREFUL for _, level in self._house_to_move())
+
     def hand_over(
         self,
         seat: Seat,
@@ -194,11 +199,6 @@ class Progress:
         """Let a house player of this level play for a seat from now on."""
         self.add_events(by, seat, SeatHandedOver(seat, level, cause))
         self.change_seat(seat, house=level)
-
-    @property
-    def awaits_careful_house(self) -> bool:
-        """Whether a careful house player is to move, which takes milliseconds to choose."""
-        return any(level == CAREFUL for _, level in self._house_to_move())
 
     def change_seat(self, seat: Seat, **members: Any) -> None:
         """Change members of a seat's record."""

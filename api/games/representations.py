@@ -58,7 +58,8 @@ _encoded: WeakKeyDictionary[StoredGame, dict[Audience, Raw]] = WeakKeyDictionary
 
 def game_without_view(game: Game, reader: str) -> Raw:
     """Return the encoded game without the members that need its position."""
-    return raw(WaitingGame(**_public_members(game, game.audience_of(reader))))
+    members = _public_members(game, game.audience_of(reader))
+    return raw(WaitingGame(**members, cursor=EventsCursor.after(game).text))
 
 
 def _game_answer(found: StoredGame, audience: Audience) -> GameAnswer:

@@ -81,6 +81,8 @@ def problem_response(problem: Problem) -> Response:
     if (seconds := retry_after(problem)) is not None:
         headers["Retry-After"] = str(seconds)
         if request_context.is_stream:
+            # The status in the line of the log does not tell it.
+            request_context.facts["problem"] = problem.code
             return stream_response(reconnection_time(seconds) + unavailable(problem), headers)
     if problem.status == HTTPStatus.UNAUTHORIZED:
         error = ', error="invalid_token"' if problem.code == "invalid_token" else ""
@@ -107,9 +109,10 @@ def failure_response(error: Exception) -> Response:
 
 def retry_after(problem: Problem) -> int | None:
     """Return after how many seconds to send the request again, None if that is of no use."""
-    if problem.status in TEMPORARY:
-        return int(problem.headers.get("Retry-After", RETRY_AFTER_SECONDS))
-    return None
+    if problem.status not in TEMPORARY:
+        return None
+    headers = {"Retry-After": str(RETRY_AFTER_SECONDS), **problem.headers}
+    return int(headers["Retry-After"])
 
 
 def as_problem(error: Exception) -> Problem:
@@ -153,7 +156,7 @@ def problem_of(error: HTTPException) -> Problem:
     other = "bad_request" if status < HTTPStatus.INTERNAL_SERVER_ERROR else "internal_error"
     code = CODE_OF_STATUS.get(status, other)
     if code == "method_not_allowed":
-        allowed = headers.get("Allow", "")
+        allowed = ", ".join(headers.values())
         detail = f"{request.method} is not allowed here, only: {allowed}. Send one of these."
         return Problem(code, detail, headers=headers)
     return Problem(code, headers=headers)

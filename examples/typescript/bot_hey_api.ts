@@ -15,9 +15,13 @@ const { data: game } = await createGame({ body, headers, throwOnError });
 
 const path = { game_id: game.id };
 let last_event_id: string | undefined;
+let pause = 1000;
+const onSseEvent = (event: { id?: string; retry?: number }) => {
+  last_event_id = event.id ?? last_event_id;
+  pause = event.retry ?? pause;
+};
 for (let over = false; !over; ) {
   // The stream may end before the game, if the service restarts: then it is opened again.
-  const onSseEvent = ({ id }: { id?: string }) => (last_event_id = id ?? last_event_id);
   const query = { last_event_id };
   const { stream } = await streamEvents({ path, query, onSseEvent, throwOnError });
   for await (const data of stream) {
@@ -35,5 +39,5 @@ for (let over = false; !over; ) {
       if (played.error && played.error.status !== 409) throw new Error(played.error.detail);
     }
   }
-  if (!over) await new Promise((resolve) => setTimeout(resolve, 1000));
+  if (!over) await new Promise((resolve) => setTimeout(resolve, pause));
 }

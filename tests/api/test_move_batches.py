@@ -52,7 +52,7 @@ def codes(items: list[Any]) -> list[Any]:
 
 
 def test_each_move_of_a_batch_is_answered_as_alone(ada: Client, bob: Client, eve: Client) -> None:
-    good, repeated, stale, illegal, unknown_type = (first_to_move(ada, bob) for _ in range(5))
+    good, repeated, stale, illegal, wrong_type = (first_to_move(ada, bob) for _ in range(5))
     foreign = seated([bob, eve])["id"]
     hidden = eve.create(2, visibility="private")["id"]
     before_start = ada.create(2)["id"]
@@ -63,13 +63,13 @@ def test_each_move_of_a_batch_is_answered_as_alone(ada: Client, bob: Client, eve
     refused = [
         {**move_of(ada, stale), "turn": 9},
         {**move_of(ada, illegal), "move": {"type": "play", "card": card}},
-        {**move_of(ada, unknown_type), "move": {"type": "castle"}},
+        {**move_of(ada, wrong_type), "move": {"type": "pick", "cells": ["a1"]}},
         {**base, "game_id": foreign},
         {**base, "game_id": hidden},
         {**base, "game_id": before_start},
         {**base, "game_id": "0" * 32},
     ]
-    unchanged = [foreign, stale, illegal, unknown_type, before_start]
+    unchanged = [foreign, stale, illegal, wrong_type, before_start]
     before = [eve.game(each) for each in unchanged]
     batch = [*refused[:3], again, *refused[3:], base]
     items = play(ada, *batch)
@@ -186,6 +186,7 @@ def test_a_condition_is_not_applied_to_a_batch(ada: Client, bob: Client) -> None
         ({"moves": [{"turn": 0}]}, "#/moves/0/turn"),
         ({"moves": [{"move": {"type": "play"}}]}, "#/moves/0/move/card"),
         ({"moves": [{"move": {"type": "play", "card": 7}}]}, "#/moves/0/move/card"),
+        ({"moves": [{"move": {"type": "castle"}}]}, "#/moves/0/move/type"),
         ({"moves": [{"move": 7}]}, "#/moves/0/move"),
         ({"moves": [{"house": True}]}, "#/moves/0/house"),
     ],
@@ -263,7 +264,7 @@ def test_a_batch_wakes_the_waiters_of_every_game(ada: Client, bob: Client) -> No
     batch = [move_of(ada, each) for each in ids]
 
     def await_event(move: Move) -> Any:
-        since = bob.game(move["game_id"])["version"]
+        since = bob.game(move["game_id"])["cursor"]
         waiting = Client(bob.url, bob.token, checked=False)
         return waiting.get(f"/v1/games/{move['game_id']}/events?since={since}&wait=20")
 

@@ -87,6 +87,16 @@ def test_a_move_of_another_phase_is_refused(mover: Client, game: Any) -> None:
     unchanged(mover, game)
 
 
+@pytest.mark.parametrize("rest", ["", "/check"])
+def test_a_type_of_move_that_is_no_text_is_refused_with_a_pointer(
+    mover: Client, game: Any, rest: str
+) -> None:
+    body = {"turn": game["turn"], "move": {"type": "\ud800"}}
+    path = f"/v1/games/{game['id']}/moves{rest}"
+    problem = mover.refused("invalid_request", "POST", path, body)
+    assert [error["pointer"] for error in problem["errors"]] == ["#/move/type"]
+
+
 def test_a_card_named_twice_or_another_number_of_cards_is_refused(
     ada: Client, bob: Client, rng: random.Random
 ) -> None:

@@ -536,7 +536,7 @@ def one_who_waits_wrongly(stranger: Caller) -> None:
     path = f"/v1/games/{ada.create('parade', 2)['id']}"
     ada.refused("invalid_request", "GET", f"{path}/events?since=31&wait=60")
     ada.refused("invalid_request", "GET", f"{path}/stream?ticket={'a' * 200}")
-    ada.refused("invalid_request", "GET", f"/v1/me/stream?ticket={'a' * 200}")
+    ada.refused("invalid_request", "GET", "/v1/me/stream?since=0", summary="A wrong parameter.")
 
 
 def a_service_without_replicas(stranger: Caller) -> None:

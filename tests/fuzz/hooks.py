@@ -71,6 +71,7 @@ WHERE_MORE_IS_ASKED: dict[str, tuple[str, ...]] = {
     # A move's members depend on its type; its schema, which answers share, is open.
     "playMove": (r"#/move/.*",),
     "checkMove": (r"#/move/.*",),
+    "playMoves": (r"#/moves/\d+/move/.*",),
     "analyse": (
         r"#/ruleset",
         r"#/seat_count",

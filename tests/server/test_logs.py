@@ -152,6 +152,14 @@ def test_a_stream_is_logged_when_it_ends_and_its_ticket_never(service: Service) 
     assert ticket not in service.output
 
 
+def test_a_stream_that_is_unavailable_is_logged_with_its_problem(start: Start) -> None:
+    service = start(own=True, LOG_FORMAT="json", WAITERS=0)
+    _, game_id = seat_two(service.url)
+    answer = service.request("GET", f"/v1/games/{game_id}/stream")
+    line = answered(service, answer.headers["X-Request-ID"])
+    assert (line["status"], line["problem"]) == (200, "too_many_waiting")
+
+
 def test_neither_tokens_nor_queries_nor_bodies_get_into_the_log(start: Start) -> None:
     service = start(own=True, LOG_FORMAT="json", LOG_LEVEL="debug")
     players, game_id = seat_two(service.url)

@@ -381,19 +381,19 @@ TIME = rb"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{3}Z"
 
 OF_THE_REQUEST = (
     (rb'"cursor":"[0-9]{13}\.', rb'"cursor":"<ms>.'),
+    (rb'("cursor":"|\nid: )((?:[0-9]+-)+)[0-9a-f]{16}', rb"\1\2<commit>"),
     (rb'"ticket":"[\w-]{43}"', rb'"ticket":"<new>"'),
     (rb'"expires_at":"' + TIME, rb'"expires_at":"<time>'),
 )
-"""Parts that differ in each response: the time of the request, and a random ticket."""
+"""Parts that may differ in each response: the time of the request, the random id of a commit that
+it made, and a random ticket.
+"""
 
 OF_LATER_COMMITS = (
     (TIME, b"<time>"),
-    (rb'("cursor":"|\nid: )((?:[0-9]+-)+)[0-9a-f]{16}', rb"\1\2<commit>"),
     (rb'("cursor":"<ms>\.(?:[\w-]{8})*)', lambda match: b"<%d>" % len(match[1])),
 )
-"""Times and ids of commits that were played and not planted, and the marks that a cursor has of
-them.
-"""
+"""Times of commits that were played and not planted, and the marks that a cursor has of them."""
 
 COMMIT = re.compile(r'^(W/)?"(\w+-[0-9]+)-[0-9a-f]{16}-')
 

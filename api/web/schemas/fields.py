@@ -359,16 +359,17 @@ def described(description: str, **metadata: Any) -> dict[str, Any]:
 class MoveField(Union):
     """A move of any game, read into the engine's type.
 
-    Reading is cached by the encoded move: there are few different moves, and clients write each
-    in the same form.
+    With `must_be_known`, a type that no game has is refused. Reading is cached by the encoded
+    move: there are few different moves, and clients write each in the same form.
     """
 
     CACHE_SIZE = 4096
     MAX_CACHED_LENGTH = 300
     """In bytes: the cache of a field takes at most about two megabytes."""
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, must_be_known: bool = False, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        self._must_be_known = must_be_known
         self._known = lru_cache(self.CACHE_SIZE)(self._read)
 
     def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> Move:
@@ -383,7 +384,10 @@ class MoveField(Union):
 
     def _move_of(self, value: Any) -> Move:
         tag = value.get(self.tag) if isinstance(value, dict) else None
-        if isinstance(tag, str) and tag not in self.variants:
+        if isinstance(tag, str) and tag not in self.variants and not self._must_be_known:
             # Only the game knows which types of move are possible now.
-            return UnknownMove(tag)
+            try:
+                return UnknownMove(Text().deserialize(tag))
+            except ValidationError as error:
+                raise ValidationError({self.tag: error.messages}) from None
         return read_move(super()._deserialize(value, None, None))

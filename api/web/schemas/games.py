@@ -187,6 +187,10 @@ class GameMoveSchema(MoveBodySchema):
         validate=Pattern(ID_PATTERN, error="it must be 32 digits from 0 to 9 and a to f."),
         metadata=described("The game in which to move.", **{PUBLISHED_AS: GAME_ID}),
     )
+    # A type that no game has is wrong in its form; which types this game has, only it can tell.
+    move = unions.move(
+        "The move, one of the game's `legal_moves`.", required=True, must_be_known=True
+    )
 
 
 class MovesBodySchema(BodySchema):

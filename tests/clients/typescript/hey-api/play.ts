@@ -3,6 +3,7 @@
 // All its players are in this one process, and each of them waits for its turns by itself.
 import { strict as assert } from 'node:assert';
 import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 
 import {
   analyse,
@@ -16,10 +17,11 @@ import {
   listEvents,
   listTurns,
   playMove,
+  streamEvents,
 } from './client';
 import { createClient, type Client } from './client/client';
 import { patient, repeated } from './patient';
-import type { Move, MoveBody, GameResult, WaitingGame } from './schema';
+import type { Game, GameResult, Move, MoveBody, Problem, StreamEnd, WaitingGame } from './schema';
 import * as switches from './switches';
 
 const [baseUrl = '', ruleset = '', seats = ''] = process.argv.slice(2);
@@ -77,6 +79,41 @@ async function live(client: Client, game_id: string): Promise<GameResult> {
   }
 }
 
+/** Follow the stream of a game to its end; return that, and the version it has led to. */
+async function follow(client: Client, game_id: string): Promise<[StreamEnd, number]> {
+  let last_event_id: string | undefined;
+  let pause = 0;
+  let version: number | undefined;
+  const onSseEvent = (event: { id?: string; retry?: number }): void => {
+    last_event_id = event.id ?? last_event_id;
+    pause = event.retry ?? pause;
+  };
+  const path = { game_id };
+  for (;;) {
+    const query = { last_event_id };
+    const { stream } = await streamEvents({ client, path, query, onSseEvent, throwOnError: true });
+    for await (const data of stream) {
+      if (!data) continue;
+      if ('reason' in data) return [data, version ?? 0];
+      if ('code' in data) {
+        const problem: Problem = data;
+        assert(problem.status === 503 || problem.status === 429, problem.detail);
+      } else if ('items' in data) {
+        // Every item comes once, and in order.
+        for (const item of data.items) {
+          assert.equal(item.version, (version ?? 0) + 1);
+          version = item.version;
+        }
+      } else {
+        const game: Game = data;
+        assert(game.id === game_id && version === undefined);
+        version = game.version;
+      }
+    }
+    await sleep(pause);
+  }
+}
+
 async function main(): Promise<void> {
   const stranger = connect();
   const path = { ruleset };
@@ -110,6 +147,7 @@ async function main(): Promise<void> {
     await joinGame({ client, path: here, body: { invite: game.invite }, throwOnError: true });
   }
 
+  const followed = follow(host, game.id);
   console.log('playing');
   const [result, ...others] = await Promise.all(players.map((client) => live(client, game.id)));
   assert(result);
@@ -118,6 +156,11 @@ async function main(): Promise<void> {
 
   const { data: over } = await getGame({ client: host, path: here, throwOnError: true });
   assert(!switches.canGoOn(over.status) && over.table && switches.isFinished(over.table));
+  const [end, version] = await followed;
+  assert.equal(end.reason, 'ended');
+  assert.equal(end.status, over.status);
+  assert.deepEqual(end.result, result);
+  assert.equal(version, over.version);
   for (let since: string | undefined, more = true; more; ) {
     const query = { since, limit: 50 };
     const { data } = await listEvents({ client: host, path: here, query, throwOnError: true });

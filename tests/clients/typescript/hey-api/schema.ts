@@ -9,8 +9,10 @@ export type {
   MoveBody,
   OptionType,
   Preview,
+  Problem,
   GameResult,
   Ruleset,
+  StreamEnd,
   Table,
   WaitingGame,
 } from './client';
