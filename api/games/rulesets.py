@@ -18,6 +18,7 @@ from api.games.answers import (
     SeatCounts,
 )
 from api.problems.problem import invalid
+from api.problems.quoting import quoted
 from engine.house import HOUSE_LEVELS
 from engine.pictures import has_picture
 from engine.registry import RULESETS
@@ -29,6 +30,14 @@ def no_such_ruleset(name: str) -> str:
     """Return the error text for an id that is not the id of a ruleset."""
     # The id may be as long as the body.
     return f"There is no ruleset {name[:40]!r}. The rulesets are {', '.join(RULESETS)}."
+
+
+def no_such_picture(ruleset: str, component: str) -> str:
+    """Return the error text for a name that is not that of a component with a picture."""
+    return (
+        f"{RULESETS[ruleset].title} has no picture {quoted(component)}. Use the `url` of a "
+        "component of getRuleset, where it is not null."
+    )
 
 
 def ruleset_answer(name: str, language: str) -> RulesetAnswer:

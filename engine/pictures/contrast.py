@@ -243,8 +243,8 @@ def cactus() -> list[Form]:
     thorns = [
         stroke(polyline((x, y), (x + 9 * way, y - 7)), 1.5, INK)
         for x, y, way in [
-            *[(94, 44 + 34 * row, -1) for row in range(6) if row != 3],
-            *[(146, 44 + 34 * row, 1) for row in range(5) if row != 4],
+            *[(94, 74 + 34 * row, -1) for row in range(5) if row != 2],
+            *[(146, 74 + 34 * row, 1) for row in range(5) if row != 3],
             *[(35, 96, -1), (37, 130, -1), (66, 112, 1), (204, 128, 1), (200, 158, 1)],
         ]
     ]
@@ -616,7 +616,7 @@ def wedge() -> list[Form]:
 @argues_for("round", "thin", "red", "light", "big")
 def sliced_disc() -> list[Form]:
     """A disc in slices that have slipped."""
-    slips = (-14, 18, -8, 20, -18, 6)
+    slips = (-12, 12, -10, 14, -14, 8)
     edges = (20, 50, 84, 120, 156, 190, 220)
     slices = []
     for (top, bottom), slip in zip(pairwise(edges), slips, strict=True):

@@ -9,7 +9,7 @@ from flask import Response, request
 
 from api.config.rate_policies import READS
 from api.games.answers import RulesetAnswer, RulesetPage
-from api.games.rulesets import no_such_ruleset, ruleset_answer
+from api.games.rulesets import no_such_picture, no_such_ruleset, ruleset_answer
 from api.problems.problem import Problem
 from api.web.compression import Content
 from api.web.openapi.blueprint import NO_TOKEN, Blueprint
@@ -108,7 +108,7 @@ def get_picture(ruleset: str, picture: str) -> Response:
     if ruleset not in RULESETS:
         raise Problem("ruleset_not_found", no_such_ruleset(ruleset))
     if not has_picture(ruleset, picture):
-        raise Problem("picture_not_found")
+        raise Problem("picture_not_found", no_such_picture(ruleset, picture))
     return unless_had(drawn(ruleset, picture), SVG, KEPT_FOREVER)
 
 
