@@ -100,11 +100,11 @@ def square_of_discs() -> list[Form]:
 @argues_for("square", "round", "yellow", "light", "small", on=NIGHT)
 def circle_of_squares() -> list[Form]:
     """Small squares in the form of a circle, which thins out."""
-    squares = []
+    beads = []
     for step in range(20):
         x, y = around(MIDDLE, MIDDLE, 84, 18 * step - 90)
-        squares.append(block(x, y, 24 - step, 24 - step, turn=18 * step))
-    return [group(YELLOW, *squares)]
+        beads.append(block(x, y, 24 - step, 24 - step, turn=18 * step))
+    return [group(YELLOW, *beads)]
 
 
 @argues_for("small", "light", "red", "blue", "yellow", "green")
