@@ -263,14 +263,15 @@ def test_a_batch_wakes_the_waiters_of_every_game(ada: Client, bob: Client) -> No
     ids = [first_to_move(ada, bob) for _ in range(4)]
     batch = [move_of(ada, each) for each in ids]
 
-    def await_event(move: Move) -> Any:
-        since = bob.game(move["game_id"])["cursor"]
+    cursors = {each: bob.game(each)["cursor"] for each in ids}
+
+    def await_event(game_id: str) -> Any:
         waiting = Client(bob.url, bob.token, checked=False)
-        return waiting.get(f"/v1/games/{move['game_id']}/events?since={since}&wait=20")
+        return waiting.get(f"/v1/games/{game_id}/events?since={cursors[game_id]}&wait=20")
 
     since = bob.get("/v1/me/turns")["cursor"]
     with ThreadPoolExecutor(5) as threads:
-        waits = [threads.submit(await_event, each) for each in batch]
+        waits = [threads.submit(await_event, each) for each in ids]
         turns = threads.submit(bob.get, f"/v1/me/turns?since={since}&wait=20")
         play(ada, *batch)
         for each in waits:
