@@ -60,11 +60,6 @@ def test_a_picture_comes_compressed_with_the_same_tag(stranger: Client) -> None:
     assert packed.headers["ETag"] == plain.headers["ETag"]
 
 
-def test_a_picture_counts_for_no_limit(stranger: Client) -> None:
-    answer = stranger.request("GET", PATH)
-    assert not any(name.startswith("RateLimit") for name in answer.headers)
-
-
 def test_head_tells_what_get_would(stranger: Client) -> None:
     with stranger.unchecked():
         head = stranger.request("HEAD", PATH)

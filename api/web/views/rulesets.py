@@ -90,6 +90,7 @@ def get_ruleset(ruleset: str) -> Response:
     security=NO_TOKEN,
     store=False,
     parameters=[IF_NONE_MATCH],
+    limits=(READS,),
 )
 @blueprint.response(
     200,
@@ -103,7 +104,7 @@ def get_picture(ruleset: str, picture: str) -> Response:
     """Get the picture of a component
 
     What lies face up in Contrast, as an SVG image: let a page or an app load the `url` of the
-    component. The same for all callers, without a rate limit, and it never changes.
+    component. The same for all callers, and it never changes.
     """
     if ruleset not in RULESETS:
         raise Problem("ruleset_not_found", no_such_ruleset(ruleset))
