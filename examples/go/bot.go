@@ -32,16 +32,16 @@ func main() {
 	player := ok(api.PlayersAPI.CreatePlayer(context.Background()).NewPlayerBody(ada).Execute())
 	me := context.WithValue(context.Background(), ludotheque.ContextAccessToken, player.Token)
 
-	body := *ludotheque.NewNewGameBody(ruleset, int32(seats))
-	for range seats - 1 {
-		body.House = append(body.House, "careful")
-	}
+	// A seat beside players who want the same; after five seconds the house takes the empty ones.
+	wish := *ludotheque.NewMatchBody(ruleset, int32(seats))
+	wish.SetTurnSeconds(60)
+	wish.SetHouseAfterSeconds(5)
 	key := strconv.FormatInt(time.Now().UnixNano(), 36)
-	id := ok(api.GamesAPI.CreateGame(me).NewGameBody(body).IdempotencyKey(key).Execute()).Id
+	mine := ok(api.GamesAPI.QuickMatch(me).MatchBody(wish).IdempotencyKey(key).Execute())
 
-	var result *ludotheque.GameResult
+	var over *ludotheque.EndedGame
 	request := api.MeAPI.ListTurns(me).Wait(20)
-	for result == nil {
+	for over == nil {
 		turns := ok(request.Execute())
 		for _, game := range turns.Items {
 			move := game.LegalMoves[rand.Intn(len(game.LegalMoves))]
@@ -52,18 +52,23 @@ func main() {
 			}
 		}
 		for _, ended := range turns.Ended {
-			if ended.Id == id {
-				result = ended.Result.Get()
+			if ended.Id == mine.Id {
+				over = &ended
 			}
 		}
 		request = request.Since(turns.Cursor)
 	}
 
-	mine := 0
-	for _, recorded := range ok(api.GamesAPI.GetRecord(me, id).Execute()).Moves {
-		if recorded.MadeMove != nil && recorded.MadeMove.Seat == 0 {
-			mine++
+	result := over.Result.Get()
+	if result == nil {
+		fmt.Println("cancelled")
+		return
+	}
+	moves := 0
+	for _, recorded := range ok(api.GamesAPI.GetRecord(me, mine.Id).Execute()).Moves {
+		if recorded.MadeMove != nil && recorded.MadeMove.Seat == *mine.You.Get() {
+			moves++
 		}
 	}
-	fmt.Println("moves:", mine, "winners:", result.Winners)
+	fmt.Println("moves:", moves, "winners:", result.Winners)
 }

@@ -1,5 +1,4 @@
 // The same over a client of openapi-generator (java). At the end it reads the game's record.
-import java.util.Collections;
 import java.util.List;
 import java.util.Random;
 import java.util.UUID;
@@ -18,18 +17,19 @@ public class Bot {
     String token = new PlayersApi(client).createPlayer(ada).getToken();
     client.setRequestInterceptor(request -> request.header("Authorization", "Bearer " + token));
 
-    List<String> house = Collections.nCopies(seats - 1, "careful");
-    NewGameBody body = new NewGameBody().ruleset(ruleset).seatCount(seats).house(house);
-    String id = new GamesApi(client).createGame(body, UUID.randomUUID().toString()).getId();
+    // A seat beside players who want the same; after five seconds the house takes the empty ones.
+    MatchBody wish = new MatchBody().ruleset(ruleset).seatCount(seats);
+    wish.turnSeconds(60).houseAfterSeconds(5);
+    Game mine = new GamesApi(client).quickMatch(wish, UUID.randomUUID().toString());
 
     Random random = new Random();
-    GameResult result = null;
+    EndedGame over = null;
     String since = null;
-    while (result == null) {
+    while (over == null) {
       Turns turns = new MeApi(client).listTurns(since, 20, null);
       for (WaitingGame game : turns.getItems()) {
-        List<Move> moves = game.getLegalMoves();
-        Move move = moves.get(random.nextInt(moves.size()));
+        List<Move> legal = game.getLegalMoves();
+        Move move = legal.get(random.nextInt(legal.size()));
         MoveBody choice = new MoveBody().turn(game.getTurn()).move(move);
         try {
           new PlayApi(client).playMove(game.getId(), choice, null);
@@ -38,15 +38,20 @@ public class Bot {
         }
       }
       for (EndedGame ended : turns.getEnded()) {
-        if (ended.getId().equals(id)) result = ended.getResult();
+        if (ended.getId().equals(mine.getId())) over = ended;
       }
       since = turns.getCursor();
     }
 
-    int mine = 0;
-    for (RecordedMove recorded : new GamesApi(client).getRecord(id, null).getMoves()) {
-      if (recorded.getActualInstance() instanceof MadeMove made && made.getSeat() == 0) mine++;
+    if (over.getResult() == null) {
+      System.out.println("cancelled");
+      return;
     }
-    System.out.println("moves: " + mine + ", winners: " + result.getWinners());
+    int moves = 0;
+    for (RecordedMove recorded : new GamesApi(client).getRecord(over.getId(), null).getMoves()) {
+      if (!(recorded.getActualInstance() instanceof MadeMove made)) continue;
+      if (made.getSeat().equals(mine.getYou())) moves++;
+    }
+    System.out.println("moves: " + moves + ", winners: " + over.getResult().getWinners());
   }
 }

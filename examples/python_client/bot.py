@@ -1,4 +1,4 @@
-"""A bot over a generated client: it sits down with the house and plays until the game is over."""
+"""A bot over a generated client: it plays one game of each ruleset, all at once, to their ends."""
 
 import random
 import sys
@@ -7,14 +7,20 @@ import uuid
 
 import httpx
 from ludotheque_client import AuthenticatedClient, Client
-from ludotheque_client.api.games import create_game
-from ludotheque_client.api.me import list_turns
-from ludotheque_client.api.play import play_move
+from ludotheque_client.api.games import quick_match
+from ludotheque_client.api.me import list_turns, play_moves
 from ludotheque_client.api.players import create_player
-from ludotheque_client.models import MoveBody, NewGameBody, NewPlayerBody, PlayerKind, Problem
+from ludotheque_client.models import (
+    GameMove,
+    MatchBody,
+    MovesBody,
+    NewPlayerBody,
+    PlayerKind,
+    Problem,
+)
 from ludotheque_client.types import UNSET
 
-url, ruleset, seats = sys.argv[1:] or ("http://127.0.0.1:8000", "parade", "4")
+url, seats, *rulesets = sys.argv[1:] or ("http://127.0.0.1:8000", "2", "parade", "tea-time")
 
 
 class Patient(httpx.HTTPTransport):
@@ -47,18 +53,31 @@ player = NewPlayerBody(name="Ada", kind=PlayerKind.BOT)
 token = ok(create_player.sync(client=Client(**settings), body=player)).token
 me = AuthenticatedClient(token=token, **settings)
 
-table = NewGameBody(ruleset=ruleset, seat_count=int(seats), house=["careful"] * (int(seats) - 1))
-game = ok(create_game.sync(client=me, body=table, idempotency_key=str(uuid.uuid4())))
 
-result, cursor = None, UNSET
-while not result:
+def take_seat(ruleset):
+    """Take a seat beside others who want the same; the house takes those empty after 5 seconds."""
+    wish = MatchBody(ruleset=ruleset, seat_count=int(seats), turn_seconds=60, house_after_seconds=5)
+    return ok(quick_match.sync(client=me, body=wish, idempotency_key=str(uuid.uuid4()))).id
+
+
+games = {take_seat(ruleset) for ruleset in rulesets}
+results, cursor = {}, UNSET
+while results.keys() != games:
     turns = ok(list_turns.sync(client=me, wait=20, since=cursor))
-    for waiting in turns.items:
-        move = MoveBody(turn=waiting.turn, move=choose(waiting.legal_moves))
-        played = play_move.sync(waiting.id, client=me, body=move)
-        if isinstance(played, Problem) and played.status == 409:
-            continue  # the turn has gone: look again
-        ok(played)
-    result = next((ended.result for ended in turns.ended if ended.id == game.id), None)
-    cursor = turns.cursor
-print(result.to_dict())
+    results |= {ended.id: ended.result for ended in turns.ended if ended.id in games}
+    # If nothing came while the request waited, list all games that wait, not only what is new.
+    cursor = UNSET if turns.unchanged else turns.cursor
+    moves = [
+        GameMove(game_id=each.id, turn=each.turn, move=choose(each.legal_moves))
+        for each in turns.items
+    ]
+    if moves:
+        batch = MovesBody(moves=moves)
+        played = ok(play_moves.sync(client=me, body=batch, prefer="return=minimal"))
+        for outcome in played.items:
+            if outcome.status != 200:
+                cursor = UNSET  # list the game again, if it still waits
+            if outcome.status not in {200, 409, 429, 503}:
+                ok(outcome.problem)
+for result in results.values():
+    print(result.to_dict() if result else "cancelled")

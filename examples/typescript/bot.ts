@@ -40,8 +40,8 @@ const table = { ruleset, seat_count: Number(seats), house };
 const game = ok(await api.POST('/v1/games', { params: once, body: table }));
 
 let since: string | undefined;
-let result;
-while (!result) {
+let over;
+while (!over) {
   const turns = ok(await api.GET('/v1/me/turns', { params: { query: { wait: 20, since } } }));
   for (const { id, turn, legal_moves } of turns.items) {
     const params = { path: { game_id: id } };
@@ -49,7 +49,7 @@ while (!result) {
     const played = await api.POST('/v1/games/{game_id}/moves', { params, body });
     if (played.error?.status !== 409) ok(played); // 409: the turn has gone, so look again
   }
-  result = turns.ended.find((ended) => ended.id === game.id)?.result;
+  over = turns.ended.find((ended) => ended.id === game.id);
   since = turns.cursor;
 }
-console.log(JSON.stringify(result));
+console.log(JSON.stringify(over.result));

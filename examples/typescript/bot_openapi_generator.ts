@@ -11,8 +11,8 @@ const idempotencyKey = crypto.randomUUID();
 const game = await new GamesApi(me).createGame({ newGameBody, idempotencyKey });
 
 let since: string | undefined;
-let result;
-while (!result) {
+let over;
+while (!over) {
   const turns = await new MeApi(me).listTurns({ wait: 20, since });
   for (const { id, turn, legalMoves } of turns.items) {
     const move = legalMoves![Math.floor(Math.random() * legalMoves!.length)]!;
@@ -21,7 +21,7 @@ while (!result) {
       if (!(error instanceof ResponseError && error.response.status === 409)) throw error;
     });
   }
-  result = turns.ended.find((ended) => ended.id === game.id)?.result;
+  over = turns.ended.find((ended) => ended.id === game.id);
   since = turns.cursor;
 }
-console.log(JSON.stringify(result));
+console.log(JSON.stringify(over.result));

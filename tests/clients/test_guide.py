@@ -11,6 +11,7 @@ import pytest
 import yaml
 
 from api.problems.catalogue import CATALOGUE
+from engine.registry import RULESETS
 from tests.clients.compiling import PROGRAMS, compile_
 from tests.clients.generators import GENERATORS, Make
 from tests.clients.toolbox import PYTHON_LOCK, Toolbox, pinned
@@ -38,6 +39,11 @@ def sections() -> dict[str, str]:
 def programs(text: str) -> list[Path]:
     """The programs that a part of the guide links to."""
     return [(PLACE / link).resolve() for link in re.findall(r"\]\((\.\./examples/[^)]+)\)", text)]
+
+
+def games_in(command: str) -> int:
+    """Return how many games a program plays: one for each ruleset that its command names."""
+    return max(1, sum(word in RULESETS for word in command.split()))
 
 
 class Newcomer:
@@ -91,11 +97,9 @@ def test_the_commands_of_a_section_can_be_pasted(
         shutil.copy(program, tmp_path)
     get_the_document, *_ = blocks("sh")
     output = newcomer.paste("".join([get_the_document, *blocks("sh", text)]))
-    assert output.count("winners") == sum(
-        line.split()[1:2] == ["tsx"] or line.startswith("python ")
-        for block in blocks("sh", text)
-        for line in block.splitlines()
-    )
+    lines = "".join(blocks("sh", text)).splitlines()
+    played = [line for line in lines if re.match(r"npx tsx |python ", line)]
+    assert output.count("winners") == sum(map(games_in, played))
 
 
 def test_the_programs_are_the_examples() -> None:

@@ -2,7 +2,8 @@
 
     python play.py URL RULESET SEATS
 
-All its players are in this one process, and each of them waits for its turns by itself.
+All its players are in this one process, and each of them waits for its turns by itself. Then
+they find two games by quickMatch, and play in both at once with playMoves.
 """
 
 import json
@@ -22,17 +23,21 @@ from ludotheque_client.api.games import (
     get_game,
     get_record,
     join_game,
+    quick_match,
 )
-from ludotheque_client.api.me import list_turns
+from ludotheque_client.api.me import list_turns, play_moves
 from ludotheque_client.api.play import check_move, list_events, play_move
 from ludotheque_client.api.players import create_player
 from ludotheque_client.api.rulesets import get_ruleset
 from ludotheque_client.models import (
     AnalysisBody,
     Game,
+    GameMove,
     GameResult,
     JoinBody,
+    MatchBody,
     MoveBody,
+    MovesBody,
     NewGameBody,
     NewPlayerBody,
     PlayerKind,
@@ -113,6 +118,54 @@ def live(client: AuthenticatedClient, game_id: str) -> GameResult:
         since = turns.cursor
 
 
+def find_games(client: AuthenticatedClient) -> list[str]:
+    """Take a seat in two games: one for each wish."""
+    games = []
+    for seconds in (600, 601):
+        wish = MatchBody(ruleset=ruleset, seat_count=seat_count, turn_seconds=seconds)
+        key = str(uuid.uuid4())
+        game, same = (
+            good(quick_match.sync(client=client, body=wish, idempotency_key=key)) for _ in range(2)
+        )
+        assert game.id == same.id
+        assert game.you == same.you is not None
+        assert game.turn_seconds == seconds
+        games.append(game.id)
+    return games
+
+
+def live_in_all(client: AuthenticatedClient, games: list[str]) -> list[GameResult]:
+    """Move in all games that wait with one request, until all have ended."""
+    results: dict[str, GameResult] = {}
+    since: str | Unset = UNSET
+    while not results.keys() >= set(games):
+        turns = good(list_turns.sync(client=client, wait=20, since=since))
+        assert not (turns.unchanged and (turns.items or turns.ended))
+        for ended in turns.ended:
+            assert ended.result
+            results[ended.id] = ended.result
+        since = UNSET if turns.unchanged else turns.cursor
+        batch = []
+        for game in turns.items:
+            assert game.turn is not None
+            assert game.legal_moves
+            move = switches.retold(random.choice(game.legal_moves))
+            batch.append(GameMove(game_id=game.id, turn=game.turn, move=move))
+        if not batch:
+            continue
+        body = MovesBody(moves=batch)
+        played = good(play_moves.sync(client=client, body=body, prefer="return=minimal"))
+        assert [each.game_id for each in played.items] == [each.game_id for each in batch]
+        for outcome in played.items:
+            assert outcome.game is None
+            assert outcome.items is None
+            if outcome.problem:
+                # In Contrast, another player may count, or lay the last card, before us.
+                assert outcome.status == outcome.problem.status in {409, 429, 503}, outcome
+                since = UNSET
+    return [results[each] for each in games]
+
+
 def main() -> None:
     stranger = Client(base_url=url, httpx_args={"transport": Patient()})
     for option in good(get_ruleset.sync(ruleset, client=stranger)).options:
@@ -160,6 +213,13 @@ def main() -> None:
     record = good(get_record.sync(game.id, client=host)).to_dict()
     replayed = good(analyse.sync(client=stranger, body=AnalysisBody.from_dict(record)))
     assert replayed.result == result
+
+    # Now in two games at once. Players who ask at the same moment are seated together.
+    with ThreadPoolExecutor(seat_count) as pool:
+        found, *others_found = pool.map(find_games, clients)
+        assert all(other == found for other in others_found)
+        ends, *others_ends = pool.map(lambda client: live_in_all(client, found), clients)
+    assert all(other == ends for other in others_ends)
 
     print(
         json.dumps(

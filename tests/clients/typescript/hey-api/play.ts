@@ -18,10 +18,20 @@ import {
   listTurns,
   playMove,
   streamEvents,
+  streamTurns,
 } from './client';
 import { createClient, type Client } from './client/client';
 import { patient, repeated } from './patient';
-import type { Game, GameResult, Move, MoveBody, Problem, StreamEnd, WaitingGame } from './schema';
+import type {
+  EndedGame,
+  Game,
+  GameResult,
+  MoveBody,
+  Problem,
+  StreamEnd,
+  TurnStreamData,
+  WaitingGame,
+} from './schema';
 import * as switches from './switches';
 
 const [baseUrl = '', ruleset = '', seats = ''] = process.argv.slice(2);
@@ -114,6 +124,53 @@ async function follow(client: Client, game_id: string): Promise<[StreamEnd, numb
   }
 }
 
+/** Follow the stream of a player until a game has ended; return that, and the turns told. */
+async function followTurns(client: Client, game_id: string): Promise<[EndedGame, number[]]> {
+  let last_event_id: string | undefined;
+  let pause = 0;
+  let name: string | undefined;
+  let started = false;
+  const turns: number[] = [];
+  const onSseEvent = (event: { event?: string; id?: string; retry?: number }): void => {
+    name = event.event;
+    last_event_id = event.id ?? last_event_id;
+    pause = event.retry ?? pause;
+  };
+  const connection = new AbortController();
+  const { signal } = connection;
+  const throwOnError = true;
+  for (;;) {
+    const query = { last_event_id };
+    const { stream } = await streamTurns({ client, query, onSseEvent, signal, throwOnError });
+    for await (const each of stream) {
+      const data: TurnStreamData | void = each;
+      if (!data) continue;
+      if ('code' in data) {
+        const problem: Problem = data;
+        assert.equal(name, 'unavailable');
+        assert(problem.status === 503 || problem.status === 429, problem.detail);
+      } else if (!('game' in data)) {
+        const ended: EndedGame = data;
+        assert.equal(name, 'ended');
+        assert(ended.id === game_id && started);
+        connection.abort();
+        return [ended, turns];
+      } else if ('legal_moves' in data.game) {
+        const game: Game = data.game;
+        assert.equal(name, 'turn');
+        assert(game.id === game_id && game.turn !== null && game.legal_moves.length > 0);
+        assert(game.table && switches.seatCount(game.table) === seat_count);
+        turns.push(game.turn);
+      } else {
+        assert.equal(name, 'started');
+        assert(data.game.id === game_id && data.game.status === 'playing');
+        started = true;
+      }
+    }
+    await sleep(pause);
+  }
+}
+
 async function main(): Promise<void> {
   const stranger = connect();
   const path = { ruleset };
@@ -148,6 +205,7 @@ async function main(): Promise<void> {
   }
 
   const followed = follow(host, game.id);
+  const followedTurns = followTurns(host, game.id);
   console.log('playing');
   const [result, ...others] = await Promise.all(players.map((client) => live(client, game.id)));
   assert(result);
@@ -161,6 +219,10 @@ async function main(): Promise<void> {
   assert.equal(end.status, over.status);
   assert.deepEqual(end.result, result);
   assert.equal(version, over.version);
+  const [ended, turns] = await followedTurns;
+  assert.deepEqual(ended.result, result);
+  assert(turns.length > 0);
+  assert.deepEqual(turns, [...turns].sort((one, other) => one - other));
   for (let since: string | undefined, more = true; more; ) {
     const query = { since, limit: 50 };
     const { data } = await listEvents({ client: host, path: here, query, throwOnError: true });

@@ -1,6 +1,7 @@
 // The types by which the shared programs are written, as @hey-api/openapi-ts names them.
 export type {
   Breakdown,
+  EndedGame,
   ItemCause,
   Game,
   GameEvent,
@@ -14,5 +15,6 @@ export type {
   Ruleset,
   StreamEnd,
   Table,
+  TurnStreamData,
   WaitingGame,
 } from './client';
