@@ -712,6 +712,15 @@ class ComponentAnswer(Struct, frozen=True):
         tuple[str, ...],
         described("The names of its symbols or of its two faces; empty for most things."),
     ]
+    url: Annotated[
+        str | None,
+        described(
+            "The path of its picture, an SVG image (getPicture): put the address of the service "
+            "before it. Null without a picture.",
+            format="uri-reference",
+            examples=["/v1/rulesets/contrast/pictures/picture-7"],
+        ),
+    ]
 
 
 class MoveTypeAnswer(Struct, frozen=True):

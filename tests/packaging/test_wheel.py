@@ -133,6 +133,14 @@ def test_the_table_in_the_browser_comes_with_all_that_it_loads(service: Service)
     assert {"main.js", "play.css", "tea-time.js", "icon.svg"} <= loaded
 
 
+def test_the_pictures_of_a_game_come_with_it(service: Service) -> None:
+    components = service.request("GET", "/v1/rulesets/contrast").json()["components"]
+    paths = [each["url"] for each in components if each["url"] is not None]
+    assert len(paths) == 74
+    for path in paths:
+        assert service.request("GET", path).headers["Content-Type"] == "image/svg+xml"
+
+
 def test_three_bots_play_a_game_to_its_end(service: Service, python: Path, tmp_path: Path) -> None:
     bots = [
         subprocess.Popen(
