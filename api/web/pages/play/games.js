@@ -43,6 +43,9 @@ import { teaTime } from './tea-time.js';
  * @property {(view: View<T>, move: Move, preview: Preview | undefined) => Explained} explain What a move would do.
  * @property {(event: GameEvent, view: Pick<View<T>, 'title'>) => string} tell An event in words.
  * @property {(breakdown: Extract<Schemas['Breakdown'], {ruleset: R}>, view: Pick<View<T>, 'title'>) => ScoreRow[]} score
+ *   What the scores are made of. The text `scoring.<ruleset>` says how points are counted.
+ * @property {(breakdown: Extract<Schemas['Breakdown'], {ruleset: R}>, seat: number, view: Pick<View<T>, 'title'>) => string} [tied]
+ *   What decides between a tied seat and the others.
  */
 
 /** @type {Record<string, GameModule<any, any>>} */
