@@ -1,0 +1,54 @@
+"""Games that have ended, for what the page shows of them."""
+
+import random
+import re
+from typing import Any
+
+from tests.browser.browser import Browser
+from tests.browser.playing import PlayPage
+from tests.support.api_client import Client, play_out, seated
+from tests.support.paths import ROOT
+from tests.support.waiting import wait_until
+
+FEWEST_SEATS = {"mit-list-und-tuecke": 4}
+
+
+def played_rulesets() -> list[str]:
+    """The rulesets that the page can play."""
+    code = (ROOT / "api" / "web" / "pages" / "play" / "games.js").read_text(encoding="utf-8")
+    found = re.search(r"export const GAMES = \{(.*?)\}", code, re.DOTALL)
+    assert found
+    names = [entry.partition(":")[0].strip(" '\n") for entry in found[1].split(",")]
+    return [name for name in names if name]
+
+
+def ended_game(players: list[Client], ruleset: str, seed: int = 1, **members: Any) -> Any:
+    """Play a game of these players to its end; the house has the other seats it needs."""
+    needed = max(len(players), FEWEST_SEATS.get(ruleset, 2))
+    house = ["random"] * (needed - len(players))
+    if house:
+        game = players[0].create(needed, ruleset, house=house, **members)
+        for player in players[1:]:
+            player.join(game["id"])
+    else:
+        game = seated(players, ruleset=ruleset, **members)
+    return play_out(players, game["id"], random.Random(seed))
+
+
+def open_as(browser: Browser, url: str, player: Client, name: str) -> PlayPage:
+    """Open the lobby as a player that exists already."""
+    page = PlayPage(browser, f"{url}/play/#/", name)
+    browser.find(".games")
+    browser.run(
+        """
+        const player = {id: arguments[0], token: arguments[1], name: arguments[2]};
+        localStorage.setItem('ludotheque', JSON.stringify({...player, language: 'en'}));
+        location.reload();
+        """,
+        player.id,
+        player.token,
+        name,
+    )
+    wait_until(lambda: browser.find("#account").text == name, "the page knows the player")
+    browser.find(".games")
+    return page
