@@ -6,7 +6,7 @@ from typing import Any
 
 from tests.browser.browser import Browser
 from tests.browser.playing import PlayPage
-from tests.support.api_client import Client, play_out, seated
+from tests.support.api_client import Client, play_out
 from tests.support.paths import ROOT
 from tests.support.waiting import wait_until
 
@@ -22,17 +22,16 @@ def played_rulesets() -> list[str]:
     return [name for name in names if name]
 
 
-def ended_game(players: list[Client], ruleset: str, seed: int = 1, **members: Any) -> Any:
-    """Play a game of these players to its end; the house has the other seats it needs."""
-    needed = max(len(players), FEWEST_SEATS.get(ruleset, 2))
-    house = ["random"] * (needed - len(players))
-    if house:
-        game = players[0].create(needed, ruleset, house=house, **members)
-        for player in players[1:]:
-            player.join(game["id"])
-    else:
-        game = seated(players, ruleset=ruleset, **members)
-    return play_out(players, game["id"], random.Random(seed))
+def ended_game(
+    players: list[Client], ruleset: str, seat_count: int | None = None, **members: Any
+) -> Any:
+    """Play a game of these players to its end; the house has the other seats."""
+    seats = seat_count or max(len(players), FEWEST_SEATS.get(ruleset, 2))
+    house = ["random"] * (seats - len(players))
+    game = players[0].create(seats, ruleset, house=house, **members)
+    for player in players[1:]:
+        player.join(game["id"])
+    return play_out(players, game["id"], random.Random(1))
 
 
 def open_as(browser: Browser, url: str, player: Client, name: str) -> PlayPage:

@@ -20,11 +20,17 @@ pytestmark = pytest.mark.slow
 
 TAMPER = """
 const fetched = window.fetch;
-const record = () => new Response(
-  JSON.stringify(%s), {headers: {'Content-Type': 'application/json'}});
-window.fetch = async (url, ...more) =>
-  String(url).endsWith('/record') ? record() : fetched(url, ...more);
+const headers = {'Content-Type': 'application/json'};
+window.fetch = async (url, ...more) => String(url).endsWith(%s)
+  ? new Response(JSON.stringify(%s), {headers})
+  : fetched(url, ...more);
 """
+
+
+def replace_answer(browser: Browser, path: str, answer: Any) -> None:
+    """Give the page this answer instead of the service's at a path."""
+    source = TAMPER % (json.dumps(path), json.dumps(answer))
+    browser.driver.execute_cdp_cmd("Page.addScriptToEvaluateOnNewDocument", {"source": source})
 
 
 @pytest.fixture
@@ -214,9 +220,7 @@ def seen_game(service: Service, browser: Browser, ada: Client, bob: Client) -> d
 def check_deal(browser: Browser, service: Service, game_id: str, record: Any = None) -> str:
     """Check the deal of a game at its end; a record takes the place of the service's answer."""
     if record is not None:
-        browser.driver.execute_cdp_cmd(
-            "Page.addScriptToEvaluateOnNewDocument", {"source": TAMPER % json.dumps(record)}
-        )
+        replace_answer(browser, "/record", record)
     browser.open("about:blank")
     browser.open(f"{service.url}/play/#/game/{game_id}")
     browser.click("#check-deal")
@@ -277,6 +281,79 @@ def test_a_browser_that_cannot_compute_the_hash_says_so(
         assert "https" in browser.find("#verdict").text
     finally:
         browser.close()
+
+
+# --- The result -------------------------------------------------------------------------------
+
+
+def score_table(browser: Browser) -> dict[str, Any]:
+    """The points in the rows and at the foot of the result's table."""
+    table: dict[str, Any] = browser.run(
+        """
+        const points = (row) => [...row.querySelectorAll('td b')].map((each) => +each.textContent);
+        const rows = (selector) => [...document.querySelectorAll(`.result ${selector} tr`)];
+        return {rows: rows('tbody').map(points), total: points(rows('tfoot')[0])};
+        """
+    )
+    return table
+
+
+@pytest.mark.parametrize("ruleset", played_rulesets())
+def test_the_rows_of_a_result_add_up_to_the_scores(
+    service: Service, browser: Browser, ada: Client, ruleset: str
+) -> None:
+    game = ended_game([ada], ruleset, seat_count=4)
+    PlayPage(browser, f"{service.url}/play/#/game/{game['id']}")
+    assert "point" in browser.find("#scoring").text or "count" in browser.find("#scoring").text
+    table = score_table(browser)
+    assert table["total"] == game["result"]["scores"]
+    assert [sum(column) for column in zip(*table["rows"], strict=True)] == table["total"]
+
+
+def test_a_result_says_what_decided_a_tie(
+    service: Service, browser: Browser, ada: Client, bob: Client
+) -> None:
+    """Two players have 6 points; the one with fewer cards wins."""
+    game = ended_game([ada, bob], "parade")
+    scores = {"red": (1, 5, 0, 0), "blue": (1, 1, 0, 0), "green": (0, 0, 1, 6)}
+    by_color = {
+        line["color"]: scores.get(line["color"], (0, 0, 0, 0))
+        for line in game["result"]["breakdown"]["seats"][0]["colors"]
+    }
+    game["result"] |= {
+        "scores": [6, 6],
+        "winners": [1],
+        "ranks": [2, 1],
+        "tie_break": "fewest_cards",
+        "breakdown": {
+            "ruleset": "parade",
+            "seats": [
+                {
+                    "cards": 2 - seat,
+                    "colors": [
+                        {
+                            "color": color,
+                            "cards": of[2 * seat],
+                            "points": of[2 * seat + 1],
+                            "has_majority": False,
+                        }
+                        for color, of in by_color.items()
+                    ],
+                }
+                for seat in (0, 1)
+            ],
+        },
+    }
+    replace_answer(browser, f"/v1/games/{game['id']}", game | {"you": None})
+    PlayPage(browser, f"{service.url}/play/#/game/{game['id']}")
+    assert browser.find("#outcome").text == "Bob wins."
+    said = browser.find(".result").text
+    assert "Ada and Bob have the same score: the fewest cards decide." in said
+    places = [
+        each.text.split() for each in browser.driver.find_elements("css selector", ".places li")
+    ]
+    assert [place[1:4] for place in places] == [["Bob", "1", "card"], ["Ada", "2", "cards"]]
+    assert score_table(browser)["total"] == [6, 6]
 
 
 # --- The rematch ------------------------------------------------------------------------------
