@@ -11,6 +11,8 @@ import { t } from './texts.js';
 /** @typedef {import('./client.js').GameEvent} GameEvent */
 /** @typedef {import('./client.js').Ruleset} Ruleset */
 
+const LIFT = 700;
+
 export class Board {
   /** @type {Game} The game as it is shown. */
   game;
@@ -53,11 +55,11 @@ export class Board {
     return this.game.to_move.includes(seat);
   }
 
-  /** Marks the cards that leave with an event, and tells whether there are any. @param {GameEvent} event */
+  /** Marks the cards that leave with an event, and returns the milliseconds to pause. @param {GameEvent} event */
   lift(event) {
     const leaving = this.module.taken(event).map((part) => this.root.querySelector(`[data-flip="${part}"]`));
     for (const card of leaving) card?.classList.add('leaves');
-    return leaving.length > 0;
+    return leaving.length ? LIFT : 0;
   }
 
   /** @param {GameEvent} event */

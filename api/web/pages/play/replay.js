@@ -26,7 +26,6 @@ import { t } from './texts.js';
  */
 
 const STEP = 1300;
-const LIFT = 500;
 const REFUSALS = ['game_not_found', 'game_not_over', 'record_not_found'];
 
 /**
@@ -140,13 +139,13 @@ export class ReplayPage extends Board {
 
   /** Shows which cards leave, then the next position, and so on. */
   #playOn() {
-    const lifted = this.positions[this.at + 1].events.map((event) => this.lift(event)).some(Boolean);
+    const pause = Math.max(0, ...this.positions[this.at + 1].events.map((event) => this.lift(event)));
     this.timer = setTimeout(() => {
       this.show(this.at + 1);
       announce(this.sentence());
       if (this.at === this.last) this.pause();
       else this.timer = setTimeout(() => this.#playOn(), STEP / this.speed);
-    }, lifted ? LIFT / this.speed : 0);
+    }, pause / this.speed);
   }
 
   /** Shows the game as another seat or a spectator saw it. @param {number | null} seat */

@@ -88,7 +88,7 @@ export class TablePage extends Board {
     this.seen = game.version;
     this.cursor = game.cursor;
     for (const event of fresh.flatMap((item) => item.events)) {
-      this.pace.add(() => (this.lift(event) ? PAUSE : 0));
+      this.pace.add(() => this.lift(event));
       this.pace.add(() => this.happen(event));
     }
     this.pace.add(() => this.settle(game));
