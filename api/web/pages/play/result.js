@@ -18,14 +18,9 @@ export function drawResult(board) {
     drawScores(board, result));
 }
 
-/** @param {Result} result */
-const isTogether = ({ ranks, tie_break }) => ranks.every((rank) => rank === 1) && tie_break === null;
-
 /** @param {Board} board @param {Result} result */
 function outcome({ me, name }, result) {
   const { winners } = result;
-  if (!winners.length) return t('all_lose');
-  if (isTogether(result)) return t('all_win');
   if (me !== null && winners.includes(me)) return t(winners.length > 1 ? 'you_share' : 'you_win');
   return t('wins', { n: winners.length, names: joined(winners.map(name)) });
 }
@@ -47,7 +42,7 @@ function drawRanks({ game, module, name, title }, result) {
   const tied = result.tie_break ? level(result) : [];
   return h('ol', { class: 'places' }, ...seats.map((seat) =>
     h('li', { class: result.winners.includes(seat) ? 'first' : '' },
-      !isTogether(result) && h('b', { class: 'rank' }, t('rank', { n: result.ranks[seat] })),
+      h('b', { class: 'rank' }, t('rank', { n: result.ranks[seat] })),
       h('span', { class: 'who' }, name(seat)),
       tied.includes(seat) && h('small', { class: 'tied' }, module.tied?.(result.breakdown, seat, { title })),
       h('span', { class: 'score' }, t('points', { n: result.scores[seat] })))));
