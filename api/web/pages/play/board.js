@@ -62,8 +62,8 @@ export class Board {
     return leaving.length ? LIFT : 0;
   }
 
-  /** @param {GameEvent} event */
-  tell(event) {
+  /** @param {GameEvent} event @param {Pick<Board, 'title' | 'name'>} [words] */
+  tell(event, words = this) {
     switch (event.type) {
       case 'seat_taken':
       case 'seat_left':
@@ -74,7 +74,7 @@ export class Board {
       case 'game_cancelled':
         return t(event.type);
       default:
-        return this.module.tell(event, this);
+        return this.module.tell(event, words);
     }
   }
 }
