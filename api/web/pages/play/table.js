@@ -19,7 +19,8 @@ import { duration, t } from './texts.js';
 /** @typedef {import('./client.js').GameEvent} GameEvent */
 
 const PAUSE = 700;
-const SHORT_PAUSE = 250;
+/** Milliseconds to see what another event has changed. @type {Record<string, number>} */
+const PAUSES = { card_drawn: 250, trick_completed: 1200, round_scored: 3000 };
 const PRESENT_SECONDS = 90;
 const LOOK_SECONDS = 20;
 const NAMES = ['snapshot', 'update', 'end'];
@@ -126,7 +127,7 @@ export class TablePage {
   /** Marks the cards that leave with an event. @param {GameEvent} event */
   lift(event) {
     const leaving = this.module.taken(event).map((part) => this.root.querySelector(`[data-flip="${part}"]`));
-    for (const card of leaving) card?.classList.add('leaves');
+    for (const card of leaving) card?.classList.add('lifted');
     return leaving.length ? PAUSE : 0;
   }
 
@@ -141,7 +142,7 @@ export class TablePage {
     this.module.fold(this.table, event, this.game.you);
     const isDrawn = event.type === 'card_drawn';
     this.draw(isDrawn && event.card ? 'pile' : seat === null ? undefined : `seat-${seat}`);
-    return isDrawn ? SHORT_PAUSE : PAUSE;
+    return PAUSES[event.type] ?? PAUSE;
   }
 
   /** @param {Game} game */
@@ -305,7 +306,7 @@ export class TablePage {
   };
 
   view() {
-    return { table: this.table, me: this.game.you, title: this.title, button: this.button };
+    return { table: this.table, me: this.game.you, title: this.title, name: this.name, button: this.button };
   }
 
   /** @param {string} part @param {string} [card] @param {string} [label] */
