@@ -42,7 +42,8 @@ import { teaTime } from './tea-time.js';
  * @property {(view: View<T>) => Child[]} table
  * @property {(view: View<T>) => Child[]} hand
  * @property {(view: View<T>, seat: number) => {hold: string, chips: Child[]}} seat What lies before a seat.
- * @property {(view: View<T>, move: Move, preview: Preview | undefined) => Explained} explain What a move would do.
+ * @property {(view: View<T>, move: Move, preview: Preview | undefined, beside: string[]) => Explained} explain
+ *   What a move would do, and which parts may be chosen beside its own.
  * @property {(event: GameEvent, view: Pick<View<T>, 'title' | 'name'>) => string} tell An event in words.
  * @property {(breakdown: Extract<Schemas['Breakdown'], {ruleset: R}>, view: Pick<View<T>, 'title'>) => ScoreRow[]} score
  */

@@ -148,7 +148,7 @@ export class TablePage {
   /** @param {Game} game */
   settle(game) {
     if (this.isGone) return 0;
-    const isNew = game.turn !== this.game.turn || game.status !== this.game.status;
+    const isNew = game.turn !== this.game.turn || game.status !== this.game.status || game.you !== this.game.you;
     const wasMine = this.isMyTurn;
     this.game = game;
     this.actor = null;
@@ -224,10 +224,14 @@ export class TablePage {
 
   /** Says why a part cannot be chosen, in the words of the ruleset. @param {string} part */
   async tellWhyNot(part) {
-    if (this.isSending || this.pace.isBusy || this.game.turn === null) return;
-    const body = { turn: this.game.turn, move: this.module.attempt(this.table, [...this.choice.chosen, part]) };
-    const { rule, code, detail } = await this.client.post(`/v1/games/${this.game.id}/moves/check`, body);
-    this.say(this.refusal(rule ?? code) ?? detail ?? '');
+    const { id, turn, you } = this.game;
+    if (turn === null) return;
+    // Only a seat may ask the service.
+    if (you === null) return this.say(t(this.game.left_seat === null ? 'watching' : 'house_plays'));
+    if (this.isSending || this.pace.isBusy) return this.say(t('others_turn'));
+    const move = this.module.attempt(this.table, [...this.choice.chosen, part]);
+    const { rule, code, detail } = await this.client.post(`/v1/games/${id}/moves/check`, { turn, move });
+    if (turn === this.game.turn) this.say(this.refusal(rule ?? code) ?? detail ?? '');
   }
 
   /** @param {string | null} rule */
@@ -278,14 +282,14 @@ export class TablePage {
 
   /** Shows what a move would do, on the table and in a sentence. @param {Move | undefined} move */
   explain(move) {
-    for (const each of this.root.querySelectorAll('.leaves, .keeps')) each.classList.remove('leaves', 'keeps');
+    for (const each of this.root.querySelectorAll('.leaves, .keeps, .joins')) each.classList.remove('leaves', 'keeps', 'joins');
     const ghost = this.root.querySelector('[data-ghost]');
     ghost?.replaceChildren();
     const place = /** @type {HTMLElement | null} */ (this.root.querySelector('#says'));
     if (!place) return;
     place.classList.remove('costly');
     if (!move) return void (place.textContent = this.says || this.prompt());
-    const { says, isCostly, marks, ghost: card } = this.module.explain(this.view(), move, this.previews.get(JSON.stringify(move)));
+    const { says, isCostly, marks, ghost: card } = this.module.explain(this.view(), move, this.previews.get(JSON.stringify(move)), this.choice.beside(this.module.parts(move)));
     place.textContent = says;
     place.classList.toggle('costly', Boolean(isCostly));
     for (const [part, mark] of Object.entries(marks)) this.root.querySelector(`[data-flip="${part}"]`)?.classList.add(mark);
