@@ -173,7 +173,7 @@ def test_a_card_of_tea_time_tells_which_cards_it_can_be_taken_with(
     assert set(marked) == lines()
 
 
-def test_a_spectator_who_presses_a_card_is_told_that_they_watch(
+def test_a_stranger_sees_the_moves_and_is_told_that_they_only_watch(
     service: Service, browser: Browser
 ) -> None:
     players = [new_player(service.url) for _ in range(2)]
@@ -181,6 +181,8 @@ def test_a_spectator_who_presses_a_card_is_told_that_they_watch(
     page = PlayPage(browser, f"{service.url}/play#/game/{game['id']}")
     browser.click("[data-part]")
     wait_until(lambda: says(page) == "You are watching this game.", "the page says why")
+    players[game["to_move"][0]].play_first(game["id"])
+    wait_until(lambda: page.sees(".grid .slot"), "the card that was taken is gone")
     assert browser.complaints == []
 
 

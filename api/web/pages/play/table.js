@@ -57,7 +57,7 @@ export class TablePage {
     this.cursor = game.cursor;
     this.turn = new Turn(this);
     const path = `/v1/games/${game.id}`;
-    this.stream = this.isOver ? null : follow(`${this.client.url}${path}/stream`, () => this.client.post(`${path}/stream-tickets`), NAMES, (name, data) => this.onEvent(name, data), game.cursor);
+    this.stream = this.isOver ? null : follow(`${this.client.url}${path}/stream`, async () => (this.client.token ? this.client.post(`${path}/stream-tickets`) : {}), NAMES, (name, data) => this.onEvent(name, data), game.cursor);
     this.timers = [setInterval(() => tick(this.root, this.client), 500), setInterval(() => this.look(), 1000 * LOOK_SECONDS)];
     this.onKey = (/** @type {KeyboardEvent} */ event) => this.turn.pressKey(event);
     addEventListener('keydown', this.onKey);
@@ -94,11 +94,9 @@ export class TablePage {
     if (game.version < this.seen) return;
     this.seen = game.version;
     this.cursor = game.cursor;
-    for (const event of fresh.flatMap((item) => item.events)) {
-      this.pace.add(() => this.lift(event));
-      this.pace.add(() => this.happen(event));
-    }
-    this.pace.add(() => this.settle(game));
+    const steps = fresh.flatMap((item) => item.events).flatMap((event) => [() => this.lift(event), () => this.happen(event)]);
+    // All at once: the first must know that others wait, or it offers the moves of the turn before.
+    this.pace.add(...steps, () => this.settle(game));
   }
 
   async catchUp() {
