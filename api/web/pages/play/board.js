@@ -47,7 +47,7 @@ export class Board {
   }
 
   view() {
-    return { table: this.table, me: this.game.you, title: this.title, button: this.button };
+    return { table: this.table, me: this.game.you, title: this.title, name: this.name, button: this.button };
   }
 
   /** Whether a seat is the one to look at. @param {number} seat */
@@ -58,7 +58,7 @@ export class Board {
   /** Marks the cards that leave with an event, and returns the milliseconds to pause. @param {GameEvent} event */
   lift(event) {
     const leaving = this.module.taken(event).map((part) => this.root.querySelector(`[data-flip="${part}"]`));
-    for (const card of leaving) card?.classList.add('leaves');
+    for (const card of leaving) card?.classList.add('lifted');
     return leaving.length ? LIFT : 0;
   }
 

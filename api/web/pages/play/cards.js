@@ -4,6 +4,7 @@ import { h, picture } from './dom.js';
 
 const SUITS = /** @type {Record<string, string>} */ ({
   red: 'M50 88C18 62 8 46 8 30 8 16 19 8 30 8c9 0 16 5 20 13C54 13 61 8 70 8c11 0 22 8 22 22 0 16-10 32-42 58Z',
+  yellow: 'M50 4l14 30 33 4-24 23 6 33-29-16-29 16 6-33L3 38l33-4Z',
   blue: 'M50 6C66 30 80 46 80 62a30 30 0 0 1-60 0C20 46 34 30 50 6Z',
   purple: 'M8 82 4 26l22 20L50 10l24 36 22-20-4 56Z',
   green: 'M14 88C6 40 34 12 90 10 92 60 66 88 30 80 40 58 52 44 68 32 46 42 30 58 22 88Z',
@@ -57,7 +58,7 @@ export function pile(size, label) {
 /**
  * A count of something, beside its symbol. The words are for screen readers.
  *
- * @param {Node} symbol @param {string} color @param {number} count @param {string} title @param {string} [more]
+ * @param {Node} symbol @param {string} color @param {number | string} count @param {string} title @param {string} [more]
  */
 export function chip(symbol, color, count, title, more = '') {
   return h('span', { class: `chip ${more}`, style: { '--c': `var(--${color})` }, title }, symbol, h('span', { 'aria-hidden': true }, count), h('span', { class: 'unseen' }, title));

@@ -1,5 +1,6 @@
 // The rulesets that this page can draw, and what each of them has to say.
 
+import { mitList } from './mit-list.js';
 import { parade } from './parade.js';
 import { teaTime } from './tea-time.js';
 
@@ -17,6 +18,7 @@ import { teaTime } from './tea-time.js';
  * @property {T} table
  * @property {number | null} me My seat.
  * @property {(name: string) => string} title What people call a card, a colour, a face.
+ * @property {(seat: number) => string} name Who sits at a seat.
  * @property {(part: string, card?: string, label?: string) => HTMLElement} button A part of a move
  *   that I can choose: a card of my hand, or the card in a cell.
  */
@@ -40,8 +42,9 @@ import { teaTime } from './tea-time.js';
  * @property {(view: View<T>) => Child[]} table
  * @property {(view: View<T>) => Child[]} hand
  * @property {(view: View<T>, seat: number) => {hold: string, chips: Child[]}} seat What lies before a seat.
- * @property {(view: View<T>, move: Move, preview: Preview | undefined) => Explained} explain What a move would do.
- * @property {(event: GameEvent, view: Pick<View<T>, 'title'>) => string} tell An event in words.
+ * @property {(view: View<T>, move: Move, preview: Preview | undefined, beside: string[]) => Explained} explain
+ *   What a move would do, and which parts may be chosen beside its own.
+ * @property {(event: GameEvent, view: Pick<View<T>, 'title' | 'name'>) => string} tell An event in words.
  * @property {(breakdown: Extract<Schemas['Breakdown'], {ruleset: R}>, view: Pick<View<T>, 'title'>) => ScoreRow[]} score
  *   What the scores are made of. The text `scoring.<ruleset>` says how points are counted.
  * @property {(breakdown: Extract<Schemas['Breakdown'], {ruleset: R}>, seat: number, view: Pick<View<T>, 'title'>) => string} [tied]
@@ -49,4 +52,4 @@ import { teaTime } from './tea-time.js';
  */
 
 /** @type {Record<string, GameModule<any, any>>} */
-export const GAMES = { parade, 'tea-time': teaTime };
+export const GAMES = { parade, 'tea-time': teaTime, 'mit-list-und-tuecke': mitList };

@@ -22,7 +22,8 @@ import { drawWaiting } from './waiting.js';
 /** @typedef {import('./client.js').GameEvent} GameEvent */
 
 const PAUSE = 700;
-const SHORT_PAUSE = 250;
+/** Milliseconds to see what another event has changed. @type {Record<string, number>} */
+const PAUSES = { card_drawn: 250, trick_completed: 1200, round_scored: 3000 };
 const LOOK_SECONDS = 20;
 const NAMES = ['snapshot', 'update', 'end'];
 
@@ -47,7 +48,7 @@ export class TablePage extends Board {
     this.deal = new DealCheck(this, () => this.draw());
     this.rematch = new Rematch(this);
     const path = `/v1/games/${game.id}`;
-    this.stream = this.isOver ? null : follow(`${this.client.url}${path}/stream`, () => this.client.post(`${path}/stream-tickets`), NAMES, (name, data) => this.onEvent(name, data), game.cursor);
+    this.stream = this.isOver ? null : follow(`${this.client.url}${path}/stream`, async () => (this.client.token ? this.client.post(`${path}/stream-tickets`) : {}), NAMES, (name, data) => this.onEvent(name, data), game.cursor);
     this.timers = [setInterval(() => tick(this.root, this.client), 500), setInterval(() => this.look(), 1000 * LOOK_SECONDS)];
     this.onKey = (/** @type {KeyboardEvent} */ event) => this.turn.pressKey(event);
     addEventListener('keydown', this.onKey);
@@ -87,11 +88,9 @@ export class TablePage extends Board {
     if (game.version < this.seen) return;
     this.seen = game.version;
     this.cursor = game.cursor;
-    for (const event of fresh.flatMap((item) => item.events)) {
-      this.pace.add(() => this.lift(event));
-      this.pace.add(() => this.happen(event));
-    }
-    this.pace.add(() => this.settle(game));
+    const steps = fresh.flatMap((item) => item.events).flatMap((event) => [() => this.lift(event), () => this.happen(event)]);
+    // All at once: the first must know that others wait, or it offers the moves of the turn before.
+    this.pace.add(...steps, () => this.settle(game));
   }
 
   async catchUp() {
@@ -124,13 +123,13 @@ export class TablePage extends Board {
     this.module.fold(this.table, event, this.game.you);
     const isDrawn = event.type === 'card_drawn';
     this.draw(isDrawn && event.card ? 'pile' : seat === null ? undefined : `seat-${seat}`);
-    return isDrawn ? SHORT_PAUSE : PAUSE;
+    return PAUSES[event.type] ?? PAUSE;
   }
 
   /** @param {Game} game */
   settle(game) {
     if (this.isGone) return 0;
-    const isNew = game.turn !== this.game.turn || game.status !== this.game.status;
+    const isNew = game.turn !== this.game.turn || game.status !== this.game.status || game.you !== this.game.you;
     const wasMine = this.turn.isMine;
     this.game = game;
     this.actor = null;
