@@ -23,7 +23,14 @@ from tests.support.waiting import wait_until
 
 pytestmark = pytest.mark.slow
 
-EXTREMES = [("parade", 2), ("parade", 6), ("tea-time", 2), ("tea-time", 4)]
+EXTREMES = [
+    ("parade", 2),
+    ("parade", 6),
+    ("tea-time", 2),
+    ("tea-time", 4),
+    ("contrast", 2),
+    ("contrast", 6),
+]
 PHONE = {"width": 360, "height": 740, "deviceScaleFactor": 1, "mobile": True}
 
 

@@ -15,14 +15,15 @@ export function drawResult(game, title, name) {
   const result = game.result;
   if (!result) return h('section', { class: 'result', 'aria-labelledby': 'outcome' }, h('h2', { id: 'outcome' }, t('cancelled')));
   const seats = game.seats.map(({ seat }) => seat).sort((a, b) => result.ranks[a] - result.ranks[b]);
+  const verdict = GAMES[game.ruleset].verdict?.(result.breakdown, result.winners.map(name), game.you !== null);
   const places = h('ol', { class: 'places' }, ...seats.map((seat) =>
-    h('li', { class: result.ranks[seat] === 1 ? 'first' : '' },
-      h('b', { class: 'rank' }, t('rank', { n: result.ranks[seat] })),
+    h('li', { class: result.winners.includes(seat) ? 'first' : '' },
+      result.winners.length > 0 && h('b', { class: 'rank' }, t('rank', { n: result.ranks[seat] })),
       h('span', { class: 'who' }, name(seat)),
       h('span', { class: 'score' }, t('points', { n: result.scores[seat] })))));
   return h('section', { class: 'result', 'aria-labelledby': 'outcome' },
-    h('h2', { id: 'outcome' }, outcome(game, result, name)),
-    h('p', { class: 'soft' }, t(`best.${result.best}`), result.tie_break ? ` ${t(`tie.${result.tie_break}`)}` : ''),
+    h('h2', { id: 'outcome' }, verdict?.heading ?? outcome(game, result, name)),
+    h('p', { class: 'soft' }, verdict?.how ?? t(`best.${result.best}`), result.tie_break ? ` ${t(`tie.${result.tie_break}`)}` : ''),
     places, scoreTable(game, result, title, name));
 }
 

@@ -97,6 +97,7 @@ export class TablePage {
     if (game.version < this.seen) return;
     this.seen = game.version;
     this.cursor = game.cursor;
+    if (fresh.some((item) => item.events.some((event) => this.module.isUrgent?.(event, game.you)))) this.pace.hurry();
     for (const event of fresh.flatMap((item) => item.events)) {
       this.pace.add(() => this.lift(event));
       this.pace.add(() => this.happen(event));
@@ -141,13 +142,15 @@ export class TablePage {
     this.module.fold(this.table, event, this.game.you);
     const isDrawn = event.type === 'card_drawn';
     this.draw(isDrawn && event.card ? 'pile' : seat === null ? undefined : `seat-${seat}`);
-    return isDrawn ? SHORT_PAUSE : PAUSE;
+    return this.module.pause?.(event) ?? (isDrawn ? SHORT_PAUSE : PAUSE);
   }
 
   /** @param {Game} game */
   settle(game) {
     if (this.isGone) return 0;
-    const isNew = game.turn !== this.game.turn || game.status !== this.game.status;
+    // A turn may ask me for one move after another.
+    const hasOtherMoves = JSON.stringify(game.legal_moves) !== JSON.stringify(this.game.legal_moves);
+    const isNew = game.turn !== this.game.turn || game.status !== this.game.status || hasOtherMoves;
     const wasMine = this.isMyTurn;
     this.game = game;
     this.actor = null;
@@ -234,8 +237,8 @@ export class TablePage {
     return this.ruleset.refusals.find((each) => each.rule === rule)?.text;
   }
 
-  async play() {
-    const move = this.choice.move();
+  /** @param {Move | undefined} [move] */
+  async play(move = this.choice.move()) {
     if (!move || !this.mayChoose) return;
     this.isSending = true;
     this.draw();
@@ -304,8 +307,10 @@ export class TablePage {
     return houses.length > 1 ? t('house_n', { n: houses.findIndex((each) => each.seat === seat) + 1 }) : t('house');
   };
 
+  pictureOf = (/** @type {string} */ name) => this.client.pictureOf(this.ruleset, name);
+
   view() {
-    return { table: this.table, me: this.game.you, title: this.title, button: this.button };
+    return { table: this.table, me: this.game.you, title: this.title, name: this.name, game: this.game, pictureOf: this.pictureOf, button: this.button, action: this.action };
   }
 
   /** @param {string} part @param {string} [card] @param {string} [label] */
@@ -318,8 +323,12 @@ export class TablePage {
       class: `card${isOffered ? ' offered' : ''}${isChosen ? ' chosen' : ''}`, type: 'button', 'aria-label': label, title: label,
       'aria-pressed': isChosen, 'aria-disabled': !isOffered, 'data-part': part, 'data-key': part, 'data-flip': part, 'data-offer': isOffered,
       click: () => this.press(part), mouseenter: preview, focus: preview, mouseleave: back, blur: back,
-    }, front(card));
+    }, front(card, label));
   };
+
+  /** @param {Move} move */
+  action = (move) =>
+    h('button', { type: 'button', id: move.type, 'data-key': move.type, disabled: !this.mayChoose, click: () => this.play(move) }, this.verb(move));
 
   prompt() {
     const { game } = this;
