@@ -17,34 +17,38 @@ PHONE = {"width": 360, "height": 740, "deviceScaleFactor": 1, "mobile": True}
 SHORT = [f"picture-{number}" for number in range(1, 21)]
 """As many pictures as leave four to play for with six seats."""
 
-COVERS_THE_HAND = """
-const shown = [...document.querySelectorAll('.hand .card')].map((each) => [each, each.getBoundingClientRect()]);
-return shown.filter(([each, { x, y, width, height }]) =>
-    !each.contains(document.elementFromPoint(x + width / 2, y + height / 2))).length
+OUT_OF_REACH = """
+return [...document.querySelectorAll('.hand .card')].filter((card) => {
+    const { x, y, width, height } = card.getBoundingClientRect();
+    return !card.contains(document.elementFromPoint(x + width / 2, y + height / 2));
+}).length
 """
+"""How many cards of the hand a finger would not meet in their middle."""
+
+SYMBOLS_SHOWN = """
+return [...document.querySelectorAll('.laid [data-symbol]')].map((each) => each.dataset.symbol)
+"""
+CARDS_FACE_DOWN = "return document.querySelectorAll('.laid .back').length"
 
 
 def open_table(page: PlayPage, service: Service, seat_count: int, **body: Any) -> Client:
     """Open a table of Contrast as the visitor's player, and return this player's client."""
+    me = new_player(service.url, name=page.name)
     page.browser.click("#account")
-    page.give_name()
-    page.browser.click("dialog button[type='button']")
-    me = Client(service.url, page.saved["token"], page.saved["id"])
+    page.browser.write("#other", str(me.token))
+    page.browser.click("#answer")
+    wait_until(lambda: page.has_token, "the page has the player's token")
     game = me.create(seat_count, "contrast", **body)
     page.browser.open(f"{service.url}/play#/game/{game['id']}")
     page.browser.find(".tablehead")
     return me
 
 
-def symbol_of(client: Client, game_id: str) -> str:
-    symbol: str = client.game(game_id)["legal_moves"][0]["symbol"]
-    return symbol
-
-
 def choose(client: Client, game_id: str) -> str:
     """Lay a card, and return its symbol."""
-    symbol = symbol_of(client, game_id)
-    client.play(game_id, client.game(game_id)["turn"], {"type": "choose", "symbol": symbol})
+    game = client.game(game_id)
+    client.play(game_id, game["turn"], game["legal_moves"][0])
+    symbol: str = game["legal_moves"][0]["symbol"]
     return symbol
 
 
@@ -72,7 +76,7 @@ def test_a_visitor_counts_and_sees_what_the_others_chose(
     browser.click("#count")
     assert "Bob" in browser.find(".news.urgent").text
     assert ":" in browser.find(".news.urgent .clock").text
-    assert browser.driver.find_elements("css selector", ".tablehead .clock:not([hidden])")
+    assert not browser.driver.find_element("css selector", ".tablehead .clock").is_displayed()
     wait_until(lambda: "Bob was counted out" in browser.find(".news").text, "Bob is counted out")
     # His card is missing among those that are turned over, and another turn begins.
     browser.find("[data-part][data-offer]")
@@ -88,20 +92,13 @@ def test_a_visitor_who_is_counted_sees_the_time_that_is_left_and_can_still_choos
     symbol = choose(bob, page.game_id)
     count(bob, page.game_id)
     assert "choose now" in browser.find(".news.urgent").text
-    left = [browser.find(".news.urgent .clock").text]
-    wait_until(
-        lambda: browser.find(".news.urgent .clock").text != left[0], "the countdown goes on"
-    )
-    assert symbol not in browser.find(".laid").text
+    first = browser.find(".news.urgent .clock").text
+    wait_until(lambda: browser.find(".news.urgent .clock").text != first, "the countdown goes on")
+    assert browser.run(SYMBOLS_SHOWN) == []
     assert page.choose_a_move()
     page.click_now("#confirm:enabled")
     wait_until(lambda: symbol in browser.run(SYMBOLS_SHOWN), "Bob's card is turned over")
     assert not page.sees(".news.urgent")
-
-
-SYMBOLS_SHOWN = """
-return [...document.querySelectorAll('.laid [data-symbol]')].map((each) => each.dataset.symbol)
-"""
 
 
 def test_a_choice_stays_while_others_lay_their_cards(service: Service, browser: Browser) -> None:
@@ -109,11 +106,8 @@ def test_a_choice_stays_while_others_lay_their_cards(service: Service, browser: 
     bob = table_for_three(page, service, 20)
     page.choose_a_move()
     choose(bob, page.game_id)
-    wait_until(lambda: browser.run(CARDS_BACK) == 2, "Bob's card lies on the table")
+    wait_until(lambda: browser.run(CARDS_FACE_DOWN) == 2, "Bob's card lies on the table")
     assert page.sees("#confirm:enabled")
-
-
-CARDS_BACK = "return document.querySelectorAll('.laid .back').length"
 
 
 def test_a_countdown_that_begins_while_cards_are_turned_over_is_seen_at_once(
@@ -186,7 +180,7 @@ def test_a_game_of_six_is_played_on_a_phone_with_all_cards_of_the_hand_in_reach(
     assert page.choose_a_move()
     while page.choose_a_move():
         assert not page.is_wider_than_screen
-        assert browser.run(COVERS_THE_HAND) == 0
+        wait_until(lambda: browser.run(OUT_OF_REACH) == 0, "the cards lie still, all in reach")
         page.click_now("#confirm:enabled")
     assert not page.is_wider_than_screen
     assert browser.complaints == []
