@@ -1,6 +1,7 @@
 // The table of Contrast: the picture, what each seat has laid, and symbol cards with two ends.
 
 import { drawnBy, front, symbol } from './cards.js';
+import { drawClock } from './clock.js';
 import { h } from './dom.js';
 import { joined, t } from './texts.js';
 
@@ -19,6 +20,8 @@ import { joined, t } from './texts.js';
 
 /** The points that two players need together. */
 const GOAL = 22;
+/** The seconds of a countdown that no option sets. */
+const COUNTDOWN_SECONDS = 3;
 const PAUSES = /** @type {Record<string, number>} */ ({
   symbol_chosen: 180, countdown_started: 0, symbols_revealed: 2600, rows_refreshed: 500, picture_shown: 500,
 });
@@ -164,9 +167,9 @@ function drawNews({ table, me, game, title, name, action }) {
   const { countdown, last_turn } = table;
   if (countdown) {
     const values = { by: name(countdown.by), missing: name(countdown.missing) };
-    const whole = 1000 * Number('countdown_seconds' in game.options && game.options.countdown_seconds);
+    const turn_seconds = ('countdown_seconds' in game.options && game.options.countdown_seconds) || COUNTDOWN_SECONDS;
     return h('p', { class: 'news urgent' }, t(countdown.missing === me ? 'contrast.counts_you' : 'contrast.counts', values),
-      h('span', { class: 'clock', role: 'timer', 'data-deadline': table.deadline ?? game.deadline, 'data-whole': whole }));
+      drawClock({ deadline: table.deadline ?? game.deadline, turn_seconds }));
   }
   const text = last_turn && outcome(last_turn, table.rows.length, { title, name });
   if (isOpen(table)) return h('div', { class: 'news now' }, last_turn?.winning_symbol && tile(last_turn.winning_symbol), h('p', {}, text));
