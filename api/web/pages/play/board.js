@@ -2,6 +2,7 @@
 // called, its events in words.
 
 import { lyingCard } from './cards.js';
+import { h } from './dom.js';
 import { GAMES } from './games.js';
 import { seatName } from './seats.js';
 import { t } from './texts.js';
@@ -46,8 +47,13 @@ export class Board {
     return this.game.you;
   }
 
+  /** A button for a move that has no parts; a game that is over has none. @type {(move: import('./client.js').Move) => HTMLElement} */
+  action = () => h('span', {});
+
+  pictureOf = (/** @type {string} */ name) => this.client.pictureOf(this.ruleset, name);
+
   view() {
-    return { table: this.table, me: this.game.you, title: this.title, name: this.name, button: this.button };
+    return { table: this.table, me: this.game.you, title: this.title, name: this.name, game: this.game, pictureOf: this.pictureOf, button: this.button, action: this.action };
   }
 
   /** Whether a seat is the one to look at. @param {number} seat */
@@ -62,8 +68,8 @@ export class Board {
     return leaving.length ? LIFT : 0;
   }
 
-  /** @param {GameEvent} event */
-  tell(event) {
+  /** @param {GameEvent} event @param {Pick<Board, 'title' | 'name'>} [words] */
+  tell(event, words = this) {
     switch (event.type) {
       case 'seat_taken':
       case 'seat_left':
@@ -74,7 +80,7 @@ export class Board {
       case 'game_cancelled':
         return t(event.type);
       default:
-        return this.module.tell(event, this);
+        return this.module.tell(event, words);
     }
   }
 }

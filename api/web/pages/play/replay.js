@@ -239,7 +239,7 @@ export class ReplayPage extends Board {
     for (const event of this.positions[this.at].events) {
       const seat = 'seat' in event ? event.seat : null;
       if (seat !== parts.at(-1)?.seat) parts.push({ seat, texts: [] });
-      parts.at(-1)?.texts.push(this.tell(event).replace(/\.$/, ''));
+      parts.at(-1)?.texts.push(this.tell(event, { title: this.title, name: this.name }).replace(/\.$/, ''));
     }
     const said = parts.map(({ seat, texts }) => ({ seat, says: texts.filter(Boolean).join('; ') })).filter(({ says }) => says);
     return said.map(({ seat, says }) => `${seat === null ? '' : `${this.name(seat)}: `}${says}.`).join(' ');

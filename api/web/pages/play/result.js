@@ -8,24 +8,20 @@ import { joined, t } from './texts.js';
 
 /** @param {Board} board @returns {HTMLElement} */
 export function drawResult(board) {
-  const { game: { result, ruleset } } = board;
+  const { game: { result, ruleset }, me, module, name } = board;
   if (!result) return h('section', { class: 'result', 'aria-labelledby': 'outcome' }, h('h2', { id: 'outcome' }, t('cancelled')));
+  const verdict = module.verdict?.(result.breakdown, result.winners.map(name), me !== null);
   return h('section', { class: 'result', 'aria-labelledby': 'outcome' },
-    h('h2', { id: 'outcome' }, outcome(board, result)),
-    h('p', { class: 'soft' }, [t(`best.${result.best}`), tie(board, result)].filter(Boolean).join(' ')),
+    h('h2', { id: 'outcome' }, verdict?.heading ?? outcome(board, result)),
+    h('p', { class: 'soft' }, [verdict?.how ?? t(`best.${result.best}`), tie(board, result)].filter(Boolean).join(' ')),
     drawRanks(board, result),
     h('p', { id: 'scoring', class: 'soft' }, t(`scoring.${ruleset}`)),
     drawScores(board, result));
 }
 
-/** @param {Result} result */
-const isTogether = ({ ranks, tie_break }) => ranks.every((rank) => rank === 1) && tie_break === null;
-
 /** @param {Board} board @param {Result} result */
 function outcome({ me, name }, result) {
   const { winners } = result;
-  if (!winners.length) return t('all_lose');
-  if (isTogether(result)) return t('all_win');
   if (me !== null && winners.includes(me)) return t(winners.length > 1 ? 'you_share' : 'you_win');
   return t('wins', { n: winners.length, names: joined(winners.map(name)) });
 }
@@ -47,7 +43,7 @@ function drawRanks({ game, module, name, title }, result) {
   const tied = result.tie_break ? level(result) : [];
   return h('ol', { class: 'places' }, ...seats.map((seat) =>
     h('li', { class: result.winners.includes(seat) ? 'first' : '' },
-      !isTogether(result) && h('b', { class: 'rank' }, t('rank', { n: result.ranks[seat] })),
+      result.winners.length > 0 && h('b', { class: 'rank' }, t('rank', { n: result.ranks[seat] })),
       h('span', { class: 'who' }, name(seat)),
       tied.includes(seat) && h('small', { class: 'tied' }, module.tied?.(result.breakdown, seat, { title })),
       h('span', { class: 'score' }, t('points', { n: result.scores[seat] })))));

@@ -6,7 +6,7 @@ import { drawClock, tick } from './clock.js';
 import { DealCheck, keepHash } from './deal.js';
 import { ask } from './dialog.js';
 import { announce, h, redraw } from './dom.js';
-import { drawHand, drawPart } from './hand.js';
+import { drawAction, drawHand, drawPart } from './hand.js';
 import { Log } from './log.js';
 import { Rematch } from './rematch.js';
 import { drawResult } from './result.js';
@@ -88,6 +88,7 @@ export class TablePage extends Board {
     if (game.version < this.seen) return;
     this.seen = game.version;
     this.cursor = game.cursor;
+    if (fresh.some((item) => item.events.some((event) => this.module.isUrgent?.(event, game.you)))) this.pace.hurry();
     const steps = fresh.flatMap((item) => item.events).flatMap((event) => [() => this.lift(event), () => this.happen(event)]);
     // All at once: the first must know that others wait, or it offers the moves of the turn before.
     this.pace.add(...steps, () => this.settle(game));
@@ -123,13 +124,15 @@ export class TablePage extends Board {
     this.module.fold(this.table, event, this.game.you);
     const isDrawn = event.type === 'card_drawn';
     this.draw(isDrawn && event.card ? 'pile' : seat === null ? undefined : `seat-${seat}`);
-    return PAUSES[event.type] ?? PAUSE;
+    return this.module.pause?.(event) ?? PAUSES[event.type] ?? PAUSE;
   }
 
   /** @param {Game} game */
   settle(game) {
     if (this.isGone) return 0;
-    const isNew = game.turn !== this.game.turn || game.status !== this.game.status || game.you !== this.game.you;
+    // A turn may ask me for one move after another.
+    const hasOtherMoves = JSON.stringify(game.legal_moves) !== JSON.stringify(this.game.legal_moves);
+    const isNew = game.turn !== this.game.turn || game.status !== this.game.status || game.you !== this.game.you || hasOtherMoves;
     const wasMine = this.turn.isMine;
     this.game = game;
     this.actor = null;
@@ -158,6 +161,8 @@ export class TablePage extends Board {
   // --- How it looks -----------------------------------------------------------------------
 
   button = (/** @type {string} */ part, card = part, label = this.title(card)) => drawPart(this, part, card, label);
+
+  action = (/** @type {import('./client.js').Move} */ move) => drawAction(this, move);
 
   /** @param {number} seat */
   isNow(seat) {
