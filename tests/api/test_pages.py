@@ -30,7 +30,7 @@ def see(stranger: Client, path: str, **headers: str) -> Response:
 
 
 def links(page: str) -> list[str]:
-    return re.findall(r'(?:href|src)="([^"]*)"', page)
+    return re.findall(r'(?:href|src|srcset)="([^"]*)"', page)
 
 
 def directives(response: Response) -> dict[str, list[str]]:
