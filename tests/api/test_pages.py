@@ -182,6 +182,14 @@ def test_no_page_has_inline_scripts_or_styles(stranger: Client, path: str) -> No
     assert all(re.search(r"\ssrc=", tag) for tag in re.findall(r"<script[^>]*>", page))
 
 
+@pytest.mark.parametrize("name", ["table.webp", "table-dark.webp"])
+def test_a_picture_of_the_table_is_small(name: str) -> None:
+    picture = assets.find(name)
+    assert picture
+    assert picture.content_type == "image/webp"
+    assert len(picture.content.plain) < 150_000
+
+
 def test_what_is_put_into_a_page_stays_text() -> None:
     hostile = ProblemKindAnswer("a", 409, "<b>&\"'", "<script>alert(1)</script>", "<i>")
     template = rendering._templates.get_template("problem.html")

@@ -12,6 +12,10 @@ SEED = 7
 DESKTOP = {"width": 1280, "height": 900}
 PHONE = {"width": 360, "height": 740}
 SCHEMES = ("light", "dark")
+MOST_TELLING = """
+    const marks = (part) => (part.focus(), document.querySelectorAll('.leaves').length);
+    const parts = [...document.querySelectorAll('[data-offer]')];
+    parts.sort((a, b) => marks(b) - marks(a))[0]"""
 
 
 class Scenes:
@@ -69,6 +73,12 @@ class Scenes:
         self._open(self._start(ruleset, seat_count, moves))
         self.browser.find("[data-offer]")
 
+    def show_waiting(self, ruleset: str) -> None:
+        """Show a private table of the visitor that waits for players."""
+        game = self.players[0].create(ruleset=ruleset, visibility="private")
+        self._open(str(game["id"]))
+        self.browser.find(".open #link")
+
     def show_result(self, ruleset: str, seat_count: int) -> None:
         """Show how a game ended."""
         self._open(self._start(ruleset, seat_count, None))
@@ -86,15 +96,14 @@ class Scenes:
     def _open(self, game_id: str) -> None:
         self.browser.open(f"{self.url}/play/#/game/{game_id}")
 
-    def hover_the_most_telling_part(self) -> None:
-        """Focus the part of a move whose preview marks most on the table."""
-        self.browser.run(
-            """
-            const marks = (part) => (part.focus(), document.querySelectorAll('.leaves').length);
-            const parts = [...document.querySelectorAll('[data-offer]')];
-            parts.sort((a, b) => marks(b) - marks(a))[0].focus();
-            """
-        )
+    def focus_the_most_telling_part(self) -> int:
+        """Focus the part of a move whose preview marks most on the table; return how much."""
+        count = "return document.querySelectorAll('.leaves').length"
+        marked: int = self.browser.run(f"{MOST_TELLING}.focus(); {count}")
+        return marked
+
+    def choose_the_most_telling_part(self) -> None:
+        self.browser.run(f"{MOST_TELLING}.click()")
 
 
 def play(players: Sequence[Client], game_id: str, moves: int | None) -> None:

@@ -18,6 +18,7 @@ from tests.support.paths import ROOT
 from tests.support.service import UNLIMITED, serving
 
 KEPT = ROOT / "api" / "web" / "pages" / "static"
+KEPT_SIZE = {"width": 1080, "height": 700, "scale": 1.5}
 SCREENS = {"desktop": DESKTOP, "phone": PHONE}
 
 
@@ -78,18 +79,20 @@ def take_all(camera: Camera, scenes: Scenes, folder: Path, is_full: bool) -> Non
     take("lobby")
     for ruleset in rulesets:
         scenes.show_table(ruleset, scenes.most_seats(ruleset) if is_full else 4, 3)
-        scenes.hover_the_most_telling_part()
+        scenes.focus_the_most_telling_part()
         take(ruleset)
     scenes.show_result("parade", 6 if is_full else 4)
     take("result")
 
 
 def keep(camera: Camera, scenes: Scenes) -> None:
+    scenes.look(SCHEMES[0], **KEPT_SIZE)
+    marked = 0
+    while not 2 <= marked <= 4:  # deals are random
+        scenes.show_table("parade", 4, 8)
+        marked = scenes.focus_the_most_telling_part()
     for scheme, name in zip(SCHEMES, ("table.webp", "table-dark.webp"), strict=True):
-        scenes.look(scheme, width=1080, height=700, scale=1.5)
-        if scheme == SCHEMES[0]:
-            scenes.show_table("parade", 4, 8)
-            scenes.hover_the_most_telling_part()
+        scenes.look(scheme, **KEPT_SIZE)
         camera.take(KEPT / name)
 
 
