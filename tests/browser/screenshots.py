@@ -22,14 +22,14 @@ KEPT_SIZE = {"width": 1080, "height": 700, "scale": 1.5}
 SCREENS = {"desktop": DESKTOP, "phone": PHONE}
 
 
-def main() -> None:
+def main(argv: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description="Take pictures of the table in the browser.")
     parser.add_argument("folder", type=Path, nargs="?", help="where to write all of them")
     parser.add_argument("--keep", action="store_true", help="write those of README and start page")
     parser.add_argument("--language", choices=("en", "fr"), default="en")
     parser.add_argument("--full", action="store_true", help="with all seats taken, not only four")
     parser.add_argument("--whole", action="store_true", help="whole pages, not only a screen")
-    arguments = parser.parse_args()
+    arguments = parser.parse_args(argv)
     with (
         tempfile.TemporaryDirectory() as directory,
         serving(directory, **UNLIMITED) as service,
