@@ -2,6 +2,7 @@
 // called, its events in words.
 
 import { lyingCard } from './cards.js';
+import { h } from './dom.js';
 import { GAMES } from './games.js';
 import { seatName } from './seats.js';
 import { t } from './texts.js';
@@ -46,8 +47,13 @@ export class Board {
     return this.game.you;
   }
 
+  /** A button for a move that has no parts; a game that is over has none. @type {(move: import('./client.js').Move) => HTMLElement} */
+  action = () => h('span', {});
+
+  pictureOf = (/** @type {string} */ name) => this.client.pictureOf(this.ruleset, name);
+
   view() {
-    return { table: this.table, me: this.game.you, title: this.title, button: this.button };
+    return { table: this.table, me: this.game.you, title: this.title, name: this.name, game: this.game, pictureOf: this.pictureOf, button: this.button, action: this.action };
   }
 
   /** Whether a seat is the one to look at. @param {number} seat */
@@ -58,7 +64,7 @@ export class Board {
   /** Marks the cards that leave with an event, and returns the milliseconds to pause. @param {GameEvent} event */
   lift(event) {
     const leaving = this.module.taken(event).map((part) => this.root.querySelector(`[data-flip="${part}"]`));
-    for (const card of leaving) card?.classList.add('leaves');
+    for (const card of leaving) card?.classList.add('lifted');
     return leaving.length ? LIFT : 0;
   }
 

@@ -41,6 +41,7 @@ export const parade = {
       if (event.cards) table.hand = (table.hand ?? []).filter((card) => !event.cards?.includes(card));
     } else if (event.type === 'hands_laid_down') {
       event.cards.forEach((cards, seat) => table.collections[seat].push(...cards));
+      table.hand_sizes = table.hand_sizes.map(() => 0);
       if (table.hand) table.hand = [];
     }
   },

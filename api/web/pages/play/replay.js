@@ -202,7 +202,7 @@ export class ReplayPage extends Board {
       h('div', { class: 'tablehead' }, h('h1', {}, t('replay_of', { game: this.ruleset.title })), h('p', { class: 'soft' }, module.facts(this.table).join(' · '))),
       drawSeats(this),
       h('section', { class: `felt ${game.ruleset}`, 'aria-label': t('table') }, ...[module.table(this.view())].flat(1)),
-      hand.length > 0 && h('section', { class: 'own', 'aria-labelledby': 'whose' }, h('small', { id: 'whose' }, t('hand_of', { name: this.name(this.seat ?? 0) })), h('div', { class: 'hand' }, ...hand)),
+      hand.length > 0 && h('section', { class: 'own still', 'aria-labelledby': 'whose' }, h('small', { id: 'whose' }, t('hand_of', { name: this.name(this.seat ?? 0) })), h('div', { class: 'hand' }, ...hand)),
     ], place);
     redraw(this.after, [
       this.at === this.last && h('div', { class: 'end' }, drawResult(this), this.deal.draw()),

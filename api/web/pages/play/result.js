@@ -8,11 +8,12 @@ import { joined, t } from './texts.js';
 
 /** @param {Board} board @returns {HTMLElement} */
 export function drawResult(board) {
-  const { game: { result, ruleset } } = board;
+  const { game: { result, ruleset }, me, module, name } = board;
   if (!result) return h('section', { class: 'result', 'aria-labelledby': 'outcome' }, h('h2', { id: 'outcome' }, t('cancelled')));
+  const verdict = module.verdict?.(result.breakdown, result.winners.map(name), me !== null);
   return h('section', { class: 'result', 'aria-labelledby': 'outcome' },
-    h('h2', { id: 'outcome' }, outcome(board, result)),
-    h('p', { class: 'soft' }, [t(`best.${result.best}`), tie(board, result)].filter(Boolean).join(' ')),
+    h('h2', { id: 'outcome' }, verdict?.heading ?? outcome(board, result)),
+    h('p', { class: 'soft' }, [verdict?.how ?? t(`best.${result.best}`), tie(board, result)].filter(Boolean).join(' ')),
     drawRanks(board, result),
     h('p', { id: 'scoring', class: 'soft' }, t(`scoring.${ruleset}`)),
     drawScores(board, result));
@@ -42,7 +43,7 @@ function drawRanks({ game, module, name, title }, result) {
   const tied = result.tie_break ? level(result) : [];
   return h('ol', { class: 'places' }, ...seats.map((seat) =>
     h('li', { class: result.winners.includes(seat) ? 'first' : '' },
-      h('b', { class: 'rank' }, t('rank', { n: result.ranks[seat] })),
+      result.winners.length > 0 && h('b', { class: 'rank' }, t('rank', { n: result.ranks[seat] })),
       h('span', { class: 'who' }, name(seat)),
       tied.includes(seat) && h('small', { class: 'tied' }, module.tied?.(result.breakdown, seat, { title })),
       h('span', { class: 'score' }, t('points', { n: result.scores[seat] })))));

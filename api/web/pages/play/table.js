@@ -6,7 +6,7 @@ import { drawClock, tick } from './clock.js';
 import { DealCheck, keepHash } from './deal.js';
 import { ask } from './dialog.js';
 import { announce, h, redraw } from './dom.js';
-import { drawHand, drawPart } from './hand.js';
+import { drawAction, drawHand, drawPart } from './hand.js';
 import { Log } from './log.js';
 import { Rematch } from './rematch.js';
 import { drawResult } from './result.js';
@@ -22,7 +22,8 @@ import { drawWaiting } from './waiting.js';
 /** @typedef {import('./client.js').GameEvent} GameEvent */
 
 const PAUSE = 700;
-const SHORT_PAUSE = 250;
+/** Milliseconds to see what another event has changed. @type {Record<string, number>} */
+const PAUSES = { card_drawn: 250, trick_completed: 1200, round_scored: 3000 };
 const LOOK_SECONDS = 20;
 const NAMES = ['snapshot', 'update', 'end'];
 
@@ -47,7 +48,7 @@ export class TablePage extends Board {
     this.deal = new DealCheck(this, () => this.draw());
     this.rematch = new Rematch(this);
     const path = `/v1/games/${game.id}`;
-    this.stream = this.isOver ? null : follow(`${this.client.url}${path}/stream`, () => this.client.post(`${path}/stream-tickets`), NAMES, (name, data) => this.onEvent(name, data), game.cursor);
+    this.stream = this.isOver ? null : follow(`${this.client.url}${path}/stream`, async () => (this.client.token ? this.client.post(`${path}/stream-tickets`) : {}), NAMES, (name, data) => this.onEvent(name, data), game.cursor);
     this.timers = [setInterval(() => tick(this.root, this.client), 500), setInterval(() => this.look(), 1000 * LOOK_SECONDS)];
     this.onKey = (/** @type {KeyboardEvent} */ event) => this.turn.pressKey(event);
     addEventListener('keydown', this.onKey);
@@ -87,11 +88,10 @@ export class TablePage extends Board {
     if (game.version < this.seen) return;
     this.seen = game.version;
     this.cursor = game.cursor;
-    for (const event of fresh.flatMap((item) => item.events)) {
-      this.pace.add(() => this.lift(event));
-      this.pace.add(() => this.happen(event));
-    }
-    this.pace.add(() => this.settle(game));
+    if (fresh.some((item) => item.events.some((event) => this.module.isUrgent?.(event, game.you)))) this.pace.hurry();
+    const steps = fresh.flatMap((item) => item.events).flatMap((event) => [() => this.lift(event), () => this.happen(event)]);
+    // All at once: the first must know that others wait, or it offers the moves of the turn before.
+    this.pace.add(...steps, () => this.settle(game));
   }
 
   async catchUp() {
@@ -124,13 +124,15 @@ export class TablePage extends Board {
     this.module.fold(this.table, event, this.game.you);
     const isDrawn = event.type === 'card_drawn';
     this.draw(isDrawn && event.card ? 'pile' : seat === null ? undefined : `seat-${seat}`);
-    return isDrawn ? SHORT_PAUSE : PAUSE;
+    return this.module.pause?.(event) ?? PAUSES[event.type] ?? PAUSE;
   }
 
   /** @param {Game} game */
   settle(game) {
     if (this.isGone) return 0;
-    const isNew = game.turn !== this.game.turn || game.status !== this.game.status;
+    // A turn may ask me for one move after another.
+    const hasOtherMoves = JSON.stringify(game.legal_moves) !== JSON.stringify(this.game.legal_moves);
+    const isNew = game.turn !== this.game.turn || game.status !== this.game.status || game.you !== this.game.you || hasOtherMoves;
     const wasMine = this.turn.isMine;
     this.game = game;
     this.actor = null;
@@ -159,6 +161,8 @@ export class TablePage extends Board {
   // --- How it looks -----------------------------------------------------------------------
 
   button = (/** @type {string} */ part, card = part, label = this.title(card)) => drawPart(this, part, card, label);
+
+  action = (/** @type {import('./client.js').Move} */ move) => drawAction(this, move);
 
   /** @param {number} seat */
   isNow(seat) {
