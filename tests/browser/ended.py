@@ -1,25 +1,14 @@
 """Games that have ended, for what the page shows of them."""
 
 import random
-import re
 from typing import Any
 
 from tests.browser.browser import Browser
 from tests.browser.playing import PlayPage
 from tests.support.api_client import Client, play_out
-from tests.support.paths import ROOT
 from tests.support.waiting import wait_until
 
 FEWEST_SEATS = {"mit-list-und-tuecke": 4}
-
-
-def played_rulesets() -> list[str]:
-    """The rulesets that the page can play."""
-    code = (ROOT / "api" / "web" / "pages" / "play" / "games.js").read_text(encoding="utf-8")
-    found = re.search(r"export const GAMES = \{(.*?)\}", code, re.DOTALL)
-    assert found
-    names = [entry.partition(":")[0].strip(" '\n") for entry in found[1].split(",")]
-    return [name for name in names if name]
 
 
 def ended_game(

@@ -71,8 +71,16 @@ def test_a_table_that_waits_for_players_has_no_barrier(scenes: Scenes, axe: str)
 
 
 @pytest.mark.parametrize("ruleset", RULESETS)
-def test_a_result_has_no_barrier(scenes: Scenes, axe: str, ruleset: str) -> None:
+def test_a_result_and_its_replay_have_no_barrier(scenes: Scenes, axe: str, ruleset: str) -> None:
     scenes.show_result(ruleset, scenes.most_seats(ruleset))
+    scenes.browser.click("#check-deal")
+    scenes.browser.click(".deal summary")
+    assert barriers(scenes, axe) == []
+    scenes.browser.click("#replay")
+    scenes.browser.click("#next")
+    assert barriers(scenes, axe) == []
+    scenes.browser.click("#last")
+    scenes.browser.find(".result")
     assert barriers(scenes, axe) == []
 
 

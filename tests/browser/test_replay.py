@@ -10,8 +10,8 @@ import pytest
 from selenium.webdriver.common.keys import Keys
 
 from tests.browser.browser import Browser
-from tests.browser.ended import ended_game, open_as, played_rulesets
-from tests.browser.playing import PlayPage
+from tests.browser.ended import ended_game, open_as
+from tests.browser.playing import RULESETS, PlayPage
 from tests.support.api_client import Client, new_player, play_out, seated
 from tests.support.service import Service
 from tests.support.waiting import wait_until
@@ -88,7 +88,7 @@ def assert_shows(seen: dict[str, Any], table: Any) -> None:
         assert seen["cards"] == cells
 
 
-@pytest.mark.parametrize("ruleset", played_rulesets())
+@pytest.mark.parametrize("ruleset", RULESETS)
 def test_a_stranger_sees_a_game_again_from_its_first_position_to_its_last(
     service: Service, browser: Browser, ada: Client, ruleset: str
 ) -> None:
@@ -298,7 +298,7 @@ def score_table(browser: Browser) -> dict[str, Any]:
     return table
 
 
-@pytest.mark.parametrize("ruleset", played_rulesets())
+@pytest.mark.parametrize("ruleset", RULESETS)
 def test_the_rows_of_a_result_add_up_to_the_scores(
     service: Service, browser: Browser, ada: Client, ruleset: str
 ) -> None:
