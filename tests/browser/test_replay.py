@@ -12,7 +12,7 @@ from selenium.webdriver.common.keys import Keys
 from tests.browser.browser import Browser
 from tests.browser.ended import ended_game, open_as
 from tests.browser.playing import RULESETS, PlayPage
-from tests.support.api_client import Client, new_player, play_out, seated
+from tests.support.api_client import Client, new_player, play_out, seated, start_countdown
 from tests.support.service import Service
 from tests.support.waiting import wait_until
 
@@ -180,6 +180,27 @@ def test_a_replay_opens_for_a_visitor_whose_player_has_expired(
     gone = Client(service.url, f"{'0' * 32}.{'A' * 43}", "0" * 32)
     open_as(browser, service.url, gone, "Eve")
     open_replay(browser, service, game["id"])
+
+
+def test_a_game_that_was_broken_off_can_be_seen_as_far_as_it_went(
+    service: Service, browser: Browser, ada: Client, bob: Client
+) -> None:
+    """A countdown runs out, and then all leave."""
+    players = [ada, bob, new_player(service.url, name="Eve")]
+    game = seated(players, ruleset="contrast")
+    path = f"/v1/games/{game['id']}"
+    counted = start_countdown(players, game["id"])
+    ada.get(f"{path}/events?since={counted['cursor']}&wait=10")
+    for player in players:
+        player.delete(f"{path}/seats/me")
+    moves = ada.get(f"{path}/record")["moves"]
+    at = 1 + [move["type"] for move in moves].index("countdown_ran_out")
+    page = open_replay(browser, service, game["id"], f"/{at}")
+    assert shown(page)["last"] == len(moves)
+    assert shown(page)["says"]
+    page.press(Keys.END)
+    assert browser.find("#outcome").text == "The game was cancelled."
+    assert browser.complaints == []
 
 
 def test_a_visitor_who_may_not_read_the_record_is_told_why(
