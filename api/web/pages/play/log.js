@@ -13,7 +13,18 @@ export class Log {
   /** Adds what happened, and says it to screen readers. @param {string} who @param {string} text */
   add(who, text) {
     this.#entries.push({ who, text });
-    announce(who ? `${who}: ${text}` : text);
+    announce(this.last);
+  }
+
+  /** The last of what happened, in a sentence. */
+  get last() {
+    const entry = this.#entries.at(-1);
+    return entry ? this.#tell(entry) : '';
+  }
+
+  /** @param {{who: string, text: string}} entry */
+  #tell({ who, text }) {
+    return who ? `${who}: ${text}` : text;
   }
 
   /** @param {Ruleset} ruleset @param {HTMLElement} root where it is drawn already, open or closed */
