@@ -117,7 +117,7 @@ export const mitList = {
     head: [t('mit-list.round_n', { round: index + 1 })],
     cells: seats.map(({ largest, second, rest, points }) => ({
       points,
-      how: rest ? `${largest} × ${second} ÷ ${rest}` : `${largest} × ${second}`,
+      how: [largest, '×', second, ...(rest ? ['÷', rest] : [])].join('\u00a0'),
       isGood: points > 0 && points === Math.max(...seats.map((seat) => seat.points)),
     })),
   })),
