@@ -30,6 +30,8 @@ EXTREMES = [
     ("tea-time", 4),
     ("mit-list-und-tuecke", 4),
     ("mit-list-und-tuecke", 6),
+    ("contrast", 2),
+    ("contrast", 6),
 ]
 PHONE = {"width": 360, "height": 740, "deviceScaleFactor": 1, "mobile": True}
 

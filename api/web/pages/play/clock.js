@@ -8,7 +8,7 @@ import { duration, t } from './texts.js';
 
 const SHORT_MS = 15_000;
 
-/** Draws the clock of a game that has a deadline; `tick` sets it. @param {Game} game */
+/** Draws the clock of a game that has a deadline; `tick` sets it. @param {Pick<Game, 'deadline' | 'turn_seconds'>} game */
 export function drawClock({ deadline, turn_seconds }) {
   return deadline && h('span', { class: 'clock', role: 'timer', 'data-deadline': deadline, 'data-whole': turn_seconds * 1000 });
 }

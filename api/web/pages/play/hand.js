@@ -4,6 +4,7 @@ import { front } from './cards.js';
 import { h } from './dom.js';
 import { t } from './texts.js';
 
+/** @typedef {import('./client.js').Move} Move */
 /** @typedef {import('./table.js').TablePage} TablePage */
 
 /**
@@ -21,7 +22,13 @@ export function drawPart({ turn }, part, card, label) {
     class: `card${isOffered ? ' offered' : ''}${isChosen ? ' chosen' : ''}`, type: 'button', 'aria-label': label, title: label,
     'aria-pressed': isChosen, 'aria-disabled': !isOffered, 'data-part': part, 'data-key': part, 'data-flip': part, 'data-offer': isOffered,
     click: () => turn.press(part), mouseenter: preview, focus: preview, mouseleave: back, blur: back,
-  }, front(card));
+  }, front(card, label));
+}
+
+/** Draws a button that plays a move without parts. @param {TablePage} page @param {Move} move */
+export function drawAction({ ruleset, turn }, move) {
+  const verb = ruleset.move_types.find(({ type }) => type === move.type)?.title;
+  return h('button', { type: 'button', id: move.type, 'data-key': move.type, disabled: !turn.mayChoose, click: () => turn.play(move) }, verb);
 }
 
 /** @param {TablePage} page */

@@ -101,4 +101,6 @@ export const teaTime = {
     const alice = breakdown.seats.map((seat) => ({ points: seat.alice, how: '', isGood: seat.alice > 0 }));
     return [...rows, { head: [chip(character('alice'), 'accent', 0, title('alice'), 'bare'), title('alice')], cells: alice }];
   },
+
+  tied: (breakdown, seat, { title }) => (breakdown.seats[seat].alice ? title('alice') : ''),
 };

@@ -99,9 +99,8 @@ export class Turn {
     return this.page.ruleset.refusals.find((each) => each.rule === rule)?.text;
   }
 
-  /** Sends the chosen move. */
-  async play() {
-    const move = this.choice.move();
+  /** Sends a move, the chosen one if none is given. @param {Move | undefined} [move] */
+  async play(move = this.choice.move()) {
     if (!move || !this.mayChoose) return;
     this.isSending = true;
     this.page.draw();
