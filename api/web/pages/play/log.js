@@ -16,17 +16,6 @@ export class Log {
     announce(this.last);
   }
 
-  /** The last of what happened, in a sentence. */
-  get last() {
-    const entry = this.#entries.at(-1);
-    return entry ? this.#tell(entry) : '';
-  }
-
-  /** @param {{who: string, text: string}} entry */
-  #tell({ who, text }) {
-    return who ? `${who}: ${text}` : text;
-  }
-
   /** What happened last, for the sentence below the table. */
   get last() {
     const entry = this.#entries.at(-1);

@@ -115,6 +115,7 @@ export class TablePage extends Board {
   happen(event) {
     const seat = 'seat' in event ? event.seat : null;
     this.actor = seat;
+    this.says = '';
     if (event.type === 'game_finished') return 0;
     const text = this.tell(event);
     if (text) this.log.add(seat === null ? '' : this.name(seat), text);
