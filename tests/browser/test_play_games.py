@@ -221,15 +221,17 @@ def test_moves_of_the_house_are_shown_one_by_one_in_the_order_of_the_service(
         "window.told = []; const items = () => document.querySelectorAll('.log ol li').length;"
         "let last = items(); new MutationObserver(() => {"
         "  if (items() === last) return; last = items();"
-        "  window.told.push([performance.now(), document.querySelector('.log ol li').textContent]);"
+        "  window.told.push([performance.now(), document.querySelector('.log ol li').textContent,"
+        "    document.querySelector('#says').textContent]);"
         "}).observe(document.querySelector('#page'), { childList: true, subtree: true })"
     )
     page.click_now("#confirm:enabled")
     wait_until(lambda: page.sees("[data-offer]") or page.is_over, "the house has moved")
     told = browser.run("return window.told")
-    who = [text.partition(":")[0] for _, text in told if ": " in text]
+    who = [text.partition(":")[0] for _, text, _ in told if ": " in text]
     assert who[0] == page.name
     assert len(told) >= 3
+    assert [said for _, text, said in told if said != text] == []
     # The house replies in the same instant, but nobody could follow that.
-    pauses = [after - before for (before, _), (after, _) in itertools.pairwise(told)]
+    pauses = [after - before for (before, *_), (after, *_) in itertools.pairwise(told)]
     assert min(pauses) >= 200

@@ -13,7 +13,7 @@ export class Log {
   /** Adds what happened, and says it to screen readers. @param {string} who @param {string} text */
   add(who, text) {
     this.#entries.push({ who, text });
-    announce(who ? `${who}: ${text}` : text);
+    announce(this.last);
   }
 
   /** What happened last, for the sentence below the table. */

@@ -13,6 +13,8 @@ import { joined, t } from './texts.js';
 const COLORS = /** @type {const} */ (['red', 'yellow', 'blue', 'green']);
 const COLORS_IN_A_TRICK = 3;
 const HAND_SIZE = 14;
+/** A complete trick and a finished round are looked at for longer. @type {Record<string, number>} */
+const PAUSES = { trick_completed: 1200, round_scored: 3000 };
 
 /** @param {string} card */
 const colorOf = (card) => /** @type {Color} */ (card.split('-')[0]);
@@ -48,6 +50,8 @@ export const mitList = {
       if (event.round === table.rounds) table.phase = 'finished';
     }
   },
+
+  pause: (event) => PAUSES[event.type],
 
   taken: (event) => (event.type === 'cards_taken' ? event.cards : []),
 
@@ -117,7 +121,7 @@ export const mitList = {
     head: [t('mit-list.round_n', { round: index + 1 })],
     cells: seats.map(({ largest, second, rest, points }) => ({
       points,
-      how: rest ? `${largest} × ${second} ÷ ${rest}` : `${largest} × ${second}`,
+      how: [largest, '×', second, ...(rest ? ['÷', rest] : [])].join('\u00a0'),
       isGood: points > 0 && points === Math.max(...seats.map((seat) => seat.points)),
     })),
   })),

@@ -46,6 +46,8 @@ export const parade = {
     }
   },
 
+  pause: (event) => (event.type === 'card_drawn' ? 250 : undefined),
+
   taken: (event) => (event.type === 'cards_collected' ? event.cards : []),
 
   parts: (move) => (move.type === 'play' ? [move.card] : move.type === 'discard' ? move.cards : []),

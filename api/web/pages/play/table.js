@@ -22,8 +22,6 @@ import { drawWaiting } from './waiting.js';
 /** @typedef {import('./client.js').GameEvent} GameEvent */
 
 const PAUSE = 700;
-/** Milliseconds to see what another event has changed. @type {Record<string, number>} */
-const PAUSES = { card_drawn: 250, trick_completed: 1200, round_scored: 3000 };
 const LOOK_SECONDS = 20;
 const NAMES = ['snapshot', 'update', 'end'];
 
@@ -117,6 +115,7 @@ export class TablePage extends Board {
   happen(event) {
     const seat = 'seat' in event ? event.seat : null;
     this.actor = seat;
+    this.says = '';
     if (event.type === 'game_finished') return 0;
     const text = this.tell(event);
     if (text) this.log.add(seat === null ? '' : this.name(seat), text);
@@ -124,7 +123,7 @@ export class TablePage extends Board {
     this.module.fold(this.table, event, this.game.you);
     const isDrawn = event.type === 'card_drawn';
     this.draw(isDrawn && event.card ? 'pile' : seat === null ? undefined : `seat-${seat}`);
-    return this.module.pause?.(event) ?? PAUSES[event.type] ?? PAUSE;
+    return this.module.pause?.(event) ?? PAUSE;
   }
 
   /** @param {Game} game */

@@ -128,7 +128,7 @@ export class Turn {
     const place = /** @type {HTMLElement | null} */ (root.querySelector('#says'));
     if (!place) return;
     place.classList.remove('costly');
-    if (!move) return void (place.textContent = this.page.says || this.#prompt());
+    if (!move || this.page.pace.isBusy) return void (place.textContent = this.page.says || this.#prompt());
     const { says, isCostly, marks, ghost: card } = module.explain(this.page.view(), move, this.previews.get(JSON.stringify(move)), this.choice.beside(module.parts(move)));
     place.textContent = says;
     place.classList.toggle('costly', Boolean(isCostly));
