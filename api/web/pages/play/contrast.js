@@ -1,6 +1,6 @@
 // The table of Contrast: the picture, what each seat has laid, and symbol cards with two ends.
 
-import { drawnBy, front, symbol } from './cards.js';
+import { front, image, symbol } from './cards.js';
 import { drawClock } from './clock.js';
 import { h } from './dom.js';
 import { joined, t } from './texts.js';
@@ -22,8 +22,9 @@ import { joined, t } from './texts.js';
 const GOAL = 22;
 /** The seconds of a countdown that no option sets. */
 const COUNTDOWN_SECONDS = 3;
+/** Cards are laid while I choose: nothing may hold me up. */
 const PAUSES = /** @type {Record<string, number>} */ ({
-  symbol_chosen: 180, countdown_started: 0, symbols_revealed: 2600, rows_refreshed: 500, picture_shown: 500,
+  symbol_chosen: 0, countdown_started: 0, symbols_revealed: 2600, rows_refreshed: 500, picture_shown: 500,
 });
 
 /** The symbols at the ends of a card. @param {string} card */
@@ -149,7 +150,7 @@ function drawPicture({ table: { picture, pile_size }, title, pictureOf }) {
   // A picture from elsewhere is opened only if the visitor wants it.
   const named = picture.startsWith('https://') ? h('a', { href: picture, target: '_blank', rel: 'noopener noreferrer' }, picture) : title(picture);
   const name = `shown${pile_size > 1 ? ' pile' : ''}`;
-  return url ? drawnBy(url, alt, { class: name }) : h('div', { class: `${name} named` }, named);
+  return url ? image(url, alt, { class: name }) : h('div', { class: `${name} named` }, named);
 }
 
 /** How far two players have come together. @param {View} view */

@@ -1,6 +1,6 @@
 // The lobby: start a game, join one, or go on with one.
 
-import { drawnBy, front } from './cards.js';
+import { front, image } from './cards.js';
 import { Refused } from './client.js';
 import { h, redraw } from './dom.js';
 import { GAMES } from './games.js';
@@ -97,7 +97,7 @@ export class LobbyPage {
     const { ruleset, title, seat_counts: { minimum, maximum } } = of;
     const face = (/** @type {string} */ card) => {
       const url = this.client.pictureOf(of, card);
-      return url ? drawnBy(url, '', { class: 'front' }) : front(card);
+      return url ? image(url, '', { class: 'front' }) : front(card);
     };
     const { art } = GAMES[ruleset];
     const counts = Array.from({ length: maximum - minimum + 1 }, (_, at) => minimum + at);
