@@ -78,7 +78,7 @@ export function pile(size, label) {
 /**
  * A count of something, beside its symbol. The words are for screen readers.
  *
- * @param {Node} symbol @param {string} color @param {number} count @param {string} title @param {string} [more]
+ * @param {Node} symbol @param {string} color @param {number | string} count @param {string} title @param {string} [more]
  */
 export function chip(symbol, color, count, title, more = '') {
   return h('span', { class: `chip ${more}`, style: { '--c': `var(--${color})` }, title }, symbol, h('span', { 'aria-hidden': true }, count), h('span', { class: 'unseen' }, title));

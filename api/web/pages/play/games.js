@@ -1,6 +1,7 @@
 // The rulesets that this page can draw, and what each of them has to say.
 
 import { contrast } from './contrast.js';
+import { mitList } from './mit-list.js';
 import { parade } from './parade.js';
 import { teaTime } from './tea-time.js';
 
@@ -47,7 +48,8 @@ import { teaTime } from './tea-time.js';
  * @property {(view: View<T>) => Child[]} table
  * @property {(view: View<T>) => Child[]} hand
  * @property {(view: View<T>, seat: number) => {hold: string, chips: Child[]}} seat What lies before a seat.
- * @property {(view: View<T>, move: Move, preview: Preview | undefined) => Explained} explain What a move would do.
+ * @property {(view: View<T>, move: Move, preview: Preview | undefined, beside: string[]) => Explained} explain
+ *   What a move would do, and which parts may be chosen beside its own.
  * @property {(event: GameEvent, view: Pick<View<T>, 'title' | 'name'> & Partial<Pick<View<T>, 'game'>>) => string} tell An event in words.
  * @property {(event: GameEvent) => number | undefined} [pause] The milliseconds to look at an event.
  * @property {(event: GameEvent, me: number | null) => boolean} [isUrgent] Whether I must act so soon
@@ -55,7 +57,10 @@ import { teaTime } from './tea-time.js';
  * @property {(breakdown: Extract<Schemas['Breakdown'], {ruleset: R}>, names: string[], isMine: boolean) => Verdict | null} [verdict]
  *   How a game ended that is not won by the most points.
  * @property {(breakdown: Extract<Schemas['Breakdown'], {ruleset: R}>, view: Pick<View<T>, 'title'>) => ScoreRow[]} score
+ *   What the scores are made of. The text `scoring.<ruleset>` says how points are counted.
+ * @property {(breakdown: Extract<Schemas['Breakdown'], {ruleset: R}>, seat: number, view: Pick<View<T>, 'title'>) => string} [tied]
+ *   What decides between a tied seat and the others.
  */
 
 /** @type {Record<string, GameModule<any, any>>} */
-export const GAMES = { contrast, parade, 'tea-time': teaTime };
+export const GAMES = { contrast, 'mit-list-und-tuecke': mitList, parade, 'tea-time': teaTime };

@@ -1,14 +1,16 @@
 // A table: follows a game, shows what happens in order and at a human pace, and draws all its parts.
 
+import { Board } from './board.js';
 import { Refused } from './client.js';
 import { drawClock, tick } from './clock.js';
+import { DealCheck, keepHash } from './deal.js';
 import { ask } from './dialog.js';
 import { announce, h, redraw } from './dom.js';
-import { GAMES } from './games.js';
 import { drawAction, drawHand, drawPart } from './hand.js';
 import { Log } from './log.js';
+import { Rematch } from './rematch.js';
 import { drawResult } from './result.js';
-import { drawSeats, seatName } from './seats.js';
+import { drawSeats } from './seats.js';
 import { Pace, follow } from './stream.js';
 import { t } from './texts.js';
 import { Turn } from './turn.js';
@@ -20,18 +22,14 @@ import { drawWaiting } from './waiting.js';
 /** @typedef {import('./client.js').GameEvent} GameEvent */
 
 const PAUSE = 700;
-const SHORT_PAUSE = 250;
+/** Milliseconds to see what another event has changed. @type {Record<string, number>} */
+const PAUSES = { card_drawn: 250, trick_completed: 1200, round_scored: 3000 };
 const LOOK_SECONDS = 20;
 const NAMES = ['snapshot', 'update', 'end'];
 
-export class TablePage {
-  /** @type {Game} The game as it is shown: while events are drawn, the one before them. */
-  game;
-  /** @type {any} The table as it is shown. */
-  table;
+/** While events are drawn, its game is the one before them. */
+export class TablePage extends Board {
   log = new Log();
-  /** @type {(string | null)[]} */
-  lastSeen = [];
   pace = new Pace();
   /** @type {number | null} The seat whose event is shown. */
   actor = null;
@@ -42,24 +40,20 @@ export class TablePage {
 
   /** @param {App} app @param {HTMLElement} root @param {Game} game @param {import('./client.js').Ruleset} ruleset */
   constructor(app, root, game, ruleset) {
-    this.app = app;
-    this.client = app.client;
-    this.root = root;
-    this.game = game;
-    this.table = structuredClone(game.table);
-    this.module = GAMES[game.ruleset];
-    this.ruleset = ruleset;
-    this.titles = new Map(ruleset.titles.map(({ name, title }) => [name, title]));
-    for (const { name, title } of ruleset.components) this.titles.set(name, title);
+    super(app, root, game, ruleset);
     /** The last item that is shown, or waits to be. */
     this.seen = game.version;
     this.cursor = game.cursor;
     this.turn = new Turn(this);
+    this.deal = new DealCheck(this, () => this.draw());
+    this.rematch = new Rematch(this);
     const path = `/v1/games/${game.id}`;
-    this.stream = this.isOver ? null : follow(`${this.client.url}${path}/stream`, () => this.client.post(`${path}/stream-tickets`), NAMES, (name, data) => this.onEvent(name, data), game.cursor);
+    this.stream = this.isOver ? null : follow(`${this.client.url}${path}/stream`, async () => (this.client.token ? this.client.post(`${path}/stream-tickets`) : {}), NAMES, (name, data) => this.onEvent(name, data), game.cursor);
     this.timers = [setInterval(() => tick(this.root, this.client), 500), setInterval(() => this.look(), 1000 * LOOK_SECONDS)];
     this.onKey = (/** @type {KeyboardEvent} */ event) => this.turn.pressKey(event);
     addEventListener('keydown', this.onKey);
+    keepHash(game);
+    this.rematch.begin();
     this.look();
     this.draw();
   }
@@ -67,6 +61,7 @@ export class TablePage {
   close() {
     this.isGone = true;
     this.stream?.close();
+    this.rematch.close();
     this.pace.clear();
     this.timers.forEach(clearInterval);
     removeEventListener('keydown', this.onKey);
@@ -94,11 +89,9 @@ export class TablePage {
     this.seen = game.version;
     this.cursor = game.cursor;
     if (fresh.some((item) => item.events.some((event) => this.module.isUrgent?.(event, game.you)))) this.pace.hurry();
-    for (const event of fresh.flatMap((item) => item.events)) {
-      this.pace.add(() => this.lift(event));
-      this.pace.add(() => this.happen(event));
-    }
-    this.pace.add(() => this.settle(game));
+    const steps = fresh.flatMap((item) => item.events).flatMap((event) => [() => this.lift(event), () => this.happen(event)]);
+    // All at once: the first must know that others wait, or it offers the moves of the turn before.
+    this.pace.add(...steps, () => this.settle(game));
   }
 
   async catchUp() {
@@ -120,13 +113,6 @@ export class TablePage {
     this.settle(game);
   }
 
-  /** Marks the cards that leave with an event. @param {GameEvent} event */
-  lift(event) {
-    const leaving = this.module.taken(event).map((part) => this.root.querySelector(`[data-flip="${part}"]`));
-    for (const card of leaving) card?.classList.add('leaves');
-    return leaving.length ? PAUSE : 0;
-  }
-
   /** Shows an event, and returns the milliseconds to pause. @param {GameEvent} event */
   happen(event) {
     const seat = 'seat' in event ? event.seat : null;
@@ -138,7 +124,7 @@ export class TablePage {
     this.module.fold(this.table, event, this.game.you);
     const isDrawn = event.type === 'card_drawn';
     this.draw(isDrawn && event.card ? 'pile' : seat === null ? undefined : `seat-${seat}`);
-    return this.module.pause?.(event) ?? (isDrawn ? SHORT_PAUSE : PAUSE);
+    return this.module.pause?.(event) ?? PAUSES[event.type] ?? PAUSE;
   }
 
   /** @param {Game} game */
@@ -146,32 +132,18 @@ export class TablePage {
     if (this.isGone) return 0;
     // A turn may ask me for one move after another.
     const hasOtherMoves = JSON.stringify(game.legal_moves) !== JSON.stringify(this.game.legal_moves);
-    const isNew = game.turn !== this.game.turn || game.status !== this.game.status || hasOtherMoves;
+    const isNew = game.turn !== this.game.turn || game.status !== this.game.status || game.you !== this.game.you || hasOtherMoves;
     const wasMine = this.turn.isMine;
     this.game = game;
     this.actor = null;
     this.table = structuredClone(game.table);
     if (isNew) this.turn.begin();
+    keepHash(game);
+    this.rematch.begin();
     this.draw();
     if (this.turn.isMine && !wasMine) announce(t('your_turn'));
     if (isNew && game.status === 'finished') announce(this.root.querySelector('#outcome')?.textContent ?? '');
     return 0;
-  }
-
-  /** @param {GameEvent} event */
-  tell(event) {
-    switch (event.type) {
-      case 'seat_taken':
-      case 'seat_left':
-      case 'seat_handed_over':
-      case 'seat_taken_back':
-      case 'time_ran_out':
-      case 'game_started':
-      case 'game_cancelled':
-        return t(event.type);
-      default:
-        return this.module.tell(event, this);
-    }
   }
 
   get isOver() {
@@ -188,19 +160,14 @@ export class TablePage {
 
   // --- How it looks -----------------------------------------------------------------------
 
-  title = (/** @type {string} */ name) => this.titles.get(name) ?? name;
-
-  name = (/** @type {number} */ seat) => seatName(this.game, seat);
-
-  pictureOf = (/** @type {string} */ name) => this.client.pictureOf(this.ruleset, name);
-
-  view() {
-    return { table: this.table, me: this.game.you, title: this.title, name: this.name, game: this.game, pictureOf: this.pictureOf, button: this.button, action: this.action };
-  }
-
   button = (/** @type {string} */ part, card = part, label = this.title(card)) => drawPart(this, part, card, label);
 
   action = (/** @type {import('./client.js').Move} */ move) => drawAction(this, move);
+
+  /** @param {number} seat */
+  isNow(seat) {
+    return this.pace.isBusy ? seat === this.actor : super.isNow(seat);
+  }
 
   /** @param {string} [place] where new cards come from, and where cards go */
   draw(place) {
@@ -234,36 +201,27 @@ export class TablePage {
   }
 
   drawEnd() {
-    const { game } = this;
-    const isMine = game.you !== null;
-    return h('div', { class: 'end' }, drawResult(game, this.title, this.name), h('div', { class: 'actions' },
-      isMine && h('button', { type: 'button', class: 'main', id: 'rematch', 'data-key': 'rematch', click: () => this.rematch() }, t(game.rematch ? 'join_rematch' : 'rematch')),
-      h('a', { class: 'button', href: '#/' }, t('lobby'))));
+    const { id, started_at } = this.game;
+    return h('div', { class: 'end' }, drawResult(this), h('div', { class: 'actions' },
+      this.rematch.draw(),
+      started_at && h('a', { class: 'button', id: 'replay', 'data-key': 'replay', href: `#/replay/${id}` }, t('replay')),
+      h('a', { class: 'button', href: '#/' }, t('lobby'))),
+    started_at && this.deal.draw());
   }
 
-  /** Looks now and then at what no stream tells: who is present, and whether there is a rematch. */
+  /** Looks now and then at what the stream does not tell: who is present. */
   async look() {
-    const { game } = this;
-    const hasOthers = game.seats.some(({ seat, player }) => player && seat !== game.you);
-    if (document.hidden || !hasOthers || this.isLooking) return;
+    const { id, seats, you } = this.game;
+    const hasOthers = seats.some(({ seat, player }) => player && seat !== you);
+    if (document.hidden || this.isOver || !hasOthers || this.isLooking) return;
     this.isLooking = true;
     try {
-      await this.#readPresence();
+      const { items } = await this.client.get(`/v1/games/${id}/presence`);
+      this.lastSeen = items.map((/** @type {{last_seen: string | null}} */ each) => each.last_seen);
     } finally {
       this.isLooking = false;
     }
     if (!this.pace.isBusy) this.draw();
-  }
-
-  async #readPresence() {
-    const path = `/v1/games/${this.game.id}`;
-    if (this.isOver) {
-      const { rematch } = await this.client.get(path);
-      this.game.rematch = rematch;
-    } else {
-      const { items } = await this.client.get(`${path}/presence`);
-      this.lastSeen = items.map((/** @type {{last_seen: string | null}} */ each) => each.last_seen);
-    }
   }
 
   // --- Seats ------------------------------------------------------------------------------
@@ -288,10 +246,5 @@ export class TablePage {
     await ask(t('leave_sure'), [h('p', {}, t(this.game.status === 'open' ? 'leave_open' : 'leave_why'))], t('leave'));
     await this.act('DELETE', '/seats/me');
     this.app.go('#/');
-  }
-
-  async rematch() {
-    const game = await this.client.post(`/v1/games/${this.game.id}/rematch`);
-    this.app.go(`#/game/${game.id}`);
   }
 }

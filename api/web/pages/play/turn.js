@@ -84,10 +84,14 @@ export class Turn {
   /** Says why a part cannot be chosen, in the words of the ruleset. @param {string} part */
   async #tellWhyNot(part) {
     const { game, module, table } = this.page;
-    if (this.isSending || this.page.pace.isBusy || game.turn === null) return;
-    const body = { turn: game.turn, move: module.attempt(table, [...this.choice.chosen, part]) };
-    const { rule, code, detail } = await this.client.post(`/v1/games/${game.id}/moves/check`, body);
-    this.page.say(this.#refusal(rule ?? code) ?? detail ?? '');
+    const { id, turn } = game;
+    if (turn === null) return;
+    // Only a seat may ask the service.
+    if (game.you === null) return this.page.say(t(game.left_seat === null ? 'watching' : 'house_plays'));
+    if (this.isSending || this.page.pace.isBusy) return this.page.say(t('others_turn'));
+    const move = module.attempt(table, [...this.choice.chosen, part]);
+    const { rule, code, detail } = await this.client.post(`/v1/games/${id}/moves/check`, { turn, move });
+    if (turn === this.page.game.turn) this.page.say(this.#refusal(rule ?? code) ?? detail ?? '');
   }
 
   /** @param {string | null} rule */
@@ -118,14 +122,14 @@ export class Turn {
   /** Shows what a move would do, on the table and in a sentence. @param {Move | undefined} move */
   explain(move) {
     const { root, module } = this.page;
-    for (const each of root.querySelectorAll('.leaves, .keeps')) each.classList.remove('leaves', 'keeps');
+    for (const each of root.querySelectorAll('.leaves, .keeps, .joins')) each.classList.remove('leaves', 'keeps', 'joins');
     const ghost = root.querySelector('[data-ghost]');
     ghost?.replaceChildren();
     const place = /** @type {HTMLElement | null} */ (root.querySelector('#says'));
     if (!place) return;
     place.classList.remove('costly');
     if (!move) return void (place.textContent = this.page.says || this.#prompt());
-    const { says, isCostly, marks, ghost: card } = module.explain(this.page.view(), move, this.previews.get(JSON.stringify(move)));
+    const { says, isCostly, marks, ghost: card } = module.explain(this.page.view(), move, this.previews.get(JSON.stringify(move)), this.choice.beside(module.parts(move)));
     place.textContent = says;
     place.classList.toggle('costly', Boolean(isCostly));
     for (const [part, mark] of Object.entries(marks)) root.querySelector(`[data-flip="${part}"]`)?.classList.add(mark);
