@@ -37,8 +37,7 @@ export const contrast = {
 
   fold(table, event, me) {
     if (event.type === 'picture_shown') {
-      const has_chosen = table.has_chosen.map(() => false);
-      Object.assign(table, { picture: event.picture, pile_size: event.pile_size, has_chosen, choice: null, open: undefined });
+      Object.assign(table, { picture: event.picture, pile_size: event.pile_size, open: undefined });
     } else if (event.type === 'symbol_chosen') {
       table.has_chosen[event.seat] = true;
       if (event.seat === me) table.choice = event.symbol;
@@ -46,8 +45,10 @@ export const contrast = {
       Object.assign(table, { countdown: { by: event.by, missing: event.missing }, deadline: event.deadline });
     } else if (event.type === 'symbols_revealed') {
       const scores = table.scores.map((score, seat) => score + event.won[seat]);
-      const { pile_size, box_size } = event;
-      Object.assign(table, { last_turn: event, scores, standing: scores, pile_size, box_size, countdown: null, open: 'turning' });
+      const { choices, winning_symbol, counted_out, pile_size, box_size } = event;
+      const last_turn = { choices, winning_symbol, counted_out };
+      const has_chosen = table.has_chosen.map(() => false);
+      Object.assign(table, { last_turn, scores, standing: scores, pile_size, box_size, has_chosen, countdown: null, open: 'turning' });
     } else if (event.type === 'rows_refreshed') {
       Object.assign(table, { rows: event.rows, hands: event.hands, choice: null, open: 'turned' });
     }

@@ -16,6 +16,12 @@ export class Log {
     announce(who ? `${who}: ${text}` : text);
   }
 
+  /** What happened last, for the sentence below the table. */
+  get last() {
+    const entry = this.#entries.at(-1);
+    return entry ? [entry.who, entry.text].filter(Boolean).join(': ') : '';
+  }
+
   /** @param {Ruleset} ruleset @param {HTMLElement} root where it is drawn already, open or closed */
   draw({ title, rules }, root) {
     const items = [...this.#entries].reverse().map(({ who, text }) => h('li', {}, who && h('b', {}, `${who}: `), text));
