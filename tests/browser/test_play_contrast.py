@@ -156,6 +156,17 @@ def test_a_picture_has_a_text_and_is_the_one_of_the_game(
     )
 
 
+def test_a_symbol_of_the_row_cannot_be_chosen_and_says_why(
+    service: Service, browser: Browser
+) -> None:
+    page = PlayPage(browser, f"{service.url}/play")
+    browser.click("#language option[value='fr']")
+    open_table(page, service, 2, house=["careful"])
+    browser.find("[data-part][data-offer]")
+    browser.click(".hand .row [data-part][aria-disabled='true']")
+    wait_until(lambda: "aucune carte de votre main" in browser.find("#says").text, "it says why")
+
+
 def test_two_players_win_or_lose_together(service: Service, browser: Browser) -> None:
     pictures = [f"picture-{number}" for number in range(1, 53)]
     page = PlayPage(browser, f"{service.url}/play")

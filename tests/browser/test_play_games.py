@@ -24,6 +24,10 @@ import('/play/games.js').then(({ GAMES }) => {
 """
 FOLDED: dict[str, list[str]] = {
     "parade": ["parade", "hand", "hand_sizes", "pile_size", "collections"],
+    "contrast": [
+        *("pile_size", "box_size", "rows", "hands", "scores", "standing"),
+        *("has_chosen", "choice", "countdown", "last_turn"),
+    ],
     "tea-time": ["grid", "round", "pile_size", "collections", "alice_holder"],
 }
 """The members that events change on the page; of Mit List und Tücke all."""
@@ -43,6 +47,8 @@ def in_any_order(member: str, value: Any) -> Any:
         ("tea-time", 3, {}),
         ("mit-list-und-tuecke", 4, {}),
         ("mit-list-und-tuecke", 5, {"open_piles": True}),
+        ("contrast", 2, {}),
+        ("contrast", 4, {"expert": True}),
     ],
 )
 def test_events_change_the_shown_table_to_what_the_service_tells(

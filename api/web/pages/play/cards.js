@@ -49,7 +49,7 @@ export const character = (card) => picture('0 0 100 100', CHARACTERS[card.split(
 export const symbol = (name) => picture('0 0 100 100', SYMBOLS[name]);
 
 /** The picture of a component, as the service has it. @param {string} url @param {string} [alt] @param {Record<string, any>} [more] */
-export const drawnBy = (url, alt = '', more = {}) => h('img', { src: url, alt, width: 240, height: 240, ...more });
+export const image = (url, alt = '', more = {}) => h('img', { src: url, alt, width: 240, height: 240, ...more });
 
 /**
  * Draws the front of a card with a colour and a number, with a character, or with a symbol and its

@@ -1,6 +1,6 @@
 // The table of Contrast: the picture, what each seat has laid, and symbol cards with two ends.
 
-import { drawnBy, front, symbol } from './cards.js';
+import { front, image, symbol } from './cards.js';
 import { drawClock } from './clock.js';
 import { h } from './dom.js';
 import { joined, t } from './texts.js';
@@ -22,8 +22,9 @@ import { joined, t } from './texts.js';
 const GOAL = 22;
 /** The seconds of a countdown that no option sets. */
 const COUNTDOWN_SECONDS = 3;
+/** Cards are laid while I choose: nothing may hold me up. */
 const PAUSES = /** @type {Record<string, number>} */ ({
-  symbol_chosen: 180, countdown_started: 0, symbols_revealed: 2600, rows_refreshed: 500, picture_shown: 500,
+  symbol_chosen: 0, countdown_started: 0, symbols_revealed: 2600, rows_refreshed: 500, picture_shown: 500,
 });
 
 /** The symbols at the ends of a card. @param {string} card */
@@ -36,8 +37,7 @@ export const contrast = {
 
   fold(table, event, me) {
     if (event.type === 'picture_shown') {
-      const has_chosen = table.has_chosen.map(() => false);
-      Object.assign(table, { picture: event.picture, pile_size: event.pile_size, has_chosen, choice: null, open: undefined });
+      Object.assign(table, { picture: event.picture, pile_size: event.pile_size, open: undefined });
     } else if (event.type === 'symbol_chosen') {
       table.has_chosen[event.seat] = true;
       if (event.seat === me) table.choice = event.symbol;
@@ -45,8 +45,10 @@ export const contrast = {
       Object.assign(table, { countdown: { by: event.by, missing: event.missing }, deadline: event.deadline });
     } else if (event.type === 'symbols_revealed') {
       const scores = table.scores.map((score, seat) => score + event.won[seat]);
-      const { pile_size, box_size } = event;
-      Object.assign(table, { last_turn: event, scores, standing: scores, pile_size, box_size, countdown: null, open: 'turning' });
+      const { choices, winning_symbol, counted_out, pile_size, box_size } = event;
+      const last_turn = { choices, winning_symbol, counted_out };
+      const has_chosen = table.has_chosen.map(() => false);
+      Object.assign(table, { last_turn, scores, standing: scores, pile_size, box_size, has_chosen, countdown: null, open: 'turning' });
     } else if (event.type === 'rows_refreshed') {
       Object.assign(table, { rows: event.rows, hands: event.hands, choice: null, open: 'turned' });
     }
@@ -149,7 +151,7 @@ function drawPicture({ table: { picture, pile_size }, title, pictureOf }) {
   // A picture from elsewhere is opened only if the visitor wants it.
   const named = picture.startsWith('https://') ? h('a', { href: picture, target: '_blank', rel: 'noopener noreferrer' }, picture) : title(picture);
   const name = `shown${pile_size > 1 ? ' pile' : ''}`;
-  return url ? drawnBy(url, alt, { class: name }) : h('div', { class: `${name} named` }, named);
+  return url ? image(url, alt, { class: name }) : h('div', { class: `${name} named` }, named);
 }
 
 /** How far two players have come together. @param {View} view */

@@ -1,6 +1,6 @@
 // The lobby: start a game, join one, or go on with one.
 
-import { drawnBy, front } from './cards.js';
+import { front, image } from './cards.js';
 import { Refused } from './client.js';
 import { h, redraw } from './dom.js';
 import { GAMES } from './games.js';
@@ -103,7 +103,7 @@ export class LobbyPage {
     const { ruleset, title, seat_counts: { minimum, maximum } } = of;
     const face = (/** @type {string} */ card) => {
       const url = this.client.pictureOf(of, card);
-      return url ? drawnBy(url, '', { class: 'front' }) : front(card);
+      return url ? image(url, '', { class: 'front' }) : front(card);
     };
     return h('article', { class: 'game', 'data-ruleset': ruleset },
       h('div', { class: 'art', 'aria-hidden': true }, ...GAMES[ruleset].art.map((row) => h('div', {}, ...row.map((card) => h('span', { class: 'card' }, face(card)))))),
