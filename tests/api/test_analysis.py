@@ -40,9 +40,7 @@ def test_recorded_games_replay_step_by_step(stranger: Client, recording: Recordi
                 assert as_set(moves) == as_set(step["legal"].get(str(seat), []))
 
 
-def test_a_trace_shows_what_the_game_showed_before_each_move(
-    stranger: Client, record: Any
-) -> None:
+def test_a_trace_shows_what_the_game_showed_before_each_move(stranger: Client, record: Any) -> None:
     moves = record["moves"]
     whole = {reader: stranger.post("/v1/analysis", traced(record, reader)) for reader in (0, None)}
     for count in range(0, len(moves), 7):
