@@ -33,7 +33,7 @@ function drawSeat(board, { seat, player, house }) {
   const state = house && player ? t('house_plays_for') : isMe ? t('you') : isHere ? t('present') : '';
   const name = board.name(seat);
   return h('li', { class: `seat${isNow ? ' now' : ''}${isMe ? ' me' : ''}${isHere ? ' here' : ''}`, 'data-place': `seat-${seat}` },
-    h('span', { class: 'disc', 'aria-hidden': true }, house ? '⌂' : [...name][0]),
+    h('span', { class: 'disc', 'aria-hidden': true }, house ? '⌂' : player ? [...name][0] : '+'),
     h('b', { class: 'who', title: name }, name),
     h('small', { class: 'state' }, state),
     h('small', { class: 'hold' }, [points, shown.hold].filter(Boolean).join(' · ')),
