@@ -26,6 +26,7 @@ export class LobbyPage {
   isLoading = false;
   /** Whether something happened while the lists were read. */
   isStale = false;
+  isBeginning = false;
   isGone = false;
 
   /** @param {App} app @param {HTMLElement} root @param {Ruleset[]} rulesets */
@@ -115,6 +116,8 @@ export class LobbyPage {
   /** @param {string} ruleset @param {(seats: number) => Promise<GameSummary>} create */
   async begin(ruleset, create) {
     await this.app.needPlayer();
+    if (this.isBeginning) return; // a second click would open a second table
+    this.isBeginning = true;
     try {
       const { id } = await create(this.seats[ruleset]);
       this.app.go(`#/game/${id}`);
@@ -122,6 +125,8 @@ export class LobbyPage {
       if (!(error instanceof Refused)) throw error;
       this.says = error.problem.detail;
       this.draw();
+    } finally {
+      this.isBeginning = false;
     }
   }
 

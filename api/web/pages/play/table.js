@@ -31,8 +31,10 @@ export class TablePage {
   table;
   /** @type {Map<string, Preview>} */
   previews = new Map();
-  /** @type {{who: string, text: string}[]} */
+  /** @type {{version: number, seat: number | null, text: string}[]} */
   log = [];
+  /** The last item that is shown in full. */
+  told = 0;
   /** @type {(string | null)[]} */
   lastSeen = [];
   pace = new Pace();
@@ -55,7 +57,7 @@ export class TablePage {
     this.titles = new Map(ruleset.titles.map(({ name, title }) => [name, title]));
     for (const { name, title } of ruleset.components) this.titles.set(name, title);
     /** The last item that is shown, or waits to be. */
-    this.seen = game.version;
+    this.seen = this.told = game.version;
     this.cursor = game.cursor;
     this.choice = this.freshChoice();
     const path = `/v1/games/${game.id}`;
@@ -64,6 +66,7 @@ export class TablePage {
     this.onKey = (/** @type {KeyboardEvent} */ event) => this.pressKey(event);
     addEventListener('keydown', this.onKey);
     this.look();
+    this.loadLog();
     this.loadPreviews();
     this.draw();
   }
@@ -85,34 +88,50 @@ export class TablePage {
     if (name !== 'end') return;
     // My seat has changed hands: what I see from now on needs a new ticket.
     if (data.reason === 'ended') this.stream?.close();
-    else this.refresh().then(() => this.stream?.reopen());
+    else this.catchUp().then(() => this.stream?.reopen());
   }
 
   /** Shows items that are new, one event after another, and then the game. @param {Item[]} items @param {Game} game */
   show(items, game) {
     if (this.isGone) return;
-    const fresh = items.filter((item) => item.version > this.seen);
+    const fresh = items.filter(({ version }) => version > this.seen && version <= game.version);
     // An answer to my move lacks what came just before it: read all of it.
     if (fresh.length && fresh[0].version !== this.seen + 1) return void this.catchUp();
     if (game.version < this.seen) return;
     this.seen = game.version;
     this.cursor = game.cursor;
-    for (const event of fresh.flatMap((item) => item.events)) {
-      this.pace.add(() => this.lift(event));
-      this.pace.add(() => this.happen(event));
+    for (const { version, events } of fresh) {
+      for (const event of events) {
+        this.pace.add(() => this.lift(event));
+        this.pace.add(() => this.happen(event, version, game));
+      }
     }
     this.pace.add(() => this.settle(game));
   }
 
+  /** Shows all that has happened since what is shown. */
   async catchUp() {
-    const page = await this.client.get(`/v1/games/${this.game.id}/events`, { since: this.cursor });
     const game = await this.client.get(`/v1/games/${this.game.id}`);
-    if (page.reset || page.more || page.items.at(-1)?.version !== game.version) this.showAtOnce(game);
-    else this.show(page.items, game);
+    const { items, isReset } = await this.readItems(this.cursor);
+    if (isReset) this.showAtOnce(game);
+    else this.show(items, game);
   }
 
-  async refresh() {
-    this.showAtOnce(await this.client.get(`/v1/games/${this.game.id}`));
+  /** @param {string} [since] @returns {Promise<{items: Item[], isReset: boolean}>} */
+  async readItems(since) {
+    const { items, more, cursor, reset } = await this.client.get(`/v1/games/${this.game.id}/events`, { since });
+    if (reset || !more) return { items, isReset: reset };
+    const rest = await this.readItems(cursor);
+    return { items: [...items, ...rest.items], isReset: rest.isReset };
+  }
+
+  /** Lists what happened before the page was opened, and what it was not told. */
+  async loadLog() {
+    const { items } = await this.readItems();
+    const last = Math.min(this.told, items.at(-1)?.version ?? 0);
+    const before = items.filter(({ version }) => version <= last).flatMap(({ version, events }) => events.flatMap((event) => this.line(event, version)));
+    this.log = [...before, ...this.log.filter(({ version }) => version > last)];
+    if (!this.pace.isBusy) this.draw();
   }
 
   /** Forgets what waits to be shown, and shows a game as it is. @param {Game} game */
@@ -121,6 +140,7 @@ export class TablePage {
     this.seen = game.version;
     this.cursor = game.cursor;
     this.settle(game);
+    this.loadLog();
   }
 
   /** Marks the cards that leave with an event. @param {GameEvent} event */
@@ -130,13 +150,15 @@ export class TablePage {
     return leaving.length ? PAUSE : 0;
   }
 
-  /** Shows an event, and returns the milliseconds to pause. @param {GameEvent} event */
-  happen(event) {
+  /** Shows an event, and returns the milliseconds to pause. @param {GameEvent} event @param {number} version @param {Game} game The game after it. */
+  happen(event, version, game) {
     const seat = 'seat' in event ? event.seat : null;
     this.actor = seat;
     if (event.type === 'game_finished') return 0;
-    const text = this.tell(event);
-    if (text) this.note(seat, text);
+    for (const line of this.line(event, version)) {
+      this.log.push(line);
+      announce(seat === null ? line.text : `${this.nameIn(game, seat)}: ${line.text}`);
+    }
     if (!this.table) return 0;
     this.module.fold(this.table, event, this.game.you);
     const isDrawn = event.type === 'card_drawn';
@@ -150,6 +172,7 @@ export class TablePage {
     const isNew = game.turn !== this.game.turn || game.status !== this.game.status;
     const wasMine = this.isMyTurn;
     this.game = game;
+    this.told = game.version;
     this.actor = null;
     this.table = structuredClone(game.table);
     if (isNew) {
@@ -163,10 +186,10 @@ export class TablePage {
     return 0;
   }
 
-  /** Puts an event into the list of what happened, and says it. @param {number | null} seat @param {string} text */
-  note(seat, text) {
-    this.log.push({ who: seat === null ? '' : this.name(seat), text });
-    announce(seat === null ? text : `${this.name(seat)}: ${text}`);
+  /** The line of an event in the list of what happened, if it has one. @param {GameEvent} event @param {number} version */
+  line(event, version) {
+    const text = event.type === 'game_finished' ? '' : this.tell(event);
+    return text ? [{ version, seat: 'seat' in event ? event.seat : null, text }] : [];
   }
 
   /** @param {GameEvent} event */
@@ -244,12 +267,14 @@ export class TablePage {
       this.isSending = false;
       this.choice.chosen = [];
       this.show(items, game);
+      if (!this.pace.isBusy) this.draw();
     } catch (error) {
       this.isSending = false;
       if (!(error instanceof Refused)) throw error;
+      const { rule, code, detail } = error.problem;
       // The clock was faster, or another tab: show what is true now.
-      await this.refresh();
-      this.say(this.refusal(error.problem.rule ?? error.problem.code) ?? error.problem.detail);
+      await this.catchUp();
+      this.pace.add(() => (this.say(this.refusal(rule ?? code) ?? detail), 0));
     }
   }
 
@@ -295,14 +320,16 @@ export class TablePage {
 
   title = (/** @type {string} */ name) => this.titles.get(name) ?? name;
 
-  /** @param {number} seat */
-  name = (seat) => {
-    const { player, house } = this.game.seats[seat];
+  name = (/** @type {number} */ seat) => this.nameIn(this.game, seat);
+
+  /** @param {Game} game @param {number} seat */
+  nameIn(game, seat) {
+    const { player, house } = game.seats[seat];
     if (player) return player.name;
     if (!house) return t('free_seat');
-    const houses = this.game.seats.filter((each) => each.house && !each.player);
+    const houses = game.seats.filter((each) => each.house && !each.player);
     return houses.length > 1 ? t('house_n', { n: houses.findIndex((each) => each.seat === seat) + 1 }) : t('house');
-  };
+  }
 
   view() {
     return { table: this.table, me: this.game.you, title: this.title, button: this.button };
@@ -415,7 +442,7 @@ export class TablePage {
   }
 
   drawLog() {
-    const items = [...this.log].reverse().map(({ who, text }) => h('li', {}, who && h('b', {}, `${who}: `), text));
+    const items = [...this.log].reverse().map(({ seat, text }) => h('li', {}, seat !== null && h('b', {}, `${this.name(seat)}: `), text));
     const details = /** @type {HTMLDetailsElement | null} */ (this.root.querySelector('details.log'));
     return h('details', { class: 'log', open: details?.open }, h('summary', { 'data-key': 'log' }, t('happened')),
       h('ol', { tabindex: 0, 'aria-label': t('happened') }, ...items), h('details', {}, h('summary', {}, t('rules', { game: this.ruleset.title })), h('div', { class: 'rules' }, ...drawRules(this.ruleset.rules))));
@@ -438,14 +465,21 @@ export class TablePage {
     const hasOthers = game.seats.some(({ seat, player }) => player && seat !== game.you);
     if (document.hidden || !hasOthers || this.isLooking) return;
     this.isLooking = true;
-    if (this.isOver) {
-      const { rematch } = await this.client.get(`/v1/games/${game.id}`);
-      this.game.rematch = rematch;
-    } else {
-      const { items } = await this.client.get(`/v1/games/${game.id}/presence`);
-      this.lastSeen = items.map((/** @type {{last_seen: string | null}} */ each) => each.last_seen);
+    try {
+      const now = await this.client.get(`/v1/games/${game.id}`);
+      this.game.rematch = now.rematch;
+      if (!this.isOver) {
+        const { items } = await this.client.get(`/v1/games/${game.id}/presence`);
+        this.lastSeen = items.map((/** @type {{last_seen: string | null}} */ each) => each.last_seen);
+      }
+      // A stream may be dead without a sign of it.
+      if (now.version > this.seen) {
+        await this.catchUp();
+        this.stream?.reopen();
+      }
+    } finally {
+      this.isLooking = false;
     }
-    this.isLooking = false;
     if (!this.pace.isBusy) this.draw();
   }
 
@@ -454,7 +488,8 @@ export class TablePage {
   /** @param {string} method @param {string} path @param {object} [body] */
   async act(method, path, body) {
     try {
-      this.showAtOnce(await this.client.send(method, `/v1/games/${this.game.id}${path}`, body));
+      await this.client.send(method, `/v1/games/${this.game.id}${path}`, body);
+      await this.catchUp();
     } catch (error) {
       if (!(error instanceof Refused)) throw error;
       this.say(error.problem.detail);
