@@ -39,7 +39,10 @@ export class LobbyPage {
     this.stream = this.client.token
       ? follow(`${this.client.url}/v1/me/stream`, () => this.client.post('/v1/me/stream-tickets'), NAMES, () => this.loadSoon())
       : null;
-    this.timer = setInterval(() => document.hidden || this.load(), 10_000);
+    // No stream tells of my own moves elsewhere, after which the title would go on calling me.
+    this.timer = setInterval(() => (document.hidden && !this.mine.some(this.isMyTurn)) || this.load(), 10_000);
+    this.onSight = () => document.hidden || this.load();
+    document.addEventListener('visibilitychange', this.onSight);
     this.draw();
     this.load();
   }
@@ -48,6 +51,7 @@ export class LobbyPage {
     this.isGone = true;
     this.stream?.close();
     clearInterval(this.timer);
+    document.removeEventListener('visibilitychange', this.onSight);
     clearTimeout(this.soon);
   }
 
