@@ -629,8 +629,8 @@ LegalMovesBySeat = Annotated[
 ]
 
 
-class AnalysisStepAnswer(Struct, frozen=True):
-    """A position before a move."""
+class AnalysedPosition(Struct, frozen=True):
+    """Whose move it is, and what every seat may do."""
 
     to_move: Annotated[
         SeatsToMove,
@@ -639,7 +639,18 @@ class AnalysisStepAnswer(Struct, frozen=True):
     legal_moves: LegalMovesBySeat
 
 
-class AnalysisAnswer(AnalysisStepAnswer, frozen=True):
+class AnalysisStepAnswer(AnalysedPosition, frozen=True):
+    """A position before a move."""
+
+    table: Annotated[
+        AnyTable, described("The table as `seat` sees it; without `seat`, as a spectator sees it.")
+    ]
+    event_count: Annotated[
+        int, described("How many of `events` have happened before the move.", minimum=0)
+    ]
+
+
+class AnalysisAnswer(AnalysedPosition, frozen=True):
     """The position after the given moves."""
 
     views: Annotated[tuple[AnyTable, ...], by_seat("By seat: the table as the seat sees it.")]

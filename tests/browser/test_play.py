@@ -19,7 +19,16 @@ from tests.support.waiting import wait_until
 
 pytestmark = pytest.mark.slow
 
-EXTREMES = [("parade", 2), ("parade", 6), ("tea-time", 2), ("tea-time", 4)]
+EXTREMES = [
+    ("parade", 2),
+    ("parade", 6),
+    ("tea-time", 2),
+    ("tea-time", 4),
+    ("mit-list-und-tuecke", 4),
+    ("mit-list-und-tuecke", 6),
+    ("contrast", 2),
+    ("contrast", 6),
+]
 PHONE = {"width": 360, "height": 740, "deviceScaleFactor": 1, "mobile": True}
 
 
@@ -62,7 +71,7 @@ def test_a_person_plays_against_the_house_by_clicking_what_is_offered(
     wait_until(lambda: not page.is_over and page.sees("[data-part]"), "the rematch is shown")
 
 
-@pytest.mark.parametrize("ruleset", ["parade", "tea-time"])
+@pytest.mark.parametrize("ruleset", ["parade", "tea-time", "mit-list-und-tuecke"])
 def test_a_game_is_played_by_keyboard_alone(
     service: Service, browser: Browser, ruleset: str
 ) -> None:
@@ -73,7 +82,9 @@ def test_a_game_is_played_by_keyboard_alone(
     assert_shows_the_result(page, service)
 
 
-@pytest.mark.parametrize(("ruleset", "seat_count"), [("parade", 6), ("tea-time", 4)])
+@pytest.mark.parametrize(
+    ("ruleset", "seat_count"), [("parade", 6), ("tea-time", 4), ("mit-list-und-tuecke", 6)]
+)
 def test_a_game_is_played_on_a_phone_without_scrolling_sideways(
     service: Service, browser: Browser, ruleset: str, seat_count: int
 ) -> None:

@@ -6,10 +6,18 @@ from pathlib import Path
 
 import pytest
 
+from engine.contrast import PICTURES
 from tests.support.paths import ROOT
 
 FOLDER = ROOT / "api" / "web" / "pages" / "play"
 LANGUAGES = ("en", "fr")
+# The twelve words of the game, in their forms.
+WORDS_OF_CONTRAST = {
+    "en": r"(red|yellow|blue|green|big|small|heav|light|fat|thin|round|square)"
+    r"(s|y|ier|iest|ly|n?ess|t?ter|n?ner|g?ger|er|est|ed|ish)?",
+    "fr": r"(rouge|jaune|bleue?|verte?|grande?|petite?|lourde?|l[ée]g[eè]re?|grosse?|gros|fine?"
+    r"|ronde?|carr[ée]e?)s?",
+}
 PLACEHOLDER = re.compile(r"\{(\w+)\}")
 
 Texts = dict[str, str | list[str]]
@@ -57,6 +65,21 @@ def test_every_text_that_the_code_names_exists_and_every_text_is_named() -> None
     assert called <= texts
     assert texts - literals - families == set()
     assert all(any(name.startswith(start) for name in texts) for start in patterns)
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_what_a_picture_of_contrast_shows_is_told_without_the_words_of_the_game(
+    language: str,
+) -> None:
+    texts = {
+        name.removeprefix("contrast.seen."): str(text)
+        for name, text in read(language).items()
+        if name.startswith("contrast.seen.")
+    }
+    assert set(texts) == set(PICTURES)
+    assert len(set(texts.values())) == len(PICTURES)
+    words = re.compile(rf"\b{WORDS_OF_CONTRAST[language]}\b", re.IGNORECASE)
+    assert [text for text in texts.values() if words.search(text)] == []
 
 
 def test_every_module_says_what_it_is() -> None:

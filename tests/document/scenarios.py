@@ -350,8 +350,8 @@ def a_game_of_contrast(stranger: Caller) -> None:
     stranger.send(
         "POST",
         "/v1/analysis",
-        {**body, "moves": body["moves"][:2], "trace": True},
-        show=("trace", "The beginning of a game, step by step."),
+        {**body, "moves": body["moves"][:2], "trace": True, "seat": 1},
+        show=("trace", "The beginning of a game, step by step, as seat 1 sees it."),
     )
     illegal = {"seat": 0, "move": {"type": "count"}}
     for name, members, summary in (

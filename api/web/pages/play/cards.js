@@ -4,6 +4,7 @@ import { h, picture } from './dom.js';
 
 const SUITS = /** @type {Record<string, string>} */ ({
   red: 'M50 88C18 62 8 46 8 30 8 16 19 8 30 8c9 0 16 5 20 13C54 13 61 8 70 8c11 0 22 8 22 22 0 16-10 32-42 58Z',
+  yellow: 'M50 4l14 30 33 4-24 23 6 33-29-16-29 16 6-33L3 38l33-4Z',
   blue: 'M50 6C66 30 80 46 80 62a30 30 0 0 1-60 0C20 46 34 30 50 6Z',
   purple: 'M8 82 4 26l22 20L50 10l24 36 22-20-4 56Z',
   green: 'M14 88C6 40 34 12 90 10 92 60 66 88 30 80 40 58 52 44 68 32 46 42 30 58 22 88Z',
@@ -22,6 +23,19 @@ const CHARACTERS = /** @type {Record<string, [string, string]>} */ ({
   alice: ['accent', '<path d="M50 4q28 0 30 32 0 22 10 34-16 8-22 2l-6 2 16 22H22l16-22-6-2q-6 6-22-2 10-12 10-34Q22 4 50 4Z"/><path class="cut" d="M33 36q17-2 30-14 8 6 4 24-5 14-17 14T33 46Z"/><path class="line" d="M24 22q26-18 52 0"/>'],
 });
 
+/** The symbols of Contrast. The four colours have a form too. */
+const SYMBOLS = /** @type {Record<string, string>} */ ({
+  ...Object.fromEntries(['red', 'yellow', 'blue', 'green'].map((color) => [color, `<path d="${SUITS[color]}"/>`])),
+  big: '<path d="M6 6h36v12H27l19 19-9 9-19-19v15H6ZM94 6v36H82V27L63 46l-9-9 19-19H58V6ZM94 94H58V82h15L54 63l9-9 19 19V58h12ZM6 94V58h12v15l19-19 9 9-19 19h15v12Z"/>',
+  small: '<path d="M46 46H10V34h15L6 15l9-9 19 19V10h12ZM54 46V10h12v15L85 6l9 9-19 19h15v12ZM54 54h36v12H75l19 19-9 9-19-19v15H54ZM46 54v36H34V75L15 94l-9-9 19-19H10V54Z"/>',
+  heavy: '<path fill-rule="evenodd" d="M50 5a19 19 0 0 1 17 27h10l14 56q1 7-5 7H14q-6 0-5-7l14-56h10A19 19 0 0 1 50 5Zm0 11a8 8 0 1 0 .1 0Z"/>',
+  light: '<path fill-rule="evenodd" d="M93 5C49 6 20 30 19 65L6 91l7 4 11-19C62 80 90 50 93 5ZM30 64 72 26 36 69Z"/>',
+  fat: '<path d="M20 62C20 4 60 30 51 52S80 94 80 38" fill="none" stroke="currentColor" stroke-width="28" stroke-linecap="round"/>',
+  thin: '<path d="M20 66C20 8 60 34 51 52S80 92 80 34" fill="none" stroke="currentColor" stroke-width="5" stroke-linecap="round"/>',
+  round: '<circle cx="50" cy="50" r="42"/>',
+  square: '<path d="M12 12h76v76H12Z"/>',
+});
+
 /** @param {string} color */
 export const suit = (color) => picture('0 0 100 100', `<path d="${SUITS[color]}"/>`);
 
@@ -31,13 +45,20 @@ export const colorOf = (card) => (CHARACTERS[card.split('-')[0]]?.[0] ?? card.sp
 /** The picture of a character. @param {string} card */
 export const character = (card) => picture('0 0 100 100', CHARACTERS[card.split('-')[0]][1]);
 
+/** A symbol of Contrast. @param {string} name */
+export const symbol = (name) => picture('0 0 100 100', SYMBOLS[name]);
+
+/** The picture of a component, as the service has it. @param {string} url @param {string} [alt] @param {Record<string, any>} [more] */
+export const drawnBy = (url, alt = '', more = {}) => h('img', { src: url, alt, width: 240, height: 240, ...more });
+
 /**
- * Draws the front of a card with a colour and a number, or with a character. It has no text: its
- * holder says what it is.
+ * Draws the front of a card with a colour and a number, with a character, or with a symbol and its
+ * title. It has no text for screen readers: its holder says what it is.
  *
- * @param {string} card
+ * @param {string} card @param {string} [title]
  */
-export function front(card) {
+export function front(card, title) {
+  if (card in SYMBOLS) return h('span', { class: 'front symbol', 'aria-hidden': true, 'data-symbol': card }, symbol(card), title && h('b', { 'data-value': title }));
   const [name, rest] = card.split('-');
   const style = { '--c': `var(--${colorOf(card)})` };
   if (name in CHARACTERS) return h('span', { class: `front face ${rest ?? 'alice'}`, 'aria-hidden': true, style }, character(card), rest === 'mirror' && h('span', { class: 'glint' }));
@@ -57,7 +78,7 @@ export function pile(size, label) {
 /**
  * A count of something, beside its symbol. The words are for screen readers.
  *
- * @param {Node} symbol @param {string} color @param {number} count @param {string} title @param {string} [more]
+ * @param {Node} symbol @param {string} color @param {number | string} count @param {string} title @param {string} [more]
  */
 export function chip(symbol, color, count, title, more = '') {
   return h('span', { class: `chip ${more}`, style: { '--c': `var(--${color})` }, title }, symbol, h('span', { 'aria-hidden': true }, count), h('span', { class: 'unseen' }, title));

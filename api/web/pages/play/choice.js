@@ -24,6 +24,13 @@ export class Choice {
     return this.options.some(({ parts }) => wanted.every((each) => parts.includes(each)));
   }
 
+  /** The parts that may be chosen beside some. @param {string[]} wanted */
+  beside(wanted) {
+    if (this.isSingle) return [];
+    const longer = this.options.filter(({ parts }) => wanted.every((each) => parts.includes(each)));
+    return [...new Set(longer.flatMap(({ parts }) => parts))].filter((part) => !wanted.includes(part));
+  }
+
   /** The legal move of exactly these parts. @param {string[]} [wanted] @returns {Move | undefined} */
   move(wanted = this.chosen) {
     const same = (/** @type {string[]} */ parts) => parts.length === wanted.length && wanted.every((each) => parts.includes(each));

@@ -94,6 +94,12 @@ export class Client {
     throw new Refused(isJson ? JSON.parse(text) : { status, title, detail: `${status} ${title}`, code: '', type: 'about:blank' });
   }
 
+  /** The address of a component's picture; null if it has none. @param {Ruleset} ruleset @param {string} name */
+  pictureOf(ruleset, name) {
+    const url = ruleset.components.find((each) => each.name === name)?.url;
+    return url ? this.url + url : null;
+  }
+
   /** The milliseconds until a time of the service. @param {string} deadline */
   until(deadline) {
     return Date.parse(deadline) - Date.now() - this.clockOffset;

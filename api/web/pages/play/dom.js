@@ -106,6 +106,7 @@ function flyAway(card, from, to) {
   delete card.dataset.flip;
   delete card.dataset.key;
   card.removeAttribute('id');
+  card.style.setProperty('--w', `${from.width}px`);
   document.body.append(ghost);
   const [x, y] = [to.left + to.width / 2 - from.left - from.width / 2, to.top + to.height / 2 - from.top - from.height / 2];
   const frames = [{ transform: 'none', opacity: 1 }, { transform: `translate(${x}px, ${y}px) scale(.25)`, opacity: 0.3 }];

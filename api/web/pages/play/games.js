@@ -1,9 +1,12 @@
 // The rulesets that this page can draw, and what each of them has to say.
 
+import { contrast } from './contrast.js';
+import { mitList } from './mit-list.js';
 import { parade } from './parade.js';
 import { teaTime } from './tea-time.js';
 
 /** @typedef {import('./client.js').Schemas} Schemas */
+/** @typedef {import('./client.js').Game} Game */
 /** @typedef {import('./client.js').GameEvent} GameEvent */
 /** @typedef {import('./client.js').Move} Move */
 /** @typedef {import('./client.js').Preview} Preview */
@@ -17,11 +20,16 @@ import { teaTime } from './tea-time.js';
  * @property {T} table
  * @property {number | null} me My seat.
  * @property {(name: string) => string} title What people call a card, a colour, a face.
+ * @property {(seat: number) => string} name Who sits at a seat.
+ * @property {Game} game The game as it is shown.
+ * @property {(name: string) => string | null} pictureOf The address of a component's picture.
+ * @property {(move: Move) => HTMLElement} action A button for a move that has no parts.
  * @property {(part: string, card?: string, label?: string) => HTMLElement} button A part of a move
  *   that I can choose: a card of my hand, or the card in a cell.
  */
 
 /** @typedef {{says: string, isCostly?: boolean, marks: Record<string, string>, ghost?: string}} Explained */
+/** @typedef {{heading: string, how: string}} Verdict */
 /** @typedef {{head: Child[], cells: {points: number, how: string, isGood: boolean}[]}} ScoreRow */
 
 /**
@@ -40,10 +48,19 @@ import { teaTime } from './tea-time.js';
  * @property {(view: View<T>) => Child[]} table
  * @property {(view: View<T>) => Child[]} hand
  * @property {(view: View<T>, seat: number) => {hold: string, chips: Child[]}} seat What lies before a seat.
- * @property {(view: View<T>, move: Move, preview: Preview | undefined) => Explained} explain What a move would do.
- * @property {(event: GameEvent, view: Pick<View<T>, 'title'>) => string} tell An event in words.
+ * @property {(view: View<T>, move: Move, preview: Preview | undefined, beside: string[]) => Explained} explain
+ *   What a move would do, and which parts may be chosen beside its own.
+ * @property {(event: GameEvent, view: Pick<View<T>, 'title' | 'name'> & Partial<Pick<View<T>, 'game'>>) => string} tell An event in words.
+ * @property {(event: GameEvent) => number | undefined} [pause] The milliseconds to look at an event.
+ * @property {(event: GameEvent, me: number | null) => boolean} [isUrgent] Whether I must act so soon
+ *   that nothing may be shown at leisure.
+ * @property {(breakdown: Extract<Schemas['Breakdown'], {ruleset: R}>, names: string[], isMine: boolean) => Verdict | null} [verdict]
+ *   How a game ended that is not won by the most points.
  * @property {(breakdown: Extract<Schemas['Breakdown'], {ruleset: R}>, view: Pick<View<T>, 'title'>) => ScoreRow[]} score
+ *   What the scores are made of. The text `scoring.<ruleset>` says how points are counted.
+ * @property {(breakdown: Extract<Schemas['Breakdown'], {ruleset: R}>, seat: number, view: Pick<View<T>, 'title'>) => string} [tied]
+ *   What decides between a tied seat and the others.
  */
 
 /** @type {Record<string, GameModule<any, any>>} */
-export const GAMES = { parade, 'tea-time': teaTime };
+export const GAMES = { contrast, 'mit-list-und-tuecke': mitList, parade, 'tea-time': teaTime };

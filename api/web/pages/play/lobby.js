@@ -1,6 +1,6 @@
 // The lobby: start a game, join one, or go on with one.
 
-import { front } from './cards.js';
+import { drawnBy, front } from './cards.js';
 import { Refused } from './client.js';
 import { h, redraw } from './dom.js';
 import { GAMES } from './games.js';
@@ -97,15 +97,20 @@ export class LobbyPage {
     ]);
   }
 
-  /** @param {Ruleset} ruleset */
-  drawGame({ ruleset, title, seat_counts: { minimum, maximum } }) {
+  /** @param {Ruleset} of */
+  drawGame(of) {
+    const { ruleset, title, seat_counts: { minimum, maximum } } = of;
+    const face = (/** @type {string} */ card) => {
+      const url = this.client.pictureOf(of, card);
+      return url ? drawnBy(url, '', { class: 'front' }) : front(card);
+    };
     const { art } = GAMES[ruleset];
     const counts = Array.from({ length: maximum - minimum + 1 }, (_, at) => minimum + at);
     const choose = (/** @type {Event} */ event) => (this.seats[ruleset] = Number(/** @type {HTMLSelectElement} */ (event.target).value));
     const button = (/** @type {string} */ name, /** @type {string} */ look, /** @type {() => void} */ click) =>
       h('button', { type: 'button', class: look, 'data-key': `${name}-${ruleset}`, 'data-start': name, click }, t(name));
     return h('article', { class: 'game', 'data-ruleset': ruleset },
-      h('div', { class: 'art', 'aria-hidden': true }, ...art.map((row) => h('div', {}, ...row.map((card) => h('span', { class: 'card' }, front(card)))))),
+      h('div', { class: 'art', 'aria-hidden': true }, ...art.map((row) => h('div', {}, ...row.map((card) => h('span', { class: 'card' }, face(card)))))),
       h('h2', {}, title),
       h('p', { class: 'meta' }, t('players_and_time', { minimum, maximum, minutes: t(`minutes.${ruleset}`) })),
       h('p', { class: 'soft' }, t(`about.${ruleset}`)),
@@ -142,9 +147,15 @@ export class LobbyPage {
   /** @param {GameSummary} game */
   drawMine(game) {
     const isMine = this.isMyTurn(game);
-    const result = game.result && game.you !== null ? t('rank_of', { n: game.result.ranks[game.you], points: game.result.scores[game.you] }) : '';
+    const result = game.result && game.you !== null ? this.rank(game.result, game.you) : '';
     const state = isMine ? t('your_turn') : game.status === 'open' && game.you === null ? t('invited') : result || t(`status.${game.status}`);
     return h('li', {}, h('a', { href: `#/game/${game.id}` }, this.title(game)), h('span', { class: 'soft' }, this.people(game)), h('b', { class: isMine ? 'mine' : 'soft' }, state));
+  }
+
+  /** @param {NonNullable<GameSummary['result']>} result @param {number} seat */
+  rank({ winners, ranks, scores }, seat) {
+    // Where all lose together, nobody is first.
+    return winners.length ? t('rank_of', { n: ranks[seat], points: scores[seat] }) : t('points', { n: scores[seat] });
   }
 
   /** @param {GameSummary} game */

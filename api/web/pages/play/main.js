@@ -6,6 +6,7 @@ import { Closed, field } from './dialog.js';
 import { h } from './dom.js';
 import { GAMES } from './games.js';
 import { LobbyPage } from './lobby.js';
+import { prepareReplay } from './replay.js';
 import { onOtherPlayer, save, saved } from './store.js';
 import { TablePage } from './table.js';
 import { LANGUAGES, loadTexts, t } from './texts.js';
@@ -16,7 +17,7 @@ const trouble = /** @type {HTMLElement} */ (document.getElementById('trouble'));
 
 export class App {
   saved = saved;
-  /** @type {LobbyPage | TablePage | null} */
+  /** @type {{close: () => void, stream?: {reopen: () => void} | null} | null} */
   shown = null;
   #opening = 0;
   /** @type {string | null} Why requests wait for an answer. */
@@ -54,19 +55,26 @@ export class App {
     else location.hash = hash;
   }
 
-  /** Shows what the address names: a game, an invitation, or the lobby. */
+  /** Shows what the address names: a game, its replay, an invitation, or the lobby. */
   async open() {
     const mine = ++this.#opening;
     this.shown?.close();
     this.shown = null;
     showTrouble(null);
-    const [, what, id, invite] = location.hash.split('/');
-    const create = what === 'game' ? await this.prepareTable(id) : what === 'join' ? await this.join(id, invite) : await this.prepareLobby();
+    const create = await this.prepare(location.hash.split('/'));
     if (mine !== this.#opening || !create) return;
     page.className = create.name;
     page.replaceChildren();
     this.shown = create.page();
     scrollTo({ top: 0 });
+  }
+
+  /** @param {string[]} address */
+  async prepare([, what, id, more]) {
+    if (what === 'game') return this.prepareTable(id);
+    if (what === 'replay') return this.prepareReplay(id, more);
+    if (what === 'join') return this.join(id, more);
+    return this.prepareLobby();
   }
 
   async prepareLobby() {
@@ -80,6 +88,12 @@ export class App {
     if (!(game.ruleset in GAMES)) return this.go('#/');
     const ruleset = await this.client.get(`/v1/rulesets/${game.ruleset}`);
     return { name: 'table', page: () => new TablePage(this, page, game, ruleset) };
+  }
+
+  /** @param {string} id @param {string} [at] */
+  async prepareReplay(id, at) {
+    const create = await prepareReplay(this, page, id, at);
+    return create ? { name: 'table', page: create } : this.go('#/');
   }
 
   /** @param {string} id @param {string} invite */
@@ -103,7 +117,7 @@ export class App {
       this.client.token = null;
       save({ token: null, id: null });
       this.drawHead();
-      this.go('#/');
+      this.open();
     }
     showTrouble(null, reason.problem.detail);
     if (!this.shown) page.replaceChildren(h('p', { class: 'banner' }, reason.problem.detail, ' ', h('a', { href: '#/' }, t('lobby'))));

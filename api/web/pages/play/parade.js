@@ -41,6 +41,7 @@ export const parade = {
       if (event.cards) table.hand = (table.hand ?? []).filter((card) => !event.cards?.includes(card));
     } else if (event.type === 'hands_laid_down') {
       event.cards.forEach((cards, seat) => table.collections[seat].push(...cards));
+      table.hand_sizes = table.hand_sizes.map(() => 0);
       if (table.hand) table.hand = [];
     }
   },
@@ -107,11 +108,13 @@ export const parade = {
       head: [chip(suit(color), color, 0, title(color), 'bare'), title(color)],
       cells: breakdown.seats.map((seat) => seat.colors[index]).map((of) => ({
         points: of.points,
-        how: of.has_majority ? t('parade.turned', { n: of.cards }) : t('cards', { n: of.cards }),
+        how: of.has_majority ? t('parade.turned', { n: of.cards }) : of.cards ? t('cards', { n: of.cards }) : '',
         isGood: of.has_majority,
       })),
     }));
   },
+
+  tied: (breakdown, seat) => t('cards', { n: breakdown.seats[seat].cards }),
 };
 
 /** @param {string[]} cards @param {string} color */

@@ -5,10 +5,10 @@ const SLEEP_MILLISECONDS = 30_000;
 
 /**
  * Calls `on(name, data)` for each event of a stream, until the function that it returns is called.
- * `newTicket` gets a ticket; a stream that ends is opened again where it stopped.
+ * `newTicket` gets a ticket, or nothing for a stranger, who needs none; a stream that ends is opened again where it stopped.
  *
  * @param {string} url
- * @param {() => Promise<{ticket: string}>} newTicket
+ * @param {() => Promise<{ticket?: string}>} newTicket
  * @param {string[]} names
  * @param {(name: string, data: any) => void} on
  * @param {string} [since] A cursor: what it includes is not told.
@@ -31,7 +31,8 @@ export function follow(url, newTicket, names, on, since) {
     const ticket = await newTicket().catch(() => null);
     if (isOver || mine !== opening) return;
     if (!ticket) return openLater();
-    const query = new URLSearchParams({ ticket: ticket.ticket });
+    const query = new URLSearchParams();
+    if (ticket.ticket) query.set('ticket', ticket.ticket);
     // A new EventSource cannot send the header Last-Event-ID.
     if (lastId) query.set('last_event_id', lastId);
     source = new EventSource(`${url}?${query}`);
@@ -90,9 +91,9 @@ export class Pace {
     return this.#steps.length > 0;
   }
 
-  /** Adds a step, which returns the milliseconds to pause after it. @param {() => number} step */
-  add(step) {
-    this.#steps.push(step);
+  /** Adds steps, each of which returns the milliseconds to pause after it. @param {(() => number)[]} steps */
+  add(...steps) {
+    this.#steps.push(...steps);
     if (!this.#isRunning) this.#run();
   }
 

@@ -63,7 +63,7 @@ export const teaTime = {
     return { hold: '', chips: [...chips, alice] };
   },
 
-  explain({ table, title }, move, preview) {
+  explain({ table, title }, move, preview, beside) {
     const cells = this.parts(move);
     const cards = cells.map((cell) => table.grid.flat().find((each) => each.cell === cell)?.card ?? '');
     const cancelled = preview?.type === 'tea_time_pick' ? preview.cancelled : [];
@@ -75,13 +75,14 @@ export const teaTime = {
     const parts = [t('tea-time.would_take', { cards: joined(cards.map(title)) })];
     if (cancelled.length) parts.push(t('tea-time.would_cancel', { cards: joined(cancelled.map(title)) }));
     if (have.length) parts.push(t('tea-time.would_have', { cards: joined(have) }));
+    if (beside.length) parts.push(t('tea-time.could_add', { cells: [...beside].sort().join(', ') }));
     const gone = [...cancelled];
     const marks = cells.map((cell, index) => {
       const at = gone.indexOf(/** @type {any} */ (cards[index]));
       if (at >= 0) gone.splice(at, 1);
       return [cell, at >= 0 ? 'leaves' : 'keeps'];
     });
-    return { says: parts.join(' '), isCostly: cancelled.length > 0, marks: Object.fromEntries(marks) };
+    return { says: parts.join(' '), isCostly: cancelled.length > 0, marks: Object.fromEntries([...marks, ...beside.map((cell) => [cell, 'joins'])]) };
   },
 
   tell(event, { title }) {
@@ -100,4 +101,6 @@ export const teaTime = {
     const alice = breakdown.seats.map((seat) => ({ points: seat.alice, how: '', isGood: seat.alice > 0 }));
     return [...rows, { head: [chip(character('alice'), 'accent', 0, title('alice'), 'bare'), title('alice')], cells: alice }];
   },
+
+  tied: (breakdown, seat, { title }) => (breakdown.seats[seat].alice ? title('alice') : ''),
 };

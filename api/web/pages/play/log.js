@@ -1,0 +1,35 @@
+// What happened at a table, newest first, with the rules of the game below it.
+
+import { announce, h } from './dom.js';
+import { drawRules } from './rules.js';
+import { t } from './texts.js';
+
+/** @typedef {import('./client.js').Ruleset} Ruleset */
+
+/** @typedef {{version: number, seat: number | null, text: string}} Entry */
+
+export class Log {
+  /** @type {Entry[]} */
+  #entries = [];
+
+  /** Adds what happened, and says it to screen readers. @param {Entry} entry @param {string} who */
+  add(entry, who) {
+    this.#entries.push(entry);
+    announce(who ? `${who}: ${entry.text}` : entry.text);
+  }
+
+  /** Puts what is known of the past in the place of all entries up to a version. @param {Entry[]} past @param {number} last */
+  replace(past, last) {
+    this.#entries = [...past, ...this.#entries.filter(({ version }) => version > last)];
+  }
+
+  /** @param {Ruleset} ruleset @param {HTMLElement} root where it is drawn already, open or closed @param {(seat: number) => string} name */
+  draw({ title, rules }, root, name) {
+    const items = [...this.#entries].reverse().map(({ seat, text }) => h('li', {}, seat !== null && h('b', {}, `${name(seat)}: `), text));
+    const drawn = /** @type {HTMLDetailsElement | null} */ (root.querySelector('details.log'));
+    return h('details', { class: 'log', open: drawn?.open },
+      h('summary', { 'data-key': 'log' }, t('happened')),
+      h('ol', { tabindex: 0, 'aria-label': t('happened') }, ...items),
+      h('details', {}, h('summary', {}, t('rules', { game: title })), h('div', { class: 'rules' }, ...drawRules(rules))));
+  }
+}

@@ -1,0 +1,53 @@
+"""Games that have ended, for what the page shows of them."""
+
+import random
+import re
+from typing import Any
+
+from tests.browser.browser import Browser
+from tests.browser.playing import PlayPage
+from tests.support.api_client import Client, play_out
+from tests.support.paths import ROOT
+from tests.support.waiting import wait_until
+
+FEWEST_SEATS = {"mit-list-und-tuecke": 4}
+
+
+def played_rulesets() -> list[str]:
+    """The rulesets that the page can play."""
+    code = (ROOT / "api" / "web" / "pages" / "play" / "games.js").read_text(encoding="utf-8")
+    found = re.search(r"export const GAMES = \{(.*?)\}", code, re.DOTALL)
+    assert found
+    names = [entry.partition(":")[0].strip(" '\n") for entry in found[1].split(",")]
+    return [name for name in names if name]
+
+
+def ended_game(
+    players: list[Client], ruleset: str, seat_count: int | None = None, **members: Any
+) -> Any:
+    """Play a game of these players to its end; the house has the other seats."""
+    seats = seat_count or max(len(players), FEWEST_SEATS.get(ruleset, 2))
+    house = ["random"] * (seats - len(players))
+    game = players[0].create(seats, ruleset, house=house, **members)
+    for player in players[1:]:
+        player.join(game["id"])
+    return play_out(players, game["id"], random.Random(1))
+
+
+def open_as(browser: Browser, url: str, player: Client, name: str) -> PlayPage:
+    """Open the lobby as a player that exists already."""
+    page = PlayPage(browser, f"{url}/play/#/", name)
+    browser.find(".games")
+    browser.run(
+        """
+        const player = {id: arguments[0], token: arguments[1], name: arguments[2]};
+        localStorage.setItem('ludotheque', JSON.stringify({...player, language: 'en'}));
+        location.reload();
+        """,
+        player.id,
+        player.token,
+        name,
+    )
+    wait_until(lambda: browser.find("#account").text == name, "the page knows the player")
+    browser.find(".games")
+    return page
