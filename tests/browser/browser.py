@@ -58,6 +58,8 @@ class Browser:
         self.driver = webdriver.Chrome(options, driver)
         self._complaints: list[str] = []
         self._tolerated: list[str] = []
+        self.hosts = {"127.0.0.1"}
+        """The hosts that pages may ask."""
         self._network: list[tuple[str, dict[str, Any]]] = []
         """The events of the protocol's domain Network, with their names."""
         self._received: list[Received] = []
@@ -122,7 +124,7 @@ class Browser:
         ]
         assert unexpected == []
         asked = [url for url in self.requests if not url.startswith(LOCAL)]
-        assert [url for url in asked if urlsplit(url).hostname != "127.0.0.1"] == []
+        assert [url for url in asked if urlsplit(url).hostname not in self.hosts] == []
 
     def _read_network(self) -> list[tuple[str, dict[str, Any]]]:
         for entry in self.driver.get_log("performance"):
@@ -164,6 +166,10 @@ class Browser:
                 self._received += self._texts(name, params, request)
         self._examined = len(network)
         return self._received
+
+    def forget_received(self) -> None:
+        """Leave out of `received` all that was received so far, since its page has gone."""
+        self._examined = len(self._read_network())
 
     def _texts(
         self, name: str, params: dict[str, Any], request: dict[str, Any]

@@ -9,12 +9,12 @@ from tests.browser.browser import Browser
 
 
 @pytest.fixture
-def open_browser(tmp_path: Path) -> Iterator[Callable[[], Browser]]:
-    """Open another browser with a profile of its own."""
+def open_browser(tmp_path: Path) -> Iterator[Callable[..., Browser]]:
+    """Open another browser with a profile of its own, and with these flags."""
     opened: list[Browser] = []
 
-    def open_another() -> Browser:
-        opened.append(Browser(tmp_path / f"profile-{len(opened)}"))
+    def open_another(*flags: str) -> Browser:
+        opened.append(Browser(tmp_path / f"profile-{len(opened)}", *flags))
         return opened[-1]
 
     try:
@@ -27,5 +27,5 @@ def open_browser(tmp_path: Path) -> Iterator[Callable[[], Browser]]:
 
 
 @pytest.fixture
-def browser(open_browser: Callable[[], Browser]) -> Browser:
+def browser(open_browser: Callable[..., Browser]) -> Browser:
     return open_browser()

@@ -13,7 +13,7 @@ from tests.support.waiting import wait_until
 
 OFFERED = "[data-part][data-offer]"
 GAME_SECONDS = 60
-TOGETHER_SECONDS = 240
+TOGETHER_SECONDS = 480
 
 
 class PlayPage:
@@ -147,6 +147,10 @@ class PlayPage:
     def open_lobby(self) -> None:
         self.browser.run("location.hash = '#/'")
         self.browser.find(".games")
+
+    def open_game(self, game_id: str) -> None:
+        self.browser.run("location.hash = arguments[0]", f"#/game/{game_id}")
+        self.browser.find(".tablehead")
 
     def go_to_background(self) -> None:
         """Show another tab."""

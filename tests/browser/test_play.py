@@ -128,7 +128,7 @@ def test_a_card_that_cannot_be_played_says_why_in_the_visitors_language(
 
 
 def test_two_people_meet_by_a_link_and_one_takes_the_seat_back(
-    service: Service, browser: Browser, open_browser: Callable[[], Browser]
+    service: Service, browser: Browser, open_browser: Callable[..., Browser]
 ) -> None:
     page = PlayPage(browser, f"{service.url}/play")
     page.start("parade", 2, "private_table")
@@ -162,7 +162,7 @@ def test_a_quick_match_falls_back_to_the_house(service: Service, browser: Browse
 
 
 def test_the_token_lets_another_browser_go_on(
-    service: Service, browser: Browser, open_browser: Callable[[], Browser]
+    service: Service, browser: Browser, open_browser: Callable[..., Browser]
 ) -> None:
     page = PlayPage(browser, f"{service.url}/play")
     page.start("parade", 2)

@@ -82,7 +82,7 @@ def assert_same_end(service: Service, pages: list[PlayPage]) -> None:
 
 
 def test_two_people_play_to_the_same_end_through_all_failures(
-    open_browser: Callable[[], Browser], tmp_path: Path
+    open_browser: Callable[..., Browser], tmp_path: Path
 ) -> None:
     with serving(tmp_path / "data", WEB_CONCURRENCY="2") as service:
         pages = [PlayPage(open_browser(), f"{service.url}/play", name) for name in ("Ada", "Bob")]

@@ -7,18 +7,17 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from engine.registry import RULESETS, read_move
+from engine.registry import read_move
 from engine.ruleset import Told
 from tests.browser.browser import Browser
-from tests.browser.playing import PlayPage, meet, play_together
+from tests.browser.ended import FEWEST_SEATS, open_as, played_rulesets
+from tests.browser.playing import PlayPage, play_together
 from tests.engine.play import Case, plain, told_to
 from tests.support.api_client import Client, new_player
-from tests.support.paths import ROOT
 from tests.support.service import Service
 
 pytestmark = pytest.mark.slow
 
-PAGE = ROOT / "api" / "web" / "pages" / "play"
 EVERYBODY_READS = re.compile(r"/v1/rulesets|/play/")
 """The addresses of what is the same for all, with the names of all cards."""
 
@@ -29,18 +28,6 @@ return copy.outerHTML + document.title + location.href
   + JSON.stringify({...localStorage}) + JSON.stringify({...sessionStorage});
 """
 """What the page holds, but for the rules, which name cards as examples."""
-
-
-def rulesets_of_the_page() -> list[str]:
-    """The rulesets that the page can play, as its list names them."""
-    found = re.search(r"GAMES = \{([^}]*)\}", (PAGE / "games.js").read_text(encoding="utf-8"))
-    assert found
-    names = [each.partition(":")[0].strip(" \n'\"") for each in found[1].split(",")]
-    return [name for name in names if name]
-
-
-def test_the_list_of_the_pages_rulesets_is_read() -> None:
-    assert {"parade", "tea-time"} <= set(rulesets_of_the_page()) <= set(RULESETS)
 
 
 class Truth:
@@ -167,14 +154,20 @@ def without_clock(table: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in table.items() if name != "deadline"}
 
 
-@pytest.mark.parametrize("ruleset", rulesets_of_the_page())
+@pytest.mark.parametrize("ruleset", played_rulesets())
 def test_a_browser_never_holds_what_is_hidden_from_its_player(
-    service: Service, open_browser: Callable[[], Browser], ruleset: str
+    service: Service, open_browser: Callable[..., Browser], ruleset: str
 ) -> None:
-    seats = max(2, RULESETS[ruleset].min_seats)
-    names = ("Ada", "Bob", "Cyd", "Dan")[:seats]
-    pages = [PlayPage(open_browser(), f"{service.url}/play", name) for name in names]
-    game_id = meet(pages, ruleset, seats)
+    ada, bob = (new_player(service.url, name=name) for name in ("Ada", "Bob"))
+    seats = FEWEST_SEATS.get(ruleset, 2)
+    game_id = ada.create(seats, ruleset, house=["random"] * (seats - 2))["id"]
+    bob.join(game_id)
+    pages = [
+        open_as(open_browser(), service.url, each, name)
+        for each, name in ((ada, "Ada"), (bob, "Bob"))
+    ]
+    for page in pages:
+        page.open_game(game_id)
     watched = [Watched(page, game_id) for page in pages]
 
     def is_over() -> bool:
