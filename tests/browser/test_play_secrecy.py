@@ -90,6 +90,7 @@ class Watched:
     """All that one browser receives, shows and keeps until the game is over."""
 
     def __init__(self, page: PlayPage, game_id: str) -> None:
+        page.browser.forget_received()
         self.page = page
         self.game_id = game_id
         self.held: list[Held] = []
@@ -163,12 +164,12 @@ def test_a_browser_never_holds_what_is_hidden_from_its_player(
     game_id = ada.create(seats, ruleset, house=["random"] * (seats - 2))["id"]
     bob.join(game_id)
     pages = [
-        open_as(open_browser(), service.url, each, name)
-        for each, name in ((ada, "Ada"), (bob, "Bob"))
+        open_as(open_browser(), service.url, ada, "Ada"),
+        open_as(open_browser(), service.url, bob, "Bob"),
     ]
+    watched = [Watched(page, game_id) for page in pages]
     for page in pages:
         page.open_game(game_id)
-    watched = [Watched(page, game_id) for page in pages]
 
     def is_over() -> bool:
         for each in watched:
