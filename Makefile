@@ -8,7 +8,7 @@ BIN    := $(VENV)/bin
 PIP     = $(PYTHON) -m pip --python $(BIN)/python --disable-pip-version-check --quiet
 
 .DEFAULT_GOAL := help
-.PHONY: help serve test test-slow fuzz prove bench lint format openapi examples pictures release lock
+.PHONY: help serve test test-slow fuzz prove bench lint format openapi examples pictures screenshots release lock
 
 help: ## Show this help
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
@@ -51,6 +51,9 @@ examples: $(VENV)/.dev ## Record the document's examples from a real server, the
 
 pictures: $(VENV)/.runtime ## Draw the sheet of Contrast's pictures, docs/contrast-pictures.svg
 	@$(BIN)/python -m engine.pictures --sheet docs/contrast-pictures.svg
+
+screenshots: $(VENV)/.dev ## Take pictures of the table in the browser (FOLDER=build/screenshots ARGS="--keep")
+	@$(BIN)/python -m tests.browser.screenshots $(or $(FOLDER),build/screenshots) $(ARGS)
 
 release: $(VENV)/.dev openapi ## Keep openapi.yaml as the released document, if it breaks nothing
 	@$(BIN)/python -m tests.document.compatibility --release

@@ -30,7 +30,7 @@ def see(stranger: Client, path: str, **headers: str) -> Response:
 
 
 def links(page: str) -> list[str]:
-    return re.findall(r'(?:href|src)="([^"]*)"', page)
+    return re.findall(r'(?:href|src|srcset)="([^"]*)"', page)
 
 
 def directives(response: Response) -> dict[str, list[str]]:
@@ -180,6 +180,14 @@ def test_no_page_has_inline_scripts_or_styles(stranger: Client, path: str) -> No
     page = see(stranger, path).text
     assert not re.search(r"<style|\sstyle=|\son[a-z]+=|javascript:", page)
     assert all(re.search(r"\ssrc=", tag) for tag in re.findall(r"<script[^>]*>", page))
+
+
+@pytest.mark.parametrize("name", ["table.webp", "table-dark.webp"])
+def test_a_picture_of_the_table_is_small(name: str) -> None:
+    picture = assets.find(name)
+    assert picture
+    assert picture.content_type == "image/webp"
+    assert len(picture.content.plain) < 150_000
 
 
 def test_what_is_put_into_a_page_stays_text() -> None:

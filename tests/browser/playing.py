@@ -1,5 +1,6 @@
 """The table in the browser, as a visitor handles it."""
 
+import re
 from collections.abc import Callable, Sequence
 from typing import Any
 from urllib.parse import urlsplit
@@ -9,11 +10,25 @@ from selenium.webdriver.common.keys import Keys
 
 from tests.browser.browser import Browser
 from tests.support.api_client import new_player
+from tests.support.paths import ROOT
 from tests.support.waiting import wait_until
 
+FOLDER = ROOT / "api" / "web" / "pages" / "play"
 OFFERED = "[data-part][data-offer]"
 GAME_SECONDS = 60
 TOGETHER_SECONDS = 480
+
+
+def rulesets() -> list[str]:
+    """The rulesets that the page can draw, by the table in games.js."""
+    games = re.search(
+        r"export const GAMES = \{(.*?)\}", (FOLDER / "games.js").read_text("utf-8"), re.DOTALL
+    )
+    assert games
+    return [entry.split(":")[0].strip(" \n'") for entry in games[1].split(",") if entry.strip()]
+
+
+RULESETS = rulesets()
 
 
 class PlayPage:

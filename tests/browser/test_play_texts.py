@@ -2,14 +2,12 @@
 
 import json
 import re
-from pathlib import Path
 
 import pytest
 
 from engine.contrast import PICTURES
-from tests.support.paths import ROOT
+from tests.browser.playing import FOLDER, RULESETS
 
-FOLDER = ROOT / "api" / "web" / "pages" / "play"
 LANGUAGES = ("en", "fr")
 # The twelve words of the game, in their forms.
 WORDS_OF_CONTRAST = {
@@ -34,8 +32,28 @@ def placeholders(text: str | list[str]) -> set[str]:
     return set().union(*(PLACEHOLDER.findall(form) for form in forms)) - {"n"}
 
 
-def code() -> str:
-    return "\n".join(path.read_text(encoding="utf-8") for path in sorted(FOLDER.glob("*.js")))
+def modules() -> list[str]:
+    return [path.read_text(encoding="utf-8") for path in sorted(FOLDER.glob("*.js"))]
+
+
+def first_arguments(module: str) -> list[str]:
+    """The first argument of each call of `t`, as it is written."""
+    found = []
+    for call in re.finditer(r"(?<![\w.])t\(", module):
+        depth = 0
+        for at in range(call.end(), len(module)):
+            character = module[at]
+            if depth == 0 and character in ",)":
+                found.append(module[call.end() : at])
+                break
+            depth += (character in "([{") - (character in ")]}")
+    return found
+
+
+def names_in(argument: str) -> set[str]:
+    """The names of texts in an argument, without the values that are compared in it."""
+    compared = re.sub(r"""[!=]==? *'[^']*'""", "", argument)
+    return set(re.findall(r"'([^']*)'", compared))
 
 
 def test_both_languages_have_the_same_texts_with_the_same_placeholders_in_order() -> None:
@@ -57,14 +75,38 @@ def test_a_text_is_not_empty_and_has_one_form_or_two(language: str) -> None:
 
 def test_every_text_that_the_code_names_exists_and_every_text_is_named() -> None:
     texts = set(read("en"))
-    # A name may be a literal in any expression, or have an inserted end: `status.${...}`.
-    literals = set(re.findall(r"""['"`]([a-z][\w.-]*)['"`]""", code()))
-    patterns = re.findall(r"t\(`([\w.-]+)\$\{[^`]*?\}`", code())
-    families = {name for name in texts if any(name.startswith(start) for start in patterns)}
-    called = set(re.findall(r"""\bt\('([^']+)'""", code()))
-    assert called <= texts
-    assert texts - literals - families == set()
-    assert all(any(name.startswith(start) for name in texts) for start in patterns)
+    named: set[str] = set()
+    for module in modules():
+        arguments = first_arguments(module)
+        written = set().union(*map(names_in, arguments))
+        assert written <= texts
+        named |= written
+        # `status.${...}` names all texts that begin like this.
+        for start in re.findall(r"`([\w.-]+)\$\{", "\n".join(arguments)):
+            family = {name for name in texts if name.startswith(start)}
+            assert family, start
+            named |= family
+        # Where the name is a variable, it is a literal elsewhere in the module.
+        if any(re.fullmatch(r"[\w.]+", argument) for argument in arguments):
+            named |= texts & set(re.findall(r"'([\w.-]+)'", module))
+    assert texts - named == set()
+
+
+def test_a_text_for_each_game_is_there_for_every_game() -> None:
+    families: dict[str, set[str]] = {}
+    for name in read("en"):
+        family, _, member = name.partition(".")
+        families.setdefault(family, set()).add(member)
+    of_games = {name: members for name, members in families.items() if members & set(RULESETS)}
+    assert of_games.keys() >= {"about", "minutes"}
+    assert all(members == set(RULESETS) for members in of_games.values()), of_games
+
+
+def test_a_missing_and_an_unused_text_are_found() -> None:
+    module = "t(over === 'yes' ? 'end' : `status.${state('x')}`, { n: t('cards') })"
+    first, second = first_arguments(module)
+    assert names_in(first) == {"end", "x"}
+    assert names_in(second) == {"cards"}
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
@@ -83,6 +125,5 @@ def test_what_a_picture_of_contrast_shows_is_told_without_the_words_of_the_game(
 
 
 def test_every_module_says_what_it_is() -> None:
-    modules: list[Path] = sorted(FOLDER.glob("*.js"))
-    assert modules
-    assert all(path.read_text(encoding="utf-8").startswith("// ") for path in modules)
+    assert modules()
+    assert all(module.startswith("// ") for module in modules())

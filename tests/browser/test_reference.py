@@ -97,7 +97,8 @@ def test_a_page_of_text_loads_without_complaint(
 ) -> None:
     browser.open(service.url + path)
     # Only with its style sheet is the page as narrow as this.
-    assert browser.run("return document.querySelector('main').clientWidth") < 800
+    assert browser.run("return document.querySelector('main').clientWidth") < 1000
+    assert browser.run("return [...document.images].every((image) => image.naturalWidth > 0)")
     assert browser.complaints == []
     assert browser.requests_beyond(service.url) == []
 

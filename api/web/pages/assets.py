@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 from api.web.compression import Content
 
-OWN = ("docs.css", "docs.js", "icon.svg", "page.css")
+OWN = ("docs.css", "docs.js", "icon.svg", "page.css", "table-dark.webp", "table.webp")
 SWAGGER_UI = ("swagger-ui-bundle.js", "swagger-ui.css")
 TYPES = {
     "css": "text/css; charset=utf-8",
@@ -25,6 +25,7 @@ TYPES = {
     "js": "text/javascript; charset=utf-8",
     "json": "application/json",
     "svg": "image/svg+xml",
+    "webp": "image/webp",
 }
 
 

@@ -83,17 +83,23 @@ export class LobbyPage {
   /** @param {GameSummary} game */
   isMyTurn = (game) => game.you !== null && game.to_move.includes(game.you);
 
+  /** @param {GameSummary} game */
+  isOver = ({ status }) => status === 'finished' || status === 'cancelled';
+
   draw() {
     if (this.isGone) return;
     const waiting = this.mine.filter(this.isMyTurn).length;
+    const running = this.mine.filter((game) => !this.isOver(game));
+    const ended = this.mine.filter(this.isOver);
     document.title = `${waiting ? `(${waiting}) ${t('your_turn')} · ` : ''}Ludothèque`;
     redraw(this.root, [
       h('div', { class: 'hero' }, h('h1', { tabindex: -1, 'data-home': true }, t('lobby_title')), h('p', { class: 'soft' }, t('lobby_lead'))),
       h('p', { id: 'says', role: 'status' }, this.says),
+      running.length > 0 && this.drawList('mine', t('my_games'), running, '', (game) => this.drawMine(game)),
       h('section', { class: 'games', 'aria-label': t('games') }, ...this.rulesets.map((ruleset) => this.drawGame(ruleset))),
       h('div', { class: 'two' },
-        this.drawList('mine', t('my_games'), this.mine, t('no_games_yet'), (game) => this.drawMine(game)),
-        this.drawList('tables', t('open_tables'), this.open, t('no_open_tables'), (game) => this.drawTable(game))),
+        this.drawList('tables', t('open_tables'), this.open, t('no_open_tables'), (game) => this.drawTable(game)),
+        ended.length > 0 && this.drawList('ended', t('ended_games'), ended, '', (game) => this.drawMine(game))),
     ]);
   }
 
@@ -104,22 +110,32 @@ export class LobbyPage {
       const url = this.client.pictureOf(of, card);
       return url ? drawnBy(url, '', { class: 'front' }) : front(card);
     };
-    const { art } = GAMES[ruleset];
-    const counts = Array.from({ length: maximum - minimum + 1 }, (_, at) => minimum + at);
-    const choose = (/** @type {Event} */ event) => (this.seats[ruleset] = Number(/** @type {HTMLSelectElement} */ (event.target).value));
-    const button = (/** @type {string} */ name, /** @type {string} */ look, /** @type {() => void} */ click) =>
-      h('button', { type: 'button', class: look, 'data-key': `${name}-${ruleset}`, 'data-start': name, click }, t(name));
     return h('article', { class: 'game', 'data-ruleset': ruleset },
-      h('div', { class: 'art', 'aria-hidden': true }, ...art.map((row) => h('div', {}, ...row.map((card) => h('span', { class: 'card' }, face(card)))))),
+      h('div', { class: 'art', 'aria-hidden': true }, ...GAMES[ruleset].art.map((row) => h('div', {}, ...row.map((card) => h('span', { class: 'card' }, face(card)))))),
       h('h2', {}, title),
       h('p', { class: 'meta' }, t('players_and_time', { minimum, maximum, minutes: t(`minutes.${ruleset}`) })),
-      h('p', { class: 'soft' }, t(`about.${ruleset}`)),
-      h('p', { class: 'field' }, h('label', { for: `seats-${ruleset}` }, t('seat_count')),
-        h('select', { id: `seats-${ruleset}`, 'data-key': `seats-${ruleset}`, change: choose }, ...counts.map((n) => h('option', { value: n, selected: n === this.seats[ruleset] }, n)))),
+      h('p', { class: 'about soft' }, t(`about.${ruleset}`)),
       h('div', { class: 'actions' },
-        button('play_now', 'main', () => this.begin(ruleset, (seat_count) => this.client.post('/v1/games', { ruleset, seat_count, house: Array(seat_count - 1).fill('careful') }))),
-        button('quick_match', '', () => this.begin(ruleset, (seat_count) => this.client.post('/v1/match', { ruleset, seat_count, turn_seconds: TURN_SECONDS, house_after_seconds: HOUSE_AFTER_SECONDS }))),
-        button('private_table', '', () => this.begin(ruleset, (seat_count) => this.client.post('/v1/games', { ruleset, seat_count, visibility: 'private' })))));
+        ...this.drawSeatCounts(ruleset, minimum, maximum),
+        this.drawStart('play_now', ruleset, (seat_count) => this.client.post('/v1/games', { ruleset, seat_count, house: Array(seat_count - 1).fill('careful') })),
+        this.drawStart('quick_match', ruleset, (seat_count) => this.client.post('/v1/match', { ruleset, seat_count, turn_seconds: TURN_SECONDS, house_after_seconds: HOUSE_AFTER_SECONDS })),
+        this.drawStart('private_table', ruleset, (seat_count) => this.client.post('/v1/games', { ruleset, seat_count, visibility: 'private' }))));
+  }
+
+  /** @param {string} ruleset @param {number} minimum @param {number} maximum */
+  drawSeatCounts(ruleset, minimum, maximum) {
+    const id = `seats-${ruleset}`;
+    const counts = Array.from({ length: maximum - minimum + 1 }, (_, at) => minimum + at);
+    const choose = (/** @type {Event} */ event) => (this.seats[ruleset] = Number(/** @type {HTMLSelectElement} */ (event.target).value));
+    return [
+      h('label', { class: 'unseen', for: id }, t('seat_count')),
+      h('select', { id, 'data-key': id, change: choose }, ...counts.map((n) => h('option', { value: n, selected: n === this.seats[ruleset] }, t('seat_count_n', { n })))),
+    ];
+  }
+
+  /** @param {string} name @param {string} ruleset @param {(seats: number) => Promise<GameSummary>} create */
+  drawStart(name, ruleset, create) {
+    return h('button', { type: 'button', class: name === 'play_now' ? 'main' : '', 'data-key': `${name}-${ruleset}`, 'data-start': name, click: () => this.begin(ruleset, create) }, t(name));
   }
 
   /** @param {string} ruleset @param {(seats: number) => Promise<GameSummary>} create */
@@ -149,7 +165,7 @@ export class LobbyPage {
     const isMine = this.isMyTurn(game);
     const result = game.result && game.you !== null ? this.rank(game.result, game.you) : '';
     const state = isMine ? t('your_turn') : game.status === 'open' && game.you === null ? t('invited') : result || t(`status.${game.status}`);
-    return h('li', {}, h('a', { href: `#/game/${game.id}` }, this.title(game)), h('span', { class: 'soft' }, this.people(game)), h('b', { class: isMine ? 'mine' : 'soft' }, state));
+    return h('li', {}, h('a', { href: `#/game/${game.id}` }, this.title(game)), h('span', { class: 'people soft' }, this.people(game)), h('b', { class: isMine ? 'mine' : 'soft' }, state));
   }
 
   /** @param {NonNullable<GameSummary['result']>} result @param {number} seat */
@@ -161,7 +177,7 @@ export class LobbyPage {
   /** @param {GameSummary} game */
   drawTable(game) {
     const free = game.seats.filter(({ player, house }) => !player && !house).length;
-    return h('li', {}, h('a', { href: `#/game/${game.id}` }, this.title(game)), h('span', { class: 'soft' }, this.people(game)), h('span', { class: 'soft' }, t('free_seats', { n: free })),
+    return h('li', {}, h('a', { href: `#/game/${game.id}` }, this.title(game)), h('span', { class: 'people soft' }, `${this.people(game)} · ${t('free_seats', { n: free })}`),
       h('button', { type: 'button', 'data-key': `join-${game.id}`, click: () => this.begin(game.ruleset, () => this.client.post(`/v1/games/${game.id}/seats`, {})) }, t('join')));
   }
 

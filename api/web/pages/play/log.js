@@ -23,6 +23,12 @@ export class Log {
     this.#entries = [...past, ...this.#entries.filter(({ version }) => version > last)];
   }
 
+  /** What happened last, for the sentence below the table. @param {(seat: number) => string} name */
+  last(name) {
+    const entry = this.#entries.at(-1);
+    return entry ? [entry.seat === null ? '' : name(entry.seat), entry.text].filter(Boolean).join(': ') : '';
+  }
+
   /** @param {Ruleset} ruleset @param {HTMLElement} root where it is drawn already, open or closed @param {(seat: number) => string} name */
   draw({ title, rules }, root, name) {
     const items = [...this.#entries].reverse().map(({ seat, text }) => h('li', {}, seat !== null && h('b', {}, `${name(seat)}: `), text));

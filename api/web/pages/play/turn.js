@@ -139,8 +139,9 @@ export class Turn {
   }
 
   #prompt() {
-    const { game, name, pace, ruleset } = this.page;
-    if (game.status !== 'playing' || pace.isBusy) return '';
+    const { game, log, name, pace, ruleset } = this.page;
+    if (pace.isBusy) return log.last(name);
+    if (game.status !== 'playing') return '';
     if (this.isMine) return ruleset.move_types.find(({ type }) => type === game.legal_moves[0]?.type)?.description ?? '';
     return t('waiting_for', { names: game.to_move.map(name).join(', ') });
   }
