@@ -1,18 +1,22 @@
 """The table in the browser, as a visitor handles it."""
 
 import re
+from collections.abc import Callable, Sequence
 from typing import Any
+from urllib.parse import urlsplit
 
 from selenium.webdriver import ActionChains
 from selenium.webdriver.common.keys import Keys
 
 from tests.browser.browser import Browser
+from tests.support.api_client import new_player
 from tests.support.paths import ROOT
 from tests.support.waiting import wait_until
 
 FOLDER = ROOT / "api" / "web" / "pages" / "play"
 OFFERED = "[data-part][data-offer]"
 GAME_SECONDS = 60
+TOGETHER_SECONDS = 480
 
 
 def rulesets() -> list[str]:
@@ -33,6 +37,7 @@ class PlayPage:
     def __init__(self, browser: Browser, url: str, name: str = "Ada") -> None:
         self.browser = browser
         self.name = name
+        self.origin = "{0.scheme}://{0.netloc}".format(urlsplit(url))
         browser.open(url)
 
     def give_name(self) -> None:
@@ -68,6 +73,14 @@ class PlayPage:
         return bool(self.browser.run("return !!document.querySelector(arguments[0])", selector))
 
     @property
+    def told(self) -> list[str]:
+        """What the page lists as happened, oldest first."""
+        lines: list[str] = self.browser.run(
+            "return [...document.querySelectorAll('.log > ol > li')].map((li) => li.textContent)"
+        )
+        return lines[::-1]
+
+    @property
     def is_over(self) -> bool:
         return self.sees(".result")
 
@@ -96,6 +109,11 @@ class PlayPage:
     def make_a_move(self) -> bool:
         """Choose a move and play it; false if the game is over."""
         return self.choose_a_move() and self.click_now("#confirm:enabled")
+
+    def act_now(self) -> None:
+        """Press one thing that is offered, if there is any."""
+        if not (self.click_now("#skip") or self.click_now("#confirm:enabled")):
+            self.click_now(f"{OFFERED}[aria-pressed='false']")
 
     def play_to_the_end(self) -> None:
         while self.make_a_move():
@@ -136,9 +154,77 @@ class PlayPage:
         """Press a key, wherever the focus is."""
         ActionChains(self.browser.driver, duration=0).send_keys(key).perform()
 
+    def set_frozen(self, is_frozen: bool) -> None:
+        """Let the tab sleep, as a browser does with one in the background, or wake it."""
+        state = {"state": "frozen" if is_frozen else "active"}
+        self.browser.driver.execute_cdp_cmd("Page.setWebLifecycleState", state)
+
+    def open_lobby(self) -> None:
+        self.browser.run("location.hash = '#/'")
+        self.browser.find(".games")
+
+    def open_game(self, game_id: str) -> None:
+        self.browser.run("location.hash = arguments[0]", f"#/game/{game_id}")
+        self.browser.find(".tablehead")
+
+    def go_to_background(self) -> None:
+        """Show another tab."""
+        self.browser.driver.execute_cdp_cmd("Target.createTarget", {"url": "about:blank"})
+
     @property
     def is_wider_than_screen(self) -> bool:
         wider: bool = self.browser.run(
             "return document.documentElement.scrollWidth > document.documentElement.clientWidth"
         )
         return wider
+
+
+def play_together(pages: Sequence[PlayPage], is_done: Callable[[], Any], what: str) -> None:
+    """Let all press what they are offered, until a condition is true."""
+
+    def act() -> Any:
+        for page in pages:
+            page.act_now()
+        return is_done()
+
+    wait_until(act, what, TOGETHER_SECONDS)
+
+
+def play_moves(pages: Sequence[PlayPage], number: int) -> None:
+    """Let all play until each page tells this many more things."""
+    before = [len(page.told) for page in pages]
+
+    def all_have_moved() -> bool:
+        return all(
+            page.is_over or len(page.told) >= told + number
+            for page, told in zip(pages, before, strict=True)
+        )
+
+    play_together(pages, all_have_moved, f"{number} more things are told")
+
+
+def play_out(pages: Sequence[PlayPage]) -> None:
+    play_together(pages, lambda: all(page.is_over for page in pages), "all see the end")
+
+
+def meet(pages: Sequence[PlayPage], ruleset: str, seat_count: int) -> str:
+    """Seat these visitors at one table by quick match, and return the game's id."""
+    for page in pages:
+        page.browser.click("#account")
+        page.browser.write("#other", new_player(page.origin, name=page.name).token or "")
+        page.browser.click("#answer")
+        wait_until(lambda page=page: not page.sees("#dialog[open]"), "the token is taken")
+    for page in pages:
+        page.start(ruleset, seat_count, "quick_match")
+    for page in pages:
+        wait_until(lambda page=page: page.sees("[data-part]"), "the game has begun")
+    assert len({page.game_id for page in pages}) == 1
+    return pages[0].game_id
+
+
+def assert_tells_all(page: PlayPage) -> None:
+    """Each event is told once and in order: as by a page that is opened now."""
+    told = page.told
+    page.browser.driver.refresh()
+    wait_until(lambda: page.told, "the page lists what happened")
+    assert told == page.told

@@ -2,7 +2,7 @@
 
 import contextlib
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
@@ -14,8 +14,13 @@ HOP_BY_HOP = {"connection", "keep-alive", "transfer-encoding", "content-length"}
 
 
 @contextmanager
-def below_prefix(url: str, prefix: str) -> Iterator[str]:
-    """Publish the service at `url` below a prefix, and yield its new URL."""
+def below_prefix(
+    url: str, prefix: str, loses: Callable[[str, str], bool] = lambda method, path: False
+) -> Iterator[str]:
+    """Publish the service at `url` below a prefix, and yield its new URL.
+
+    `loses(method, path)` tells whether the connection breaks when the service has answered.
+    """
 
     client = HttpClient(url, keep_alive=False)
 
@@ -31,6 +36,8 @@ def below_prefix(url: str, prefix: str) -> Iterator[str]:
                 answer = client.open("GET", path, headers=headers)
             else:
                 answer = client.request(self.command, path, data=body, headers=headers)
+            if loses(self.command, path):
+                return
             self.send_response(answer.status_code)
             for name, value in answer.headers.items():
                 if name.lower() not in HOP_BY_HOP:

@@ -104,6 +104,7 @@ def test_a_page_of_text_loads_without_complaint(
 
 
 def test_a_script_that_gets_into_the_page_does_not_run(service: Service, browser: Browser) -> None:
+    browser.tolerate("Content Security Policy")
     Reference(browser, service.url)
     browser.run(
         """

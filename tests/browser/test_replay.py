@@ -3,7 +3,7 @@
 import hashlib
 import json
 import random
-from pathlib import Path
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -140,7 +140,7 @@ def test_a_replay_plays_by_itself_and_stops_at_the_end(
 
 
 def test_the_link_of_a_replay_opens_it_where_it_was_left(
-    service: Service, browser: Browser, ada: Client, tmp_path: Path
+    service: Service, browser: Browser, ada: Client, open_browser: Callable[..., Browser]
 ) -> None:
     game = ended_game([ada], "parade")
     page = open_replay(browser, service, game["id"], "/7")
@@ -148,13 +148,10 @@ def test_the_link_of_a_replay_opens_it_where_it_was_left(
     page.press(Keys.ARROW_RIGHT)
     link = str(browser.find("#link").get_property("value"))
     wait_until(lambda: browser.driver.current_url == link, "the address names the position")
-    other = Browser(tmp_path / "other")
-    try:
-        again = PlayPage(other, link)
-        other.find("#position")
-        assert shown(again) == shown(page)
-    finally:
-        other.close()
+    other = open_browser()
+    again = PlayPage(other, link)
+    other.find("#position")
+    assert shown(again) == shown(page)
 
 
 def test_a_replay_shows_the_hand_of_the_seat_that_is_chosen(
@@ -289,19 +286,17 @@ def test_a_tampered_deal_fails_the_check(
 
 
 def test_a_browser_that_cannot_compute_the_hash_says_so(
-    service: Service, ada: Client, bob: Client, tmp_path: Path
+    service: Service, ada: Client, bob: Client, open_browser: Callable[..., Browser]
 ) -> None:
     """Over plain HTTP from another host, browsers have no Web Crypto."""
     game = ended_game([ada, bob], "tea-time")
-    browser = Browser(tmp_path / "profile", "--host-resolver-rules=MAP cards.test 127.0.0.1")
-    try:
-        port = service.url.rpartition(":")[2]
-        browser.open(f"http://cards.test:{port}/play/#/game/{game['id']}")
-        browser.click("#check-deal")
-        assert browser.find("#verdict").get_attribute("data-verdict") == "cannot"
-        assert "https" in browser.find("#verdict").text
-    finally:
-        browser.close()
+    browser = open_browser("--host-resolver-rules=MAP cards.test 127.0.0.1")
+    browser.hosts.add("cards.test")
+    port = service.url.rpartition(":")[2]
+    browser.open(f"http://cards.test:{port}/play/#/game/{game['id']}")
+    browser.click("#check-deal")
+    assert browser.find("#verdict").get_attribute("data-verdict") == "cannot"
+    assert "https" in browser.find("#verdict").text
 
 
 # --- The result -------------------------------------------------------------------------------
@@ -381,22 +376,22 @@ def test_a_result_says_what_decided_a_tie(
 
 
 def test_the_others_see_who_wants_to_play_again_and_join(
-    service: Service, browser: Browser, ada: Client, bob: Client, tmp_path: Path
+    service: Service,
+    browser: Browser,
+    ada: Client,
+    bob: Client,
+    open_browser: Callable[..., Browser],
 ) -> None:
     game = ended_game([ada, bob], "parade")
-    other = Browser(tmp_path / "other")
-    try:
-        pages = [open_as(browser, service.url, ada, "Ada"), open_as(other, service.url, bob, "Bob")]
-        for page in pages:
-            page.browser.open(f"{service.url}/play/#/game/{game['id']}")
-            page.browser.find("#rematch")
-        browser.click("#rematch")
-        wait_until(lambda: "Bob (invited)" in browser.find(".seats").text, "Bob is waited for")
-        assert other.find("#asked").text == "Ada wants to play again."
-        other.click("#rematch")
-        for page in pages:
-            page.browser.find(".hand [data-part]")
-        assert pages[0].game_id == pages[1].game_id != game["id"]
-        assert browser.complaints == other.complaints == []
-    finally:
-        other.close()
+    other = open_browser()
+    pages = [open_as(browser, service.url, ada, "Ada"), open_as(other, service.url, bob, "Bob")]
+    for page in pages:
+        page.browser.open(f"{service.url}/play/#/game/{game['id']}")
+        page.browser.find("#rematch")
+    browser.click("#rematch")
+    wait_until(lambda: "Bob (invited)" in browser.find(".seats").text, "Bob is waited for")
+    assert other.find("#asked").text == "Ada wants to play again."
+    other.click("#rematch")
+    for page in pages:
+        page.browser.find(".hand [data-part]")
+    assert pages[0].game_id == pages[1].game_id != game["id"]

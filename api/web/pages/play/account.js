@@ -22,7 +22,7 @@ export async function needPlayer(app) {
 export async function showAccount(app) {
   const parts = [h('p', { class: 'soft' }, t('token_why'))];
   if (saved.token) parts.push(field('token', t('token'), { readonly: true, value: saved.token }));
-  parts.push(field('other', t('other_token'), { required: true, autocomplete: 'off' }));
+  parts.push(field('other', t('other_token'), { required: true, autocomplete: 'off', pattern: '[!-~]+' }));
   await ask(saved.token && saved.name ? saved.name : t('token'), parts, t('use_token'), async () => {
     const token = valueOf('other');
     enter(app, await new Client(app.client.url, { token }).get('/v1/me'), token);

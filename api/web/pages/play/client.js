@@ -13,6 +13,10 @@
 
 const TRY_AGAIN = new Set([429, 502, 503, 504]);
 const MOST_SECONDS = 10;
+/** An answer that has not come by then does not come any more: the network has changed. */
+const ANSWER_SECONDS = 20;
+/** A limit that lasts longer than this is told instead of waited for. */
+const LONGEST_WAIT = 60;
 
 /** A request that the service has refused, with its problem. */
 export class Refused extends Error {
@@ -67,14 +71,15 @@ export class Client {
     const request = { method, headers, body: body && JSON.stringify(body) };
     for (let attempt = 1; ; attempt++) {
       // A body that breaks off is no answer either.
-      const answer = await fetch(this.url + path, request).then(async (response) => ({ response, text: await response.text() }), () => null).catch(() => null);
-      if (answer && !TRY_AGAIN.has(answer.response.status)) {
+      const signal = AbortSignal.timeout(1000 * ANSWER_SECONDS);
+      const answer = await fetch(this.url + path, { ...request, signal }).then(async (response) => ({ response, text: await response.text() })).catch(() => null);
+      const wait = Number(answer?.response.headers.get('Retry-After')) || Math.min(attempt, MOST_SECONDS);
+      if (answer && (!TRY_AGAIN.has(answer.response.status) || wait > LONGEST_WAIT)) {
         this.onTrouble(null);
         return this.read(answer.response, answer.text);
       }
       this.onTrouble(answer ? 'busy' : 'offline');
-      const wait = Number(answer?.response.headers.get('Retry-After')) || Math.min(attempt, MOST_SECONDS);
-      await new Promise((resume) => setTimeout(resume, 1000 * wait));
+      await rest(wait);
     }
   }
 
@@ -101,21 +106,32 @@ export class Client {
   }
 }
 
+/** Waits for some seconds, or until the device is online again. @param {number} seconds @returns {Promise<void>} */
+function rest(seconds) {
+  return new Promise((resolve) => {
+    const resume = () => {
+      removeEventListener('online', resume);
+      clearTimeout(timer);
+      resolve();
+    };
+    const timer = setTimeout(resume, 1000 * seconds);
+    addEventListener('online', resume);
+  });
+}
+
 /** A key for a request that creates something (randomUUID is missing on plain HTTP). */
 function randomKey() {
   return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('');
 }
 
 /**
- * Tells whether the API is at an address, with one attempt.
+ * Tells whether the API is at an address, with one attempt; null if nothing can be reached there now.
  *
- * @param {string} url
+ * @param {string} url @returns {Promise<boolean | null>}
  */
 export async function isService(url) {
-  try {
-    const response = await fetch(`${url.replace(/\/+$/, '')}/v1/rulesets`);
-    return response.ok && Array.isArray((await response.json()).items);
-  } catch {
-    return false;
-  }
+  const response = await fetch(`${url.replace(/\/+$/, '')}/v1/rulesets`).catch(() => null);
+  if (!response || TRY_AGAIN.has(response.status)) return null;
+  const body = await response.json().catch(() => null);
+  return response.ok && Array.isArray(body?.items);
 }

@@ -26,11 +26,15 @@ export function ask(title, parts, answer, act = async () => {}) {
   const box = /** @type {HTMLDialogElement} */ (document.getElementById('dialog'));
   const problem = h('p', { class: 'problem', role: 'alert' });
   return new Promise((resolve, reject) => {
+    const main = h('button', { class: 'main', id: 'answer' }, answer);
     const submit = (/** @type {Event} */ event) => {
       event.preventDefault();
-      act().then(() => (resolve(), box.close()), (error) => (problem.textContent = error instanceof Refused ? error.problem.detail : String(error)));
+      main.disabled = true; // a second answer would act twice
+      act()
+        .then(() => (resolve(), box.close()), (error) => (problem.textContent = error instanceof Refused ? error.problem.detail : String(error)))
+        .finally(() => (main.disabled = false));
     };
-    const actions = h('div', { class: 'actions' }, h('button', { class: 'main', id: 'answer' }, answer), h('button', { type: 'button', click: () => box.close() }, t('close')));
+    const actions = h('div', { class: 'actions' }, main, h('button', { type: 'button', click: () => box.close() }, t('close')));
     box.replaceChildren(h('h2', { id: 'dialog-title' }, title), h('form', { submit }, ...parts, problem, actions));
     box.onclose = () => reject(new Closed());
     box.showModal();

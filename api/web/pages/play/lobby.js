@@ -26,6 +26,7 @@ export class LobbyPage {
   isLoading = false;
   /** Whether something happened while the lists were read. */
   isStale = false;
+  isBeginning = false;
   isGone = false;
 
   /** @param {App} app @param {HTMLElement} root @param {Ruleset[]} rulesets */
@@ -38,7 +39,10 @@ export class LobbyPage {
     this.stream = this.client.token
       ? follow(`${this.client.url}/v1/me/stream`, () => this.client.post('/v1/me/stream-tickets'), NAMES, () => this.loadSoon())
       : null;
-    this.timer = setInterval(() => document.hidden || this.load(), 10_000);
+    // No stream tells of my own moves elsewhere, after which the title would go on calling me.
+    this.timer = setInterval(() => (document.hidden && !this.mine.some(this.isMyTurn)) || this.load(), 10_000);
+    this.onSight = () => document.hidden || this.load();
+    document.addEventListener('visibilitychange', this.onSight);
     this.draw();
     this.load();
   }
@@ -47,6 +51,7 @@ export class LobbyPage {
     this.isGone = true;
     this.stream?.close();
     clearInterval(this.timer);
+    document.removeEventListener('visibilitychange', this.onSight);
     clearTimeout(this.soon);
   }
 
@@ -136,6 +141,8 @@ export class LobbyPage {
   /** @param {string} ruleset @param {(seats: number) => Promise<GameSummary>} create */
   async begin(ruleset, create) {
     await this.app.needPlayer();
+    if (this.isBeginning) return; // a second click would open a second table
+    this.isBeginning = true;
     try {
       const { id } = await create(this.seats[ruleset]);
       this.app.go(`#/game/${id}`);
@@ -143,6 +150,8 @@ export class LobbyPage {
       if (!(error instanceof Refused)) throw error;
       this.says = error.problem.detail;
       this.draw();
+    } finally {
+      this.isBeginning = false;
     }
   }
 

@@ -6,25 +6,32 @@ import { t } from './texts.js';
 
 /** @typedef {import('./client.js').Ruleset} Ruleset */
 
+/** @typedef {{version: number, seat: number | null, text: string}} Entry */
+
 export class Log {
-  /** @type {{who: string, text: string}[]} */
+  /** @type {Entry[]} */
   #entries = [];
 
-  /** Adds what happened, and says it to screen readers. @param {string} who @param {string} text */
-  add(who, text) {
-    this.#entries.push({ who, text });
-    announce(this.last);
+  /** Adds what happened, and says it to screen readers. @param {Entry} entry @param {string} who */
+  add(entry, who) {
+    this.#entries.push(entry);
+    announce(who ? `${who}: ${entry.text}` : entry.text);
   }
 
-  /** What happened last, for the sentence below the table. */
-  get last() {
+  /** Puts what is known of the past in the place of all entries up to a version. @param {Entry[]} past @param {number} last */
+  replace(past, last) {
+    this.#entries = [...past, ...this.#entries.filter(({ version }) => version > last)];
+  }
+
+  /** What happened last, for the sentence below the table. @param {(seat: number) => string} name */
+  last(name) {
     const entry = this.#entries.at(-1);
-    return entry ? [entry.who, entry.text].filter(Boolean).join(': ') : '';
+    return entry ? [entry.seat === null ? '' : name(entry.seat), entry.text].filter(Boolean).join(': ') : '';
   }
 
-  /** @param {Ruleset} ruleset @param {HTMLElement} root where it is drawn already, open or closed */
-  draw({ title, rules }, root) {
-    const items = [...this.#entries].reverse().map(({ who, text }) => h('li', {}, who && h('b', {}, `${who}: `), text));
+  /** @param {Ruleset} ruleset @param {HTMLElement} root where it is drawn already, open or closed @param {(seat: number) => string} name */
+  draw({ title, rules }, root, name) {
+    const items = [...this.#entries].reverse().map(({ seat, text }) => h('li', {}, seat !== null && h('b', {}, `${name(seat)}: `), text));
     const drawn = /** @type {HTMLDetailsElement | null} */ (root.querySelector('details.log'));
     return h('details', { class: 'log', open: drawn?.open },
       h('summary', { 'data-key': 'log' }, t('happened')),

@@ -7,7 +7,7 @@ import { h } from './dom.js';
 import { GAMES } from './games.js';
 import { LobbyPage } from './lobby.js';
 import { prepareReplay } from './replay.js';
-import { save, saved } from './store.js';
+import { onOtherPlayer, save, saved } from './store.js';
 import { TablePage } from './table.js';
 import { LANGUAGES, loadTexts, t } from './texts.js';
 
@@ -20,14 +20,29 @@ export class App {
   /** @type {{close: () => void, stream?: {reopen: () => void} | null} | null} */
   shown = null;
   #opening = 0;
+  /** @type {string | null} Why requests wait for an answer. */
+  #trouble = null;
 
   /** @param {string} url */
   constructor(url) {
-    this.client = new Client(url, { token: saved.token, language: saved.language, onTrouble: showTrouble });
+    this.client = new Client(url, { token: saved.token, language: saved.language, onTrouble: (kind) => this.tellTrouble(kind) });
     addEventListener('hashchange', () => this.open());
     addEventListener('unhandledrejection', (event) => this.recover(event));
+    onOtherPlayer(() => {
+      this.client.token = saved.token;
+      this.drawHead();
+      this.open();
+    });
     this.drawHead();
     this.open();
+  }
+
+  /** @param {string | null} kind */
+  tellTrouble(kind) {
+    // What cut off a request has cut off the stream too, which need not notice.
+    if (this.#trouble === 'offline' && !kind) this.shown?.stream?.reopen();
+    this.#trouble = kind;
+    showTrouble(kind);
   }
 
   needPlayer() {
@@ -91,7 +106,10 @@ export class App {
   /** @param {PromiseRejectionEvent} event */
   recover(event) {
     const { reason } = event;
-    if (reason instanceof Closed) return event.preventDefault();
+    if (reason instanceof Closed) {
+      event.preventDefault();
+      return this.shown || this.go('#/'); // an invitation without a name leads to the lobby
+    }
     if (!(reason instanceof Refused)) return;
     event.preventDefault();
     if (reason.problem.status === 401) {
@@ -135,7 +153,8 @@ function askAddress(tried) {
     event.preventDefault();
     const url = /** @type {HTMLInputElement} */ (document.getElementById('api')).value.trim();
     if (!(await isService(url))) return askAddress(url);
-    save({ api: url });
+    // A token is for one service, and no secret to tell another one.
+    save(url === saved.api ? {} : { api: url, token: null, id: null });
     new App(url);
   };
   page.replaceChildren(h('form', { class: 'box', submit: use },
@@ -147,6 +166,12 @@ function askAddress(tried) {
 
 await loadTexts();
 const own = new URL('..', import.meta.url).href;
-if (await isService(own)) new App(own);
+let isOwn = await isService(own);
+// The page came from there a moment ago: the service restarts, or the network is away.
+for (; isOwn === null; isOwn = await isService(own)) {
+  showTrouble('offline');
+  await new Promise((resume) => setTimeout(resume, 2000));
+}
+if (isOwn) new App(own);
 else if (saved.api && (await isService(saved.api))) new App(saved.api);
 else askAddress(saved.api ?? undefined);

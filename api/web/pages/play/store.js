@@ -11,26 +11,35 @@
 
 const KEY = 'ludotheque';
 
-/** @returns {Saved} */
-function load() {
-  /** @type {Saved} */
-  const fresh = { token: null, id: null, name: null, language: navigator.language.startsWith('fr') ? 'fr' : 'en', api: null };
+/** @returns {Partial<Saved>} */
+function stored() {
   try {
-    return { ...fresh, ...JSON.parse(localStorage.getItem(KEY) ?? '{}') };
+    return JSON.parse(localStorage.getItem(KEY) ?? '{}');
   } catch {
-    return fresh; // the storage is switched off, or holds something else
+    return {}; // the storage is switched off, or holds something else
   }
 }
 
 /** @type {Saved} */
-export const saved = load();
+export const saved = { token: null, id: null, name: null, language: navigator.language.startsWith('fr') ? 'fr' : 'en', api: null, ...stored() };
 
 /** Changes and keeps some of it. @param {Partial<Saved>} change */
 export function save(change) {
   Object.assign(saved, change);
   try {
-    localStorage.setItem(KEY, JSON.stringify(saved));
+    // Another tab may have kept something meanwhile.
+    localStorage.setItem(KEY, JSON.stringify({ ...saved, ...stored(), ...change }));
   } catch {
     // The storage is switched off: the page works until it is closed.
   }
+}
+
+/** Calls `act` when another tab has become another player. @param {() => void} act */
+export function onOtherPlayer(act) {
+  addEventListener('storage', ({ key }) => {
+    const { token = null, id = null, name = null } = stored();
+    if (key !== KEY || token === saved.token) return;
+    Object.assign(saved, { token, id, name });
+    act();
+  });
 }

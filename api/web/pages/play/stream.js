@@ -1,6 +1,7 @@
 // Follows an event stream with a ticket, and shows what happens at a human pace.
 
 const MOST_SECONDS = 30;
+const SLEEP_MILLISECONDS = 30_000;
 
 /**
  * Calls `on(name, data)` for each event of a stream, until the function that it returns is called.
@@ -23,6 +24,7 @@ export function follow(url, newTicket, names, on, since) {
   let timer;
 
   async function open() {
+    if (isOver) return;
     clearTimeout(timer);
     source?.close();
     const mine = ++opening;
@@ -52,14 +54,24 @@ export function follow(url, newTicket, names, on, since) {
     seconds = Math.min(2 * seconds, MOST_SECONDS);
   }
 
+  let hiddenSince = Date.now();
+  function look() {
+    if (document.hidden) hiddenSince = Date.now();
+    else if (Date.now() - hiddenSince > SLEEP_MILLISECONDS) open();
+  }
+
   // A connection that died while the device slept or was offline may look open for minutes.
   addEventListener('online', open);
+  document.addEventListener('resume', open);
+  document.addEventListener('visibilitychange', look);
   open();
   return {
     reopen: open,
     close() {
       isOver = true;
       removeEventListener('online', open);
+      document.removeEventListener('resume', open);
+      document.removeEventListener('visibilitychange', look);
       clearTimeout(timer);
       source?.close();
     },
@@ -99,10 +111,20 @@ export class Pace {
   async #run() {
     this.#isRunning = true;
     for (let step = this.#steps.shift(); step; step = this.#steps.shift()) {
-      const pause = step();
+      const pause = this.#do(step);
       if (pause && !document.hidden && !this.#isHurried) await this.#wait(pause);
     }
     this.#isRunning = this.#isHurried = false;
+  }
+
+  /** Runs a step. One that fails is told on the console, and the next ones follow. @param {() => number} step */
+  #do(step) {
+    try {
+      return step();
+    } catch (error) {
+      reportError(error);
+      return 0;
+    }
   }
 
   /** @param {number} pause @returns {Promise<void>} */

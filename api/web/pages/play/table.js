@@ -10,7 +10,7 @@ import { drawAction, drawHand, drawPart } from './hand.js';
 import { Log } from './log.js';
 import { Rematch } from './rematch.js';
 import { drawResult } from './result.js';
-import { drawSeats } from './seats.js';
+import { drawSeats, seatName } from './seats.js';
 import { Pace, follow } from './stream.js';
 import { t } from './texts.js';
 import { Turn } from './turn.js';
@@ -28,6 +28,8 @@ const NAMES = ['snapshot', 'update', 'end'];
 /** While events are drawn, its game is the one before them. */
 export class TablePage extends Board {
   log = new Log();
+  /** The last item that is shown in full. */
+  told = 0;
   pace = new Pace();
   /** @type {number | null} The seat whose event is shown. */
   actor = null;
@@ -40,7 +42,7 @@ export class TablePage extends Board {
   constructor(app, root, game, ruleset) {
     super(app, root, game, ruleset);
     /** The last item that is shown, or waits to be. */
-    this.seen = game.version;
+    this.seen = this.told = game.version;
     this.cursor = game.cursor;
     this.turn = new Turn(this);
     this.deal = new DealCheck(this, () => this.draw());
@@ -53,6 +55,7 @@ export class TablePage extends Board {
     keepHash(game);
     this.rematch.begin();
     this.look();
+    this.loadLog();
     this.draw();
   }
 
@@ -74,33 +77,53 @@ export class TablePage extends Board {
     if (name !== 'end') return;
     // My seat has changed hands: what I see from now on needs a new ticket.
     if (data.reason === 'ended') this.stream?.close();
-    else this.refresh().then(() => this.stream?.reopen());
+    else this.catchUp().then(() => this.stream?.reopen());
   }
 
   /** Shows items that are new, one event after another, and then the game. @param {Item[]} items @param {Game} game */
   show(items, game) {
     if (this.isGone) return;
-    const fresh = items.filter((item) => item.version > this.seen);
+    const fresh = items.filter(({ version }) => version > this.seen && version <= game.version);
     // An answer to my move lacks what came just before it: read all of it.
     if (fresh.length && fresh[0].version !== this.seen + 1) return void this.catchUp();
     if (game.version < this.seen) return;
     this.seen = game.version;
     this.cursor = game.cursor;
     if (fresh.some((item) => item.events.some((event) => this.module.isUrgent?.(event, game.you)))) this.pace.hurry();
-    const steps = fresh.flatMap((item) => item.events).flatMap((event) => [() => this.lift(event), () => this.happen(event)]);
+    const steps = fresh.flatMap(({ version, events }) => events.flatMap((event) => [() => this.lift(event), () => this.happen(event, version, game)]));
     // All at once: the first must know that others wait, or it offers the moves of the turn before.
     this.pace.add(...steps, () => this.settle(game));
   }
 
+  /** Shows all that has happened since what is shown. */
   async catchUp() {
-    const page = await this.client.get(`/v1/games/${this.game.id}/events`, { since: this.cursor });
     const game = await this.client.get(`/v1/games/${this.game.id}`);
-    if (page.reset || page.more || page.items.at(-1)?.version !== game.version) this.showAtOnce(game);
-    else this.show(page.items, game);
+    const { items, isReset } = await this.readItems(this.cursor);
+    if (isReset) this.showAtOnce(game);
+    else this.show(items, game);
   }
 
-  async refresh() {
-    this.showAtOnce(await this.client.get(`/v1/games/${this.game.id}`));
+  /** @param {string} [since] @returns {Promise<{items: Item[], isReset: boolean}>} */
+  async readItems(since) {
+    const { items, more, cursor, reset } = await this.client.get(`/v1/games/${this.game.id}/events`, { since });
+    if (reset || !more) return { items, isReset: reset };
+    const rest = await this.readItems(cursor);
+    return { items: [...items, ...rest.items], isReset: rest.isReset };
+  }
+
+  /** Lists what happened before the page was opened, and what it was not told. */
+  async loadLog() {
+    const { items } = await this.readItems();
+    const last = Math.min(this.told, items.at(-1)?.version ?? 0);
+    const past = items.filter(({ version }) => version <= last);
+    this.log.replace(past.flatMap(({ version, events }) => events.flatMap((event) => this.entries(event, version))), last);
+    if (!this.pace.isBusy) this.draw();
+  }
+
+  /** The entry of an event in the list of what happened, if it has one. @param {GameEvent} event @param {number} version */
+  entries(event, version) {
+    const text = event.type === 'game_finished' ? '' : this.tell(event);
+    return text ? [{ version, seat: 'seat' in event ? event.seat : null, text }] : [];
   }
 
   /** Forgets what waits to be shown, and shows a game as it is. @param {Game} game */
@@ -109,16 +132,16 @@ export class TablePage extends Board {
     this.seen = game.version;
     this.cursor = game.cursor;
     this.settle(game);
+    this.loadLog();
   }
 
-  /** Shows an event, and returns the milliseconds to pause. @param {GameEvent} event */
-  happen(event) {
+  /** Shows an event, and returns the milliseconds to pause. @param {GameEvent} event @param {number} version @param {Game} game The game after it. */
+  happen(event, version, game) {
     const seat = 'seat' in event ? event.seat : null;
     this.actor = seat;
     this.says = '';
     if (event.type === 'game_finished') return 0;
-    const text = this.tell(event);
-    if (text) this.log.add(seat === null ? '' : this.name(seat), text);
+    for (const entry of this.entries(event, version)) this.log.add(entry, seat === null ? '' : seatName(game, seat));
     if (!this.table) return 0;
     this.module.fold(this.table, event, this.game.you);
     const isDrawn = event.type === 'card_drawn';
@@ -134,6 +157,7 @@ export class TablePage extends Board {
     const isNew = game.turn !== this.game.turn || game.status !== this.game.status || game.you !== this.game.you || hasOtherMoves;
     const wasMine = this.turn.isMine;
     this.game = game;
+    this.told = game.version;
     this.actor = null;
     this.table = structuredClone(game.table);
     if (isNew) this.turn.begin();
@@ -180,7 +204,7 @@ export class TablePage extends Board {
       game.status === 'open' && drawWaiting(this),
       this.table && h('section', { class: `felt ${game.ruleset}${this.turn.choice.chosen.length ? ' choosing' : ''}`, 'aria-label': t('table') }, ...[this.module.table(this.view())].flat(1)),
       game.status === 'playing' && this.table && drawHand(this),
-      this.log.draw(this.ruleset, this.root),
+      this.log.draw(this.ruleset, this.root, this.name),
     ], place);
     if (game.status === 'playing') this.turn.explain(this.turn.choice.move());
     tick(this.root, this.client);
@@ -208,7 +232,7 @@ export class TablePage extends Board {
     started_at && this.deal.draw());
   }
 
-  /** Looks now and then at what the stream does not tell: who is present. */
+  /** Looks now and then at what the stream does not tell: who is present, and that it is dead. */
   async look() {
     const { id, seats, you } = this.game;
     const hasOthers = seats.some(({ seat, player }) => player && seat !== you);
@@ -217,6 +241,11 @@ export class TablePage extends Board {
     try {
       const { items } = await this.client.get(`/v1/games/${id}/presence`);
       this.lastSeen = items.map((/** @type {{last_seen: string | null}} */ each) => each.last_seen);
+      const { version } = await this.client.get(`/v1/games/${id}`);
+      if (version > this.seen) {
+        await this.catchUp();
+        this.stream?.reopen();
+      }
     } finally {
       this.isLooking = false;
     }
@@ -228,7 +257,8 @@ export class TablePage extends Board {
   /** @param {string} method @param {string} path @param {object} [body] */
   async act(method, path, body) {
     try {
-      this.showAtOnce(await this.client.send(method, `/v1/games/${this.game.id}${path}`, body));
+      await this.client.send(method, `/v1/games/${this.game.id}${path}`, body);
+      await this.catchUp();
     } catch (error) {
       if (!(error instanceof Refused)) throw error;
       this.say(error.problem.detail);

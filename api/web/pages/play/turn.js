@@ -110,12 +110,14 @@ export class Turn {
       this.isSending = false;
       this.choice.chosen = [];
       this.page.show(items, game);
+      if (!this.page.pace.isBusy) this.page.draw();
     } catch (error) {
       this.isSending = false;
       if (!(error instanceof Refused)) throw error;
+      const { rule, code, detail } = error.problem;
       // The clock was faster, or another tab: show what is true now.
-      await this.page.refresh();
-      this.page.say(this.#refusal(error.problem.rule ?? error.problem.code) ?? error.problem.detail);
+      await this.page.catchUp();
+      this.page.pace.add(() => (this.page.say(this.#refusal(rule ?? code) ?? detail), 0));
     }
   }
 
@@ -138,7 +140,7 @@ export class Turn {
 
   #prompt() {
     const { game, log, name, pace, ruleset } = this.page;
-    if (pace.isBusy) return log.last;
+    if (pace.isBusy) return log.last(name);
     if (game.status !== 'playing') return '';
     if (this.isMine) return ruleset.move_types.find(({ type }) => type === game.legal_moves[0]?.type)?.description ?? '';
     return t('waiting_for', { names: game.to_move.map(name).join(', ') });
