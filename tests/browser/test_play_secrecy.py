@@ -10,8 +10,8 @@ import pytest
 from engine.registry import read_move
 from engine.ruleset import Told
 from tests.browser.browser import Browser
-from tests.browser.ended import FEWEST_SEATS, open_as, played_rulesets
-from tests.browser.playing import PlayPage, play_together
+from tests.browser.ended import FEWEST_SEATS, open_as
+from tests.browser.playing import RULESETS, PlayPage, play_together
 from tests.engine.play import Case, plain, told_to
 from tests.support.api_client import Client, new_player
 from tests.support.service import Service
@@ -155,7 +155,7 @@ def without_clock(table: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in table.items() if name != "deadline"}
 
 
-@pytest.mark.parametrize("ruleset", played_rulesets())
+@pytest.mark.parametrize("ruleset", RULESETS)
 def test_a_browser_never_holds_what_is_hidden_from_its_player(
     service: Service, open_browser: Callable[..., Browser], ruleset: str
 ) -> None:
