@@ -19,8 +19,12 @@ serve: $(VENV)/.runtime ## Serve on http://127.0.0.1:8000 (HOST, PORT, REDIS_URL
 test: $(VENV)/.dev ## Run the tests (ARGS="..." is passed to pytest)
 	@$(BIN)/python -m pytest -n auto --dist worksteal $(ARGS)
 
+# The others measure, or drown the machine in load: each of them needs it for itself.
+SIDE_BY_SIDE = tests/engine tests/browser
+
 test-slow: $(VENV)/.dev ## Run the tests that take long
-	@$(BIN)/python -m pytest -m slow $(ARGS)
+	@$(BIN)/python -m pytest -m slow -n auto --dist worksteal $(SIDE_BY_SIDE)
+	@$(BIN)/python -m pytest -m slow $(SIDE_BY_SIDE:%=--ignore=%)
 
 fuzz: $(VENV)/.dev ## Send wrong and costly requests for long (REQUESTS=100000, SECONDS=1800, SEED=…)
 	@$(BIN)/python -m tests.fuzz.worst
