@@ -27,16 +27,21 @@ def open_as(browser: Browser, url: str, player: Client, name: str) -> PlayPage:
     """Open the lobby as a player that exists already."""
     page = PlayPage(browser, f"{url}/play/#/", name)
     browser.find(".games")
+    keep_player(browser, player, name)
+    browser.run("location.reload()")
+    wait_until(lambda: browser.find("#account").text == name, "the page knows the player")
+    browser.find(".games")
+    return page
+
+
+def keep_player(browser: Browser, player: Client, name: str) -> None:
+    """Let a page find this player in its storage when it is loaded the next time."""
     browser.run(
         """
         const player = {id: arguments[0], token: arguments[1], name: arguments[2]};
         localStorage.setItem('ludotheque', JSON.stringify({...player, language: 'en'}));
-        location.reload();
         """,
         player.id,
         player.token,
         name,
     )
-    wait_until(lambda: browser.find("#account").text == name, "the page knows the player")
-    browser.find(".games")
-    return page
