@@ -151,3 +151,15 @@ def test_a_player_that_is_gone_is_asked_for_a_name_again(
     wait_until(lambda: not page.has_token, "the token is forgotten")
     page.start("parade", 2)
     assert page.has_token
+
+
+def test_a_dialog_closes_when_the_visitor_goes_elsewhere(
+    service: Service, browser: Browser
+) -> None:
+    page = PlayPage(browser, f"{service.url}/play")
+    page.start("parade", 2)
+    browser.click("#account")
+    browser.find("dialog[open]")
+    browser.run("history.back()")
+    browser.find(".games")
+    assert not page.sees("dialog[open]")

@@ -17,7 +17,8 @@ export function field(id, label, properties, ...more) {
 }
 
 /**
- * Opens a dialog until it is answered without a problem. Rejects with Closed if it is closed.
+ * Opens a dialog until it is answered without a problem. Rejects with Closed if it is closed, or
+ * if the visitor goes elsewhere.
  *
  * @param {string} title @param {Node[]} parts @param {string} answer @param {() => Promise<void>} [act]
  * @returns {Promise<void>}
@@ -36,7 +37,9 @@ export function ask(title, parts, answer, act = async () => {}) {
     };
     const actions = h('div', { class: 'actions' }, main, h('button', { type: 'button', click: () => box.close() }, t('close')));
     box.replaceChildren(h('h2', { id: 'dialog-title' }, title), h('form', { submit }, ...parts, problem, actions));
-    box.onclose = () => reject(new Closed());
+    const gone = new AbortController();
+    addEventListener('hashchange', () => box.close(), { capture: true, signal: gone.signal });
+    box.onclose = () => (gone.abort(), reject(new Closed()));
     box.showModal();
   });
 }
