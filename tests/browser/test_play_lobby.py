@@ -158,8 +158,11 @@ def test_a_dialog_closes_when_the_visitor_goes_elsewhere(
 ) -> None:
     page = PlayPage(browser, f"{service.url}/play")
     page.start("parade", 2)
+    game_id = page.game_id
+    page.open_lobby()
     browser.click("#account")
     browser.find("dialog[open]")
     browser.run("history.back()")
-    browser.find(".games")
+    wait_until(lambda: page.sees("[data-part]"), "the table is shown")
     assert not page.sees("dialog[open]")
+    assert page.game_id == game_id

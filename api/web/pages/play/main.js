@@ -98,7 +98,14 @@ export class App {
 
   /** @param {string} id @param {string} invite */
   async join(id, invite) {
-    await this.needPlayer();
+    try {
+      await this.needPlayer();
+    } catch (error) {
+      if (!(error instanceof Closed)) throw error;
+      // Without a name an invitation leads to the lobby, unless the visitor has gone elsewhere.
+      if (location.hash.startsWith('#/join/')) this.go('#/');
+      return;
+    }
     await this.client.post(`/v1/games/${id}/seats`, { invite });
     location.replace(`#/game/${id}`);
   }
@@ -106,10 +113,7 @@ export class App {
   /** @param {PromiseRejectionEvent} event */
   recover(event) {
     const { reason } = event;
-    if (reason instanceof Closed) {
-      event.preventDefault();
-      return this.shown || this.go('#/'); // an invitation without a name leads to the lobby
-    }
+    if (reason instanceof Closed) return event.preventDefault();
     if (!(reason instanceof Refused)) return;
     event.preventDefault();
     if (reason.problem.status === 401) {
