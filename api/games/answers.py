@@ -183,6 +183,7 @@ class GameSummary(Struct, frozen=True, kw_only=True):
         Number,
         described("The version of the game: the id of its last item, 0 before the first item."),
     ]
+    cursor: GameCursor
     turn: Annotated[
         Turn | None,
         described("The number of the current decision; a move must name it. Null unless playing."),
@@ -248,7 +249,6 @@ class GameSummary(Struct, frozen=True, kw_only=True):
 class GameAnswer(GameSummary, frozen=True, kw_only=True):
     """A game as seen by the caller."""
 
-    cursor: GameCursor
     legal_moves: Annotated[
         tuple[AnyMove, ...],
         described("The legal moves of your seat; empty if there are none or you have no seat."),
@@ -262,7 +262,6 @@ class GameAnswer(GameSummary, frozen=True, kw_only=True):
 class WaitingGame(GameSummary, frozen=True, kw_only=True):
     """A game in which it is your turn."""
 
-    cursor: GameCursor
     legal_moves: Annotated[
         tuple[AnyMove, ...] | UnsetType,
         described("The legal moves of your seat; absent if you asked for `view=false`."),
