@@ -130,7 +130,8 @@ function randomKey() {
  * @param {string} url @returns {Promise<boolean | null>}
  */
 export async function isService(url) {
-  const response = await fetch(`${url.replace(/\/+$/, '')}/v1/rulesets`).catch(() => null);
+  const signal = AbortSignal.timeout(1000 * ANSWER_SECONDS);
+  const response = await fetch(`${url.replace(/\/+$/, '')}/v1/rulesets`, { signal }).catch(() => null);
   if (!response || TRY_AGAIN.has(response.status)) return null;
   const body = await response.json().catch(() => null);
   return response.ok && Array.isArray(body?.items);

@@ -147,11 +147,11 @@ export class LobbyPage {
       const { id } = await create(this.seats[ruleset]);
       this.app.go(`#/game/${id}`);
     } catch (error) {
+      // Not after a success: until the table is loaded, the lobby can still be clicked.
+      this.isBeginning = false;
       if (!(error instanceof Refused)) throw error;
       this.says = error.problem.detail;
       this.draw();
-    } finally {
-      this.isBeginning = false;
     }
   }
 

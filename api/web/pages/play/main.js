@@ -2,7 +2,7 @@
 
 import { needPlayer, showAccount } from './account.js';
 import { Client, Refused, isService } from './client.js';
-import { Closed, field } from './dialog.js';
+import { Closed, field, valueOf } from './dialog.js';
 import { h } from './dom.js';
 import { GAMES } from './games.js';
 import { LobbyPage } from './lobby.js';
@@ -153,9 +153,11 @@ function showTrouble(kind, detail) {
 
 /** Asks for the service's address, where the page comes from another server. @param {string} [tried] */
 function askAddress(tried) {
+  const goOn = h('button', { class: 'main', id: 'use' }, t('go_on'));
   const use = async (/** @type {Event} */ event) => {
     event.preventDefault();
-    const url = /** @type {HTMLInputElement} */ (document.getElementById('api')).value.trim();
+    goOn.disabled = true; // a second click would open the page twice
+    const url = valueOf('api');
     if (!(await isService(url))) return askAddress(url);
     // A token is for one service, and no secret to tell another one.
     save(url === saved.api ? {} : { api: url, token: null, id: null });
@@ -165,7 +167,7 @@ function askAddress(tried) {
     h('h1', {}, t('where')), h('p', { class: 'soft' }, t('where_why')),
     tried && h('p', { class: 'problem', role: 'alert' }, t('not_there', { url: tried })),
     field('api', t('address'), { type: 'url', required: true, value: tried ?? 'http://127.0.0.1:8000' }),
-    h('div', { class: 'actions' }, h('button', { class: 'main', id: 'use' }, t('go_on')))));
+    h('div', { class: 'actions' }, goOn)));
 }
 
 await loadTexts();
