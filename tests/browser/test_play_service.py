@@ -1,13 +1,15 @@
 """The table in the browser and the services that it can play with: slow ones, several, others."""
 
+import re
 import time
+from datetime import UTC, datetime
 
 import pytest
 
 from tests.browser.browser import Browser
 from tests.browser.playing import PlayPage
 from tests.browser.prefix import below_prefix
-from tests.support.api_client import Client
+from tests.support.api_client import Client, new_player
 from tests.support.service import Service
 from tests.support.waiting import wait_until
 
@@ -34,4 +36,32 @@ def test_a_second_click_while_the_table_is_loaded_opens_no_second_table(
         browser.find(".tablehead")
         mine = Client(service.url, page.saved["token"]).get("/v1/me/games")["items"]
         assert [game["id"] for game in mine] == [page.game_id]
+        browser.open("about:blank")  # before the prefix is gone
+
+
+def test_a_clock_shows_no_more_time_than_there_is_after_a_slow_answer(
+    service: Service, browser: Browser
+) -> None:
+    def is_slow(method: str, path: str) -> bool:
+        if method == "POST" and path.endswith("/moves"):
+            time.sleep(SLOW_SECONDS)
+        return False
+
+    with below_prefix(service.url, "/cards", is_slow) as url:
+        other = new_player(service.url)
+        game_id = other.create(2, turn_seconds=120)["id"]
+        page = PlayPage(browser, f"{url}/play")
+        browser.click(f"[data-key='join-{game_id}']")
+        page.give_name()
+        browser.find("[data-part]")
+        if other.game(game_id)["legal_moves"]:
+            other.play_first(game_id)
+        page.make_a_move()
+        wait_until(lambda: other.game(game_id)["legal_moves"], "the page has moved")
+        time.sleep(SLOW_SECONDS + 1)  # until the page has its answer
+        deadline = datetime.fromisoformat(other.game(game_id)["deadline"])
+        shown = re.fullmatch(r"(\d+):(\d+)", browser.find(".clock").text)
+        left = (deadline - datetime.now(UTC)).total_seconds()
+        assert shown
+        assert int(shown[1]) * 60 + int(shown[2]) <= left + 2
         browser.open("about:blank")  # before the prefix is gone

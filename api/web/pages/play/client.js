@@ -18,6 +18,9 @@ const ANSWER_SECONDS = 20;
 /** A limit that lasts longer than this is told instead of waited for. */
 const LONGEST_WAIT = 60;
 
+/** How many answers tell the service's time: enough for a quick one, few enough for a clock that is set anew. */
+const TIMED_ANSWERS = 8;
+
 /** A request that the service has refused, with its problem. */
 export class Refused extends Error {
   /** @param {Schemas['Problem']} problem */
@@ -31,6 +34,8 @@ export class Refused extends Error {
 export class Client {
   /** How many milliseconds the service's clock is ahead of this device's. */
   clockOffset = 0;
+  /** @type {{offset: number, took: number}[]} What the latest answers told about it. */
+  #timed = [];
 
   /**
    * @param {string} url
@@ -70,12 +75,14 @@ export class Client {
     if (path === '/v1/games' || path === '/v1/match') headers['Idempotency-Key'] = randomKey();
     const request = { method, headers, body: body && JSON.stringify(body) };
     for (let attempt = 1; ; attempt++) {
+      const sentAt = Date.now();
       // A body that breaks off is no answer either.
       const signal = AbortSignal.timeout(1000 * ANSWER_SECONDS);
       const answer = await fetch(this.url + path, { ...request, signal }).then(async (response) => ({ response, text: await response.text() })).catch(() => null);
       const wait = Number(answer?.response.headers.get('Retry-After')) || Math.min(attempt, MOST_SECONDS);
       if (answer && (!TRY_AGAIN.has(answer.response.status) || wait > LONGEST_WAIT)) {
         this.onTrouble(null);
+        this.setClock(answer.response.headers.get('Server-Time'), sentAt);
         return this.read(answer.response, answer.text);
       }
       this.onTrouble(answer ? 'busy' : 'offline');
@@ -83,10 +90,18 @@ export class Client {
     }
   }
 
+  /** Learns the service's time from an answer that has just come. @param {string | null} time @param {number} sentAt */
+  setClock(time, sentAt) {
+    if (!time) return;
+    const now = Date.now();
+    const took = now - sentAt;
+    // The answer is half of its way old. A slow one may be wrong by the other half: the quickest counts.
+    this.#timed = [...this.#timed, { offset: Date.parse(time) + took / 2 - now, took }].slice(-TIMED_ANSWERS);
+    this.clockOffset = this.#timed.reduce((best, each) => (each.took < best.took ? each : best)).offset;
+  }
+
   /** @param {Response} response @param {string} text */
   read(response, text) {
-    const time = response.headers.get('Server-Time');
-    if (time) this.clockOffset = Date.parse(time) - Date.now();
     const isJson = response.headers.get('Content-Type')?.includes('json');
     if (response.ok) return isJson ? JSON.parse(text) : null;
     const { status, statusText: title } = response;
