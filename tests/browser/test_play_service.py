@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 import pytest
 
 from tests.browser.browser import Browser
+from tests.browser.ended import keep_player
 from tests.browser.playing import PlayPage
 from tests.browser.prefix import below_prefix
 from tests.support.api_client import Client, new_player
@@ -65,3 +66,35 @@ def test_a_clock_shows_no_more_time_than_there_is_after_a_slow_answer(
         assert shown
         assert int(shown[1]) * 60 + int(shown[2]) <= left + 2
         browser.open("about:blank")  # before the prefix is gone
+
+
+def test_a_player_of_one_service_is_unknown_to_another_on_the_same_host(
+    service: Service, browser: Browser
+) -> None:
+    with below_prefix(service.url, "/cards", others=["/games"]) as url:
+        page = PlayPage(browser, f"{url}/play")
+        page.start("parade", 2)
+        token = page.saved["token"]
+        browser.open(f"{url.removesuffix('/cards')}/games/play")
+        browser.find(".games")
+        assert browser.find("#account").text == "Token"
+        assert not page.has_token
+        browser.open(f"{url}/play")
+        wait_until(lambda: browser.find("#account").text == page.name, "the player is known")
+        assert page.saved["token"] == token
+        browser.open("about:blank")  # before the prefix is gone
+
+
+def test_a_newer_token_is_not_forgotten_with_one_that_has_ended(
+    service: Service, browser: Browser
+) -> None:
+    browser.tolerate("status of 401")
+    page = PlayPage(browser, f"{service.url}/play")
+    page.start("parade", 2)
+    old = Client(service.url, page.saved["token"])
+    me = Client(service.url, old.post("/v1/me/token")["token"], page.saved["id"])
+    me.get("/v1/me")  # the old token ends when the new one is used
+    keep_player(browser, me, page.name)
+    page.open_lobby()
+    wait_until(lambda: browser.find("#account").text == "Token", "the old token is not used")
+    assert page.saved["token"] == me.token

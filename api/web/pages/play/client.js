@@ -21,12 +21,13 @@ const LONGEST_WAIT = 60;
 /** How many answers tell the service's time: enough for a quick one, few enough for a clock that is set anew. */
 const TIMED_ANSWERS = 8;
 
-/** A request that the service has refused, with its problem. */
+/** A request that the service has refused, with its problem, and the token that was sent. */
 export class Refused extends Error {
-  /** @param {Schemas['Problem']} problem */
-  constructor(problem) {
+  /** @param {Schemas['Problem']} problem @param {string | null} token */
+  constructor(problem, token) {
     super(problem.detail);
     this.problem = problem;
+    this.token = token;
   }
 }
 
@@ -42,7 +43,7 @@ export class Client {
    * @param {{token?: string | null, language?: string, onTrouble?: (text: string | null) => void}} how
    */
   constructor(url, how = {}) {
-    this.url = url.replace(/\/+$/, '');
+    this.url = addressOf(url);
     this.token = how.token ?? null;
     this.language = how.language ?? 'en';
     this.onTrouble = how.onTrouble ?? (() => {});
@@ -70,7 +71,8 @@ export class Client {
   async send(method, path, body) {
     /** @type {Record<string, string>} */
     const headers = { 'Accept-Language': this.language };
-    if (this.token) headers.Authorization = `Bearer ${this.token}`;
+    const { token } = this;
+    if (token) headers.Authorization = `Bearer ${token}`;
     if (body) headers['Content-Type'] = 'application/json';
     if (path === '/v1/games' || path === '/v1/match') headers['Idempotency-Key'] = randomKey();
     const request = { method, headers, body: body && JSON.stringify(body) };
@@ -83,7 +85,7 @@ export class Client {
       if (answer && (!TRY_AGAIN.has(answer.response.status) || wait > LONGEST_WAIT)) {
         this.onTrouble(null);
         this.setClock(answer.response.headers.get('Server-Time'), sentAt);
-        return this.read(answer.response, answer.text);
+        return this.read(answer.response, answer.text, token);
       }
       this.onTrouble(answer ? 'busy' : 'offline');
       await rest(wait);
@@ -100,13 +102,13 @@ export class Client {
     this.clockOffset = this.#timed.reduce((best, each) => (each.took < best.took ? each : best)).offset;
   }
 
-  /** @param {Response} response @param {string} text */
-  read(response, text) {
+  /** @param {Response} response @param {string} text @param {string | null} token */
+  read(response, text, token) {
     const isJson = response.headers.get('Content-Type')?.includes('json');
     if (response.ok) return isJson ? JSON.parse(text) : null;
     const { status, statusText: title } = response;
     // A proxy may answer without a problem.
-    throw new Refused(isJson ? JSON.parse(text) : { status, title, detail: `${status} ${title}`, code: '', type: 'about:blank' });
+    throw new Refused(isJson ? JSON.parse(text) : { status, title, detail: `${status} ${title}`, code: '', type: 'about:blank' }, token);
   }
 
   /** The address of a component's picture; null if it has none. @param {Ruleset} ruleset @param {string} name */
@@ -120,6 +122,12 @@ export class Client {
     return Date.parse(deadline) - Date.now() - this.clockOffset;
   }
 }
+
+/** @param {string} url */
+const withoutSlash = (url) => url.replace(/\/+$/, '');
+
+/** The address of a service, in one way of writing it. @param {string} url */
+const addressOf = (url) => withoutSlash(new URL(url).href);
 
 /** Waits for some seconds, or until the device is online again. @param {number} seconds @returns {Promise<void>} */
 function rest(seconds) {
@@ -146,7 +154,7 @@ function randomKey() {
  */
 export async function isService(url) {
   const signal = AbortSignal.timeout(1000 * ANSWER_SECONDS);
-  const response = await fetch(`${url.replace(/\/+$/, '')}/v1/rulesets`, { signal }).catch(() => null);
+  const response = await fetch(`${withoutSlash(url)}/v1/rulesets`, { signal }).catch(() => null);
   if (!response || TRY_AGAIN.has(response.status)) return null;
   const body = await response.json().catch(() => null);
   return response.ok && Array.isArray(body?.items);

@@ -7,7 +7,7 @@ import { h } from './dom.js';
 import { GAMES } from './games.js';
 import { LobbyPage } from './lobby.js';
 import { prepareReplay } from './replay.js';
-import { onOtherPlayer, save, saved } from './store.js';
+import { forgetToken, onOtherPlayer, save, saved, usePlayerOf } from './store.js';
 import { TablePage } from './table.js';
 import { LANGUAGES, loadTexts, t } from './texts.js';
 
@@ -25,7 +25,9 @@ export class App {
 
   /** @param {string} url */
   constructor(url) {
-    this.client = new Client(url, { token: saved.token, language: saved.language, onTrouble: (kind) => this.tellTrouble(kind) });
+    this.client = new Client(url, { language: saved.language, onTrouble: (kind) => this.tellTrouble(kind) });
+    usePlayerOf(this.client.url);
+    this.client.token = saved.token;
     addEventListener('hashchange', () => this.open());
     addEventListener('unhandledrejection', (event) => this.recover(event));
     onOtherPlayer(() => {
@@ -116,10 +118,11 @@ export class App {
     if (reason instanceof Closed) return event.preventDefault();
     if (!(reason instanceof Refused)) return;
     event.preventDefault();
-    if (reason.problem.status === 401) {
+    if (reason.problem.code === 'invalid_token' && reason.token) {
       // The player has expired, or its token was replaced elsewhere.
-      this.client.token = null;
-      save({ token: null, id: null });
+      forgetToken(reason.token);
+      if (this.client.token !== reason.token) return; // the player has changed since that request
+      this.client.token = saved.token;
       this.drawHead();
       this.open();
     }
@@ -159,8 +162,7 @@ function askAddress(tried) {
     goOn.disabled = true; // a second click would open the page twice
     const url = valueOf('api');
     if (!(await isService(url))) return askAddress(url);
-    // A token is for one service, and no secret to tell another one.
-    save(url === saved.api ? {} : { api: url, token: null, id: null });
+    save({ api: url });
     new App(url);
   };
   page.replaceChildren(h('form', { class: 'box', submit: use },
