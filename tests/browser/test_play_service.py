@@ -98,3 +98,18 @@ def test_a_newer_token_is_not_forgotten_with_one_that_has_ended(
     page.open_lobby()
     wait_until(lambda: browser.find("#account").text == "Token", "the old token is not used")
     assert page.saved["token"] == me.token
+
+
+def test_an_invitation_to_a_game_that_the_page_cannot_draw_takes_no_seat(
+    service: Service, browser: Browser
+) -> None:
+    host = new_player(service.url)
+    game = host.create(2, visibility="private")
+    page = PlayPage(browser, f"{service.url}/play#/join/chess/{game['id']}/{game['invite']}")
+    assert "older than the service" in browser.find("#older").text
+    assert [each.url for each in browser.sent if each.method == "POST"] == []
+    browser.click("#older a")
+    browser.find(".games")
+    browser.run("location.hash = arguments[0]", f"#/join/parade/{game['id']}/{game['invite']}")
+    page.give_name()
+    browser.find("[data-part]")

@@ -72,10 +72,10 @@ export class App {
   }
 
   /** @param {string[]} address */
-  async prepare([, what, id, more]) {
-    if (what === 'game') return this.prepareTable(id);
-    if (what === 'replay') return this.prepareReplay(id, more);
-    if (what === 'join') return this.join(id, more);
+  async prepare([, what, ...names]) {
+    if (what === 'game') return this.prepareTable(names[0]);
+    if (what === 'replay') return this.prepareReplay(names[0], names[1]);
+    if (what === 'join') return this.join(names);
     return this.prepareLobby();
   }
 
@@ -87,7 +87,7 @@ export class App {
   /** @param {string} id */
   async prepareTable(id) {
     const game = await this.client.get(`/v1/games/${id}`);
-    if (!(game.ruleset in GAMES)) return this.go('#/');
+    if (!(game.ruleset in GAMES)) return OLDER;
     const ruleset = await this.client.get(`/v1/rulesets/${game.ruleset}`);
     return { name: 'table', page: () => new TablePage(this, page, game, ruleset) };
   }
@@ -95,11 +95,14 @@ export class App {
   /** @param {string} id @param {string} [at] */
   async prepareReplay(id, at) {
     const create = await prepareReplay(this, page, id, at);
-    return create ? { name: 'table', page: create } : this.go('#/');
+    return create ? { name: 'table', page: create } : OLDER;
   }
 
-  /** @param {string} id @param {string} invite */
-  async join(id, invite) {
+  /** @param {string[]} names The ruleset, which links of older pages lack, the game and the invite. */
+  async join(names) {
+    const [invite, id, ruleset] = names.reverse();
+    // A private game cannot be read before a seat is taken, so the link tells its ruleset.
+    if (ruleset && !(ruleset in GAMES)) return OLDER;
     try {
       await this.needPlayer();
     } catch (error) {
@@ -146,6 +149,15 @@ export class App {
       h('select', { id: 'language', change: choose }, ...languages),
       h('button', { type: 'button', id: 'account', click: () => showAccount(this) }, saved.name && saved.token ? saved.name : t('token')));
   }
+}
+
+/** What is shown of a game whose ruleset this copy of the page cannot draw. */
+const OLDER = { name: 'table', page: showOlder };
+
+function showOlder() {
+  document.title = 'Ludothèque';
+  page.replaceChildren(h('p', { class: 'banner', id: 'older' }, t('page_is_older'), ' ', h('a', { href: '#/' }, t('lobby'))));
+  return { close: () => {} };
 }
 
 /** Shows that requests wait for an answer, or why one failed. @param {string | null} kind @param {string} [detail] */
