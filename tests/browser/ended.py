@@ -4,7 +4,7 @@ import random
 from typing import Any
 
 from tests.browser.browser import Browser
-from tests.browser.playing import PlayPage
+from tests.browser.playing import PLAYER_KEY, PlayPage
 from tests.support.api_client import Client, play_out
 from tests.support.waiting import wait_until
 
@@ -37,9 +37,11 @@ def open_as(browser: Browser, url: str, player: Client, name: str) -> PlayPage:
 def keep_player(browser: Browser, player: Client, name: str) -> None:
     """Let a page find this player in its storage when it is loaded the next time."""
     browser.run(
-        """
+        PLAYER_KEY
+        + """
         const player = {id: arguments[0], token: arguments[1], name: arguments[2]};
-        localStorage.setItem('ludotheque', JSON.stringify({...player, language: 'en'}));
+        localStorage.setItem(key, JSON.stringify(player));
+        localStorage.setItem('ludotheque', JSON.stringify({...settings, language: 'en'}));
         """,
         player.id,
         player.token,

@@ -30,6 +30,13 @@ def rulesets() -> list[str]:
 
 RULESETS = rulesets()
 
+PLAYER_KEY = """
+    const settings = JSON.parse(localStorage.getItem('ludotheque') ?? '{}');
+    const service = settings.api ?? new URL('..', location.href).href;
+    const key = `ludotheque ${service.replace(/[/]+$/, '')}`;
+"""
+"""The start of a script: where the page keeps its settings, and its player at this service."""
+
 
 class PlayPage:
     """The page of one visitor, opened at an address."""
@@ -59,8 +66,9 @@ class PlayPage:
 
     @property
     def saved(self) -> dict[str, Any]:
+        """The settings and the player that the page has kept."""
         saved: dict[str, Any] = self.browser.run(
-            "return JSON.parse(localStorage.getItem('ludotheque') ?? '{}')"
+            PLAYER_KEY + "return {...settings, ...JSON.parse(localStorage.getItem(key) ?? '{}')}"
         )
         return saved
 

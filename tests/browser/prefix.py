@@ -2,7 +2,7 @@
 
 import contextlib
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
@@ -15,10 +15,14 @@ HOP_BY_HOP = {"connection", "keep-alive", "transfer-encoding", "content-length"}
 
 @contextmanager
 def below_prefix(
-    url: str, prefix: str, loses: Callable[[str, str], bool] = lambda method, path: False
+    url: str,
+    prefix: str,
+    loses: Callable[[str, str], bool] = lambda method, path: False,
+    others: Sequence[str] = (),
 ) -> Iterator[str]:
     """Publish the service at `url` below a prefix, and yield its new URL.
 
+    Below each of the `others` it is on the same host, like another service.
     `loses(method, path)` tells whether the connection breaks when the service has answered.
     """
 
@@ -26,12 +30,14 @@ def below_prefix(
 
     class Proxy(BaseHTTPRequestHandler):
         def forward(self) -> None:
-            if not self.path.startswith(f"{prefix}/"):
+            prefixes = (prefix, *others)
+            asked = next((each for each in prefixes if self.path.startswith(f"{each}/")), None)
+            if asked is None:
                 self.send_error(404)
                 return
             body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
             headers = {name: value for name, value in self.headers.items() if name != "Host"}
-            path = self.path.removeprefix(prefix)
+            path = self.path.removeprefix(asked)
             if self.command == "GET":  # which may be a stream
                 answer = client.open("GET", path, headers=headers)
             else:

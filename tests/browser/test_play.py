@@ -197,3 +197,17 @@ def test_a_copy_on_another_server_plays_with_the_service(
         page.start("parade", 2)
         page.play_to_the_end()
         assert_shows_the_result(page, service)
+
+
+def test_an_address_that_is_confirmed_twice_opens_the_page_once(
+    service: Service, browser: Browser
+) -> None:
+    with static_server() as origin:
+        browser.tolerate(" 404 ")  # the page looks for the service beside itself first
+        PlayPage(browser, f"{origin}/play/index.html")
+        browser.write("#api", service.url)
+        browser.run("const use = document.querySelector('#use'); use.click(); use.click()")
+        browser.find(".games")
+        sent = [each.url for each in browser.sent if each.method == "GET"]
+        # One request finds the service, and one is for the lobby.
+        assert sent.count(f"{service.url}/v1/rulesets") == 2

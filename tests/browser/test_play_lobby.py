@@ -1,5 +1,7 @@
 """The lobby of the table in the browser: open tables, one's own games, and several tabs."""
 
+import time
+
 import pytest
 
 from tests.browser.browser import Browser
@@ -28,6 +30,24 @@ def test_an_open_table_is_joined_from_the_lobby(service: Service, browser: Brows
     assert page.game_id == game["id"]
     assert "Grace" in browser.find(".seats").text
     assert host.game(game["id"])["status"] == "playing"
+
+
+def test_a_lobby_in_which_nothing_has_changed_is_not_drawn_again(
+    service: Service, browser: Browser
+) -> None:
+    game = new_player(service.url, name="Grace").create(2)
+    PlayPage(browser, f"{service.url}/play")
+    browser.find(f"#tables li:has([href$='{game['id']}'])")
+    browser.run("document.querySelector('.games select').dataset.before = 'yes'")
+
+    def reads() -> int:
+        return sum("/v1/games?" in url for url in browser.requests)
+
+    before = reads()
+    browser.run("document.dispatchEvent(new Event('visibilitychange'))")
+    wait_until(lambda: reads() > before, "the lobby reads its lists")
+    time.sleep(1)  # until they have come
+    assert browser.find(".games select").get_attribute("data-before") == "yes"
 
 
 def test_a_table_that_has_gone_meanwhile_says_why_it_cannot_be_joined(

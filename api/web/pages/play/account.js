@@ -3,7 +3,7 @@
 import { Client } from './client.js';
 import { ask, field, valueOf } from './dialog.js';
 import { h } from './dom.js';
-import { save, saved } from './store.js';
+import { savePlayer, saved } from './store.js';
 import { t } from './texts.js';
 
 /** @typedef {import('./main.js').App} App */
@@ -33,6 +33,6 @@ export async function showAccount(app) {
 /** @param {App} app @param {{id: string, name: string}} player @param {string} token */
 function enter(app, { id, name }, token) {
   app.client.token = token;
-  save({ id, name, token });
+  savePlayer({ id, name, token });
   app.drawHead();
 }

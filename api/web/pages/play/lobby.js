@@ -23,6 +23,8 @@ export class LobbyPage {
   /** @type {Record<string, number>} The seats that are chosen for each ruleset. */
   seats = {};
   says = '';
+  /** The lists as they are drawn. */
+  drawn = '';
   isLoading = false;
   /** Whether something happened while the lists were read. */
   isStale = false;
@@ -77,7 +79,8 @@ export class LobbyPage {
     const ids = new Set(all.map(({ id }) => id));
     this.mine = all.sort((a, b) => Number(this.isMyTurn(b)) - Number(this.isMyTurn(a)));
     this.open = open.filter((/** @type {GameSummary} */ { id }) => !ids.has(id));
-    this.draw();
+    // A new drawing closes a list of seat counts that the visitor has opened.
+    if (JSON.stringify([this.mine, this.open]) !== this.drawn) this.draw();
   }
 
   /** @param {GameSummary} game */
@@ -88,6 +91,7 @@ export class LobbyPage {
 
   draw() {
     if (this.isGone) return;
+    this.drawn = JSON.stringify([this.mine, this.open]);
     const waiting = this.mine.filter(this.isMyTurn).length;
     const running = this.mine.filter((game) => !this.isOver(game));
     const ended = this.mine.filter(this.isOver);
@@ -147,11 +151,11 @@ export class LobbyPage {
       const { id } = await create(this.seats[ruleset]);
       this.app.go(`#/game/${id}`);
     } catch (error) {
+      // Not after a success: until the table is loaded, the lobby can still be clicked.
+      this.isBeginning = false;
       if (!(error instanceof Refused)) throw error;
       this.says = error.problem.detail;
       this.draw();
-    } finally {
-      this.isBeginning = false;
     }
   }
 
@@ -165,7 +169,7 @@ export class LobbyPage {
     const isMine = this.isMyTurn(game);
     const result = game.result && game.you !== null ? this.rank(game.result, game.you) : '';
     const state = isMine ? t('your_turn') : game.status === 'open' && game.you === null ? t('invited') : result || t(`status.${game.status}`);
-    return h('li', {}, h('a', { href: `#/game/${game.id}` }, this.title(game)), h('span', { class: 'people soft' }, this.people(game)), h('b', { class: isMine ? 'mine' : 'soft' }, state));
+    return h('li', {}, h('a', { 'data-key': `game-${game.id}`, href: `#/game/${game.id}` }, this.title(game)), h('span', { class: 'people soft' }, this.people(game)), h('b', { class: isMine ? 'mine' : 'soft' }, state));
   }
 
   /** @param {NonNullable<GameSummary['result']>} result @param {number} seat */
@@ -177,7 +181,7 @@ export class LobbyPage {
   /** @param {GameSummary} game */
   drawTable(game) {
     const free = game.seats.filter(({ player, house }) => !player && !house).length;
-    return h('li', {}, h('a', { href: `#/game/${game.id}` }, this.title(game)), h('span', { class: 'people soft' }, `${this.people(game)} · ${t('free_seats', { n: free })}`),
+    return h('li', {}, h('a', { 'data-key': `game-${game.id}`, href: `#/game/${game.id}` }, this.title(game)), h('span', { class: 'people soft' }, `${this.people(game)} · ${t('free_seats', { n: free })}`),
       h('button', { type: 'button', 'data-key': `join-${game.id}`, click: () => this.begin(game.ruleset, () => this.client.post(`/v1/games/${game.id}/seats`, {})) }, t('join')));
   }
 

@@ -2,12 +2,12 @@
 
 import { needPlayer, showAccount } from './account.js';
 import { Client, Refused, isService } from './client.js';
-import { Closed, field } from './dialog.js';
+import { Closed, field, valueOf } from './dialog.js';
 import { h } from './dom.js';
 import { GAMES } from './games.js';
 import { LobbyPage } from './lobby.js';
 import { prepareReplay } from './replay.js';
-import { onOtherPlayer, save, saved } from './store.js';
+import { forgetToken, onOtherPlayer, save, saved, usePlayerOf } from './store.js';
 import { TablePage } from './table.js';
 import { LANGUAGES, loadTexts, t } from './texts.js';
 
@@ -25,7 +25,9 @@ export class App {
 
   /** @param {string} url */
   constructor(url) {
-    this.client = new Client(url, { token: saved.token, language: saved.language, onTrouble: (kind) => this.tellTrouble(kind) });
+    this.client = new Client(url, { language: saved.language, onTrouble: (kind) => this.tellTrouble(kind) });
+    usePlayerOf(this.client.url);
+    this.client.token = saved.token;
     addEventListener('hashchange', () => this.open());
     addEventListener('unhandledrejection', (event) => this.recover(event));
     onOtherPlayer(() => {
@@ -70,10 +72,10 @@ export class App {
   }
 
   /** @param {string[]} address */
-  async prepare([, what, id, more]) {
-    if (what === 'game') return this.prepareTable(id);
-    if (what === 'replay') return this.prepareReplay(id, more);
-    if (what === 'join') return this.join(id, more);
+  async prepare([, what, ...names]) {
+    if (what === 'game') return this.prepareTable(names[0]);
+    if (what === 'replay') return this.prepareReplay(names[0], names[1]);
+    if (what === 'join') return this.join(names);
     return this.prepareLobby();
   }
 
@@ -85,7 +87,7 @@ export class App {
   /** @param {string} id */
   async prepareTable(id) {
     const game = await this.client.get(`/v1/games/${id}`);
-    if (!(game.ruleset in GAMES)) return this.go('#/');
+    if (!(game.ruleset in GAMES)) return OLDER;
     const ruleset = await this.client.get(`/v1/rulesets/${game.ruleset}`);
     return { name: 'table', page: () => new TablePage(this, page, game, ruleset) };
   }
@@ -93,11 +95,14 @@ export class App {
   /** @param {string} id @param {string} [at] */
   async prepareReplay(id, at) {
     const create = await prepareReplay(this, page, id, at);
-    return create ? { name: 'table', page: create } : this.go('#/');
+    return create ? { name: 'table', page: create } : OLDER;
   }
 
-  /** @param {string} id @param {string} invite */
-  async join(id, invite) {
+  /** @param {string[]} names The ruleset, which links of older pages lack, the game and the invite. */
+  async join(names) {
+    const [invite, id, ruleset] = names.reverse();
+    // A private game cannot be read before a seat is taken, so the link tells its ruleset.
+    if (ruleset && !(ruleset in GAMES)) return OLDER;
     try {
       await this.needPlayer();
     } catch (error) {
@@ -116,10 +121,11 @@ export class App {
     if (reason instanceof Closed) return event.preventDefault();
     if (!(reason instanceof Refused)) return;
     event.preventDefault();
-    if (reason.problem.status === 401) {
+    if (reason.problem.code === 'invalid_token' && reason.token) {
       // The player has expired, or its token was replaced elsewhere.
-      this.client.token = null;
-      save({ token: null, id: null });
+      forgetToken(reason.token);
+      if (this.client.token !== reason.token) return; // the player has changed since that request
+      this.client.token = saved.token;
       this.drawHead();
       this.open();
     }
@@ -145,6 +151,15 @@ export class App {
   }
 }
 
+/** What is shown of a game whose ruleset this copy of the page cannot draw. */
+const OLDER = { name: 'table', page: showOlder };
+
+function showOlder() {
+  document.title = 'Ludothèque';
+  page.replaceChildren(h('p', { class: 'banner', id: 'older' }, t('page_is_older'), ' ', h('a', { href: '#/' }, t('lobby'))));
+  return { close: () => {} };
+}
+
 /** Shows that requests wait for an answer, or why one failed. @param {string | null} kind @param {string} [detail] */
 function showTrouble(kind, detail) {
   trouble.textContent = kind ? t(`trouble.${kind}`) : (detail ?? '');
@@ -153,19 +168,20 @@ function showTrouble(kind, detail) {
 
 /** Asks for the service's address, where the page comes from another server. @param {string} [tried] */
 function askAddress(tried) {
+  const goOn = h('button', { class: 'main', id: 'use' }, t('go_on'));
   const use = async (/** @type {Event} */ event) => {
     event.preventDefault();
-    const url = /** @type {HTMLInputElement} */ (document.getElementById('api')).value.trim();
+    goOn.disabled = true; // a second click would open the page twice
+    const url = valueOf('api');
     if (!(await isService(url))) return askAddress(url);
-    // A token is for one service, and no secret to tell another one.
-    save(url === saved.api ? {} : { api: url, token: null, id: null });
+    save({ api: url });
     new App(url);
   };
   page.replaceChildren(h('form', { class: 'box', submit: use },
     h('h1', {}, t('where')), h('p', { class: 'soft' }, t('where_why')),
     tried && h('p', { class: 'problem', role: 'alert' }, t('not_there', { url: tried })),
     field('api', t('address'), { type: 'url', required: true, value: tried ?? 'http://127.0.0.1:8000' }),
-    h('div', { class: 'actions' }, h('button', { class: 'main', id: 'use' }, t('go_on')))));
+    h('div', { class: 'actions' }, goOn)));
 }
 
 await loadTexts();

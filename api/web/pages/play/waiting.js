@@ -11,7 +11,7 @@ export function drawWaiting(page) {
   const { game } = page;
   const isHost = game.host.id === page.app.saved.id;
   const free = game.seats.filter(({ player, house }) => !player && !house).length;
-  const link = game.invite && `${location.href.split('#')[0]}#/join/${game.id}/${game.invite}`;
+  const link = game.invite && `${location.href.split('#')[0]}#/join/${game.ruleset}/${game.id}/${game.invite}`;
   const copy = () => navigator.clipboard?.writeText(link ?? '').then(() => page.say(t('copied')));
   return h('section', { class: 'open' },
     h('h2', {}, t('waiting_seats', { n: free })),
