@@ -107,9 +107,10 @@ export class Turn {
     try {
       const { id, turn } = this.page.game;
       const { game, items } = await this.client.post(`/v1/games/${id}/moves`, { turn, move });
-      this.isSending = false;
       this.choice.chosen = [];
-      this.page.show(items, game);
+      // Until all that others did is shown, there is nothing to choose.
+      await this.page.show(items, game);
+      this.isSending = false;
       if (!this.page.pace.isBusy) this.page.draw();
     } catch (error) {
       this.isSending = false;
