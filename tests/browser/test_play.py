@@ -82,6 +82,19 @@ def test_a_game_is_played_by_keyboard_alone(
     assert_shows_the_result(page, service)
 
 
+@pytest.mark.parametrize(("key", "text", "code"), [("1", "1", 49), ("Enter", "\r", 13)])
+def test_a_key_that_is_held_chooses_a_card_and_does_not_play_it(
+    service: Service, browser: Browser, key: str, text: str, code: int
+) -> None:
+    page = PlayPage(browser, f"{service.url}/play")
+    page.start("parade", 2)
+    browser.find("[data-offer]")
+    browser.run("document.querySelector('[data-offer]').focus()")
+    page.hold(key, text, code)
+    assert page.sees("[data-offer][aria-pressed='true']")
+    assert [each.url for each in browser.sent if each.url.endswith("/moves")] == []
+
+
 @pytest.mark.parametrize(
     ("ruleset", "seat_count"), [("parade", 6), ("tea-time", 4), ("mit-list-und-tuecke", 6)]
 )

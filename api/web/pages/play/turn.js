@@ -66,11 +66,18 @@ export class Turn {
     this.explain(this.choice.move());
   }
 
+  /** Whether a key is pressed at the table, and not in a field or elsewhere. @param {KeyboardEvent} event */
+  #isAtTable({ ctrlKey, metaKey, altKey, target }) {
+    if (ctrlKey || metaKey || altKey || !(target instanceof HTMLElement)) return false;
+    return target === document.body || this.page.root.contains(target) && !target.closest('input, select, textarea');
+  }
+
   /** @param {KeyboardEvent} event */
   pressKey(event) {
-    const { root } = this.page;
-    if (event.ctrlKey || event.metaKey || event.altKey || event.target !== document.body && !(event.target instanceof HTMLElement && root.contains(event.target))) return;
-    const buttons = [...root.querySelectorAll('[data-part]')];
+    if (!this.#isAtTable(event)) return;
+    // A key that is held would choose a card and then play it, which cannot be undone.
+    if (event.repeat && /^([1-9]|Enter)$/.test(event.key)) return event.preventDefault();
+    const buttons = [...this.page.root.querySelectorAll('[data-part]')];
     const chosen = /** @type {HTMLElement | undefined} */ (buttons[Number(event.key) - 1]);
     if (/^[1-9]$/.test(event.key) && chosen) {
       chosen.focus();
