@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tests.browser.browser import Browser
-from tests.browser.playing import PlayPage
+from tests.browser.playing import OFFERED, PlayPage
 from tests.browser.prefix import below_prefix
 from tests.support.api_client import new_player
 from tests.support.paths import ROOT
@@ -108,6 +108,29 @@ def test_a_game_is_played_on_a_phone_without_scrolling_sideways(
     while page.make_a_move():
         assert not page.is_wider_than_screen
     assert not page.is_wider_than_screen
+
+
+def test_a_screen_reader_hears_all_that_is_skipped_and_each_turn_of_mine(
+    service: Service, browser: Browser
+) -> None:
+    page = PlayPage(browser, f"{service.url}/play")
+    page.start("parade", 3)
+    page.choose_a_move()
+    browser.run(
+        "window.heard = []; const live = document.querySelector('#live');"
+        "new MutationObserver(() => window.heard.push(live.textContent))"
+        "  .observe(live, { childList: true })"
+    )
+    before = len(wait_until(lambda: page.told, "the past is listed"))
+    page.click_now("#confirm:enabled")
+    wait_until(lambda: page.click_now("#skip"), "the events are shown")
+    wait_until(lambda: page.sees(OFFERED), "it is my turn again")
+
+    def heard() -> str:
+        return " ".join(browser.run("return window.heard"))
+
+    wait_until(lambda: heard().endswith("Your turn"), "my turn is said")
+    assert [line for line in page.told[before:] if line not in heard()] == []
 
 
 def test_a_page_that_is_loaded_again_goes_on_with_the_game(

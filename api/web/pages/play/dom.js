@@ -113,8 +113,18 @@ function flyAway(card, from, to) {
   ghost.animate(frames, { duration: 520, easing: 'ease-in' }).finished.finally(() => ghost.remove());
 }
 
-/** Says something to screen readers. @param {string} text */
+/** @type {string[]} What is said at the same time. */
+let spoken = [];
+
+/** Says something to screen readers. Of texts that follow at once only the last would be read: they are joined. @param {string} text */
 export function announce(text) {
+  if (!text) return;
+  if (!spoken.length) setTimeout(speak);
+  spoken.push(text);
+}
+
+function speak() {
   const live = document.getElementById('live');
-  if (live && text) live.textContent = text;
+  if (live) live.textContent = spoken.join(' ');
+  spoken = [];
 }

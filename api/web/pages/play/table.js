@@ -174,7 +174,7 @@ export class TablePage extends Board {
     // A turn may ask me for one move after another.
     const hasOtherMoves = JSON.stringify(game.legal_moves) !== JSON.stringify(this.game.legal_moves);
     const isNew = game.turn !== this.game.turn || game.status !== this.game.status || game.you !== this.game.you || hasOtherMoves;
-    const wasMine = this.turn.isMine;
+    const wasMine = this.turn.isMine && game.turn === this.game.turn;
     this.game = game;
     this.told = game.version;
     this.actor = null;
