@@ -144,6 +144,28 @@ def test_a_page_that_is_loaded_again_goes_on_with_the_game(
     assert_shows_the_result(page, service)
 
 
+def test_an_event_leaves_what_the_visitor_reads_as_it_is(
+    service: Service, browser: Browser
+) -> None:
+    page = PlayPage(browser, f"{service.url}/play")
+    page.start("parade", 3)
+    for _ in range(4):
+        page.make_a_move()
+    page.choose_a_move()
+    browser.run(
+        "for (const each of document.querySelectorAll('details')) each.open = true;"
+        "const list = document.querySelector('.log > ol'); list.focus(); list.scrollTop = 40"
+    )
+    before = len(page.told)
+    page.click_now("#confirm:enabled")
+    wait_until(lambda: len(page.told) > before, "an event is told")
+    assert browser.run(
+        "const list = document.querySelector('.log > ol');"
+        "return [list === document.activeElement, list.scrollTop,"
+        "  document.querySelector('.log details').open]"
+    ) == [True, 40, True]
+
+
 def test_a_card_that_cannot_be_played_says_why_in_the_visitors_language(
     service: Service, browser: Browser
 ) -> None:

@@ -218,7 +218,7 @@ export class TablePage extends Board {
     redraw(this.root, [
       this.drawHead(),
       drawSeats(this),
-      game.left_seat !== null && h('p', { class: 'banner' }, t('house_plays'), ' ', h('button', { type: 'button', class: 'main', id: 'take-back', click: () => this.join() }, t('take_back'))),
+      game.left_seat !== null && h('p', { class: 'banner' }, t('house_plays'), ' ', h('button', { type: 'button', class: 'main', id: 'take-back', 'data-key': 'take-back', click: () => this.join() }, t('take_back'))),
       this.isOver && this.drawEnd(),
       game.status === 'open' && drawWaiting(this),
       this.table && h('section', { class: `felt ${game.ruleset}${this.turn.choice.chosen.length ? ' choosing' : ''}`, 'aria-label': t('table') }, ...[this.module.table(this.view())].flat(1)),
@@ -247,7 +247,7 @@ export class TablePage extends Board {
     return h('div', { class: 'end' }, drawResult(this), h('div', { class: 'actions' },
       this.rematch.draw(),
       started_at && h('a', { class: 'button', id: 'replay', 'data-key': 'replay', href: `#/replay/${id}` }, t('replay')),
-      h('a', { class: 'button', href: '#/' }, t('lobby'))),
+      h('a', { class: 'button', 'data-key': 'lobby', href: '#/' }, t('lobby'))),
     started_at && this.deal.draw());
   }
 
