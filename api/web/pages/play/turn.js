@@ -13,6 +13,8 @@ export class Turn {
   /** @type {Map<string, Preview>} What each legal move would do. */
   previews = new Map();
   isSending = false;
+  /** @type {Move | undefined} The move that is explained now: the choice, or one that is pointed at. */
+  #explained;
 
   /** @param {TablePage} page */
   constructor(page) {
@@ -39,7 +41,9 @@ export class Turn {
     this.previews.clear();
     if (!game.legal_moves.length) return;
     const { turn, moves, previews } = await this.client.get(`/v1/games/${game.id}/legal-moves`, { previews: true });
-    if (turn === this.page.game.turn) moves.forEach((/** @type {Move} */ move, /** @type {number} */ at) => this.previews.set(JSON.stringify(move), previews[at]));
+    if (turn !== this.page.game.turn || this.page.isGone) return;
+    moves.forEach((/** @type {Move} */ move, /** @type {number} */ at) => this.previews.set(JSON.stringify(move), previews[at]));
+    this.explain(this.#explained);
   }
 
   get isMine() {
@@ -132,6 +136,7 @@ export class Turn {
   /** Shows what a move would do, on the table and in a sentence. @param {Move | undefined} move */
   explain(move) {
     const { root, module } = this.page;
+    this.#explained = move;
     for (const each of root.querySelectorAll('.leaves, .keeps, .joins')) each.classList.remove('leaves', 'keeps', 'joins');
     const ghost = root.querySelector('[data-ghost]');
     ghost?.replaceChildren();
