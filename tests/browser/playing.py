@@ -162,6 +162,14 @@ class PlayPage:
         """Press a key, wherever the focus is."""
         ActionChains(self.browser.driver, duration=0).send_keys(key).perform()
 
+    def hold(self, key: str, text: str, code: int) -> None:
+        """Hold a key until it repeats."""
+        event = {"type": "keyDown", "key": key, "text": text, "windowsVirtualKeyCode": code}
+        for is_repeated in (False, True, True):
+            self.browser.driver.execute_cdp_cmd(
+                "Input.dispatchKeyEvent", {**event, "autoRepeat": is_repeated}
+            )
+
     def set_frozen(self, is_frozen: bool) -> None:
         """Let the tab sleep, as a browser does with one in the background, or wake it."""
         state = {"state": "frozen" if is_frozen else "active"}

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tests.browser.browser import Browser
-from tests.browser.playing import PlayPage
+from tests.browser.playing import OFFERED, PlayPage
 from tests.browser.prefix import below_prefix
 from tests.support.api_client import new_player
 from tests.support.paths import ROOT
@@ -82,6 +82,19 @@ def test_a_game_is_played_by_keyboard_alone(
     assert_shows_the_result(page, service)
 
 
+@pytest.mark.parametrize(("key", "text", "code"), [("1", "1", 49), ("Enter", "\r", 13)])
+def test_a_key_that_is_held_chooses_a_card_and_does_not_play_it(
+    service: Service, browser: Browser, key: str, text: str, code: int
+) -> None:
+    page = PlayPage(browser, f"{service.url}/play")
+    page.start("parade", 2)
+    browser.find("[data-offer]")
+    browser.run("document.querySelector('[data-offer]').focus()")
+    page.hold(key, text, code)
+    assert page.sees("[data-offer][aria-pressed='true']")
+    assert [each.url for each in browser.sent if each.url.endswith("/moves")] == []
+
+
 @pytest.mark.parametrize(
     ("ruleset", "seat_count"), [("parade", 6), ("tea-time", 4), ("mit-list-und-tuecke", 6)]
 )
@@ -97,6 +110,29 @@ def test_a_game_is_played_on_a_phone_without_scrolling_sideways(
     assert not page.is_wider_than_screen
 
 
+def test_a_screen_reader_hears_all_that_is_skipped_and_each_turn_of_mine(
+    service: Service, browser: Browser
+) -> None:
+    page = PlayPage(browser, f"{service.url}/play")
+    page.start("parade", 3)
+    page.choose_a_move()
+    browser.run(
+        "window.heard = []; const live = document.querySelector('#live');"
+        "new MutationObserver(() => window.heard.push(live.textContent))"
+        "  .observe(live, { childList: true })"
+    )
+    before = len(wait_until(lambda: page.told, "the past is listed"))
+    page.click_now("#confirm:enabled")
+    wait_until(lambda: page.click_now("#skip"), "the events are shown")
+    wait_until(lambda: page.sees(OFFERED), "it is my turn again")
+
+    def heard() -> str:
+        return " ".join(browser.run("return window.heard"))
+
+    wait_until(lambda: heard().endswith("Your turn"), "my turn is said")
+    assert [line for line in page.told[before:] if line not in heard()] == []
+
+
 def test_a_page_that_is_loaded_again_goes_on_with_the_game(
     service: Service, browser: Browser
 ) -> None:
@@ -106,6 +142,28 @@ def test_a_page_that_is_loaded_again_goes_on_with_the_game(
     browser.driver.refresh()
     page.play_to_the_end()
     assert_shows_the_result(page, service)
+
+
+def test_an_event_leaves_what_the_visitor_reads_as_it_is(
+    service: Service, browser: Browser
+) -> None:
+    page = PlayPage(browser, f"{service.url}/play")
+    page.start("parade", 3)
+    for _ in range(4):
+        page.make_a_move()
+    page.choose_a_move()
+    browser.run(
+        "for (const each of document.querySelectorAll('details')) each.open = true;"
+        "const list = document.querySelector('.log > ol'); list.focus(); list.scrollTop = 40"
+    )
+    before = len(page.told)
+    page.click_now("#confirm:enabled")
+    wait_until(lambda: len(page.told) > before, "an event is told")
+    assert browser.run(
+        "const list = document.querySelector('.log > ol');"
+        "return [list === document.activeElement, list.scrollTop,"
+        "  document.querySelector('.log details').open]"
+    ) == [True, 40, True]
 
 
 def test_a_card_that_cannot_be_played_says_why_in_the_visitors_language(

@@ -11,7 +11,14 @@ from pathlib import Path
 import pytest
 
 from tests.browser.browser import Browser
-from tests.browser.playing import PlayPage, assert_tells_all, meet, play_moves, play_out
+from tests.browser.playing import (
+    OFFERED,
+    PlayPage,
+    assert_tells_all,
+    meet,
+    play_moves,
+    play_out,
+)
 from tests.browser.prefix import below_prefix
 from tests.support.api_client import Client, new_player
 from tests.support.ports import free_port
@@ -195,6 +202,32 @@ def test_a_move_whose_answer_is_lost_is_sent_again_and_played_once(
         told = told_cards(page)
         assert told == played_cards(new_player(service.url), page.game_id)
         assert [told.count(card) for card in chosen] == [1, 1]
+        assert_tells_all(page)
+
+
+def test_a_move_that_is_answered_late_hides_nothing_that_others_did_meanwhile(
+    service: Service, browser: Browser
+) -> None:
+    friends: list[Friends] = []
+    lost: list[str] = []
+
+    def loses(method: str, path: str) -> bool:
+        if "/stream?" in path:  # the stream would tell all in order
+            return bool(friends)
+        is_lost = bool(friends) and path.endswith("/moves") and not lost
+        if is_lost:
+            friends[0].play_on()
+            lost.append(path)
+        return is_lost
+
+    with below_prefix(service.url, "/cards", loses) as url:
+        browser.tolerate(FAILED)
+        page = PlayPage(browser, f"{url}/play")
+        friends.append(Friends(service, page))
+        browser.driver.refresh()  # which opens the stream again
+        page.make_a_move()
+        wait_until(lambda: lost and page.sees(OFFERED), "it is my turn again", 40)
+        assert told_cards(page) == played_cards(friends[0].players[0], page.game_id)
         assert_tells_all(page)
 
 

@@ -2,6 +2,7 @@
 
 import itertools
 import random
+import threading
 from collections.abc import Callable
 from typing import Any
 
@@ -9,6 +10,7 @@ import pytest
 
 from tests.browser.browser import Browser
 from tests.browser.playing import PlayPage
+from tests.browser.prefix import below_prefix
 from tests.support.api_client import Client, new_player, play_out, seated
 from tests.support.service import Service
 from tests.support.waiting import wait_until
@@ -177,6 +179,29 @@ def test_a_card_of_tea_time_tells_which_cards_it_can_be_taken_with(
         "return [...document.querySelectorAll('.joins')].map((each) => each.dataset.part)"
     )
     assert set(marked) == lines()
+
+
+@pytest.mark.parametrize("ruleset", ["parade", "tea-time"])
+def test_what_a_move_would_do_is_told_when_it_is_known(
+    service: Service, browser: Browser, ruleset: str
+) -> None:
+    is_answered = threading.Event()
+
+    def loses(_method: str, path: str) -> bool:
+        return "/legal-moves" in path and not is_answered.is_set()
+
+    with below_prefix(service.url, "/cards", loses) as url:
+        browser.tolerate("Failed to load resource")
+        page = PlayPage(browser, f"{url}/play")
+        page.start(ruleset, 2)
+        page.choose_a_move()
+
+        def is_told() -> bool:
+            return page.sees(".keeps, .leaves") or "you would" in says(page)
+
+        assert not is_told()
+        is_answered.set()
+        wait_until(is_told, "the page tells what the move would do")
 
 
 def test_a_stranger_sees_the_moves_and_is_told_that_they_only_watch(

@@ -149,7 +149,7 @@ function drawPicture({ table: { picture, pile_size }, title, pictureOf }) {
   const url = pictureOf(picture);
   const alt = t('contrast.picture', { title: title(picture), seen: seen(picture, title) });
   // A picture from elsewhere is opened only if the visitor wants it.
-  const named = picture.startsWith('https://') ? h('a', { href: picture, target: '_blank', rel: 'noopener noreferrer' }, picture) : title(picture);
+  const named = picture.startsWith('https://') ? h('a', { 'data-key': 'picture', href: picture, target: '_blank', rel: 'noopener noreferrer' }, picture) : title(picture);
   const name = `shown${pile_size > 1 ? ' pile' : ''}`;
   return url ? image(url, alt, { class: name }) : h('div', { class: `${name} named` }, named);
 }

@@ -65,11 +65,11 @@ const withData = (root, name) => [...root.querySelectorAll(`[data-${name}]`)].ma
  */
 export function redraw(root, children, place) {
   const before = new Map(withData(root, 'flip').map((card) => [card.dataset.flip, { card, box: card.getBoundingClientRect() }]));
-  const scrolled = withData(root, 'scroll').map((each) => [each.dataset.scroll, each.scrollLeft]);
+  const scrolled = withData(root, 'scroll').map(({ dataset, scrollLeft, scrollTop }) => ({ name: dataset.scroll, left: scrollLeft, top: scrollTop }));
   const active = /** @type {HTMLElement | null} */ (document.activeElement);
   const focused = active && root.contains(active) ? active : null;
   root.replaceChildren(...leaves(children));
-  for (const [name, left] of scrolled) root.querySelector(`[data-scroll="${name}"]`)?.scrollTo({ left: Number(left) });
+  for (const { name, left, top } of scrolled) root.querySelector(`[data-scroll="${name}"]`)?.scrollTo({ left, top });
   if (focused) refocus(root, focused.dataset.key);
   if (!mayMove()) return;
   const target = place && root.querySelector(`[data-place="${place}"]`)?.getBoundingClientRect();
@@ -113,8 +113,18 @@ function flyAway(card, from, to) {
   ghost.animate(frames, { duration: 520, easing: 'ease-in' }).finished.finally(() => ghost.remove());
 }
 
-/** Says something to screen readers. @param {string} text */
+/** @type {string[]} What is said at the same time. */
+let spoken = [];
+
+/** Says something to screen readers. Of texts that follow at once only the last would be read: they are joined. @param {string} text */
 export function announce(text) {
+  if (!text) return;
+  if (!spoken.length) setTimeout(speak);
+  spoken.push(text);
+}
+
+function speak() {
   const live = document.getElementById('live');
-  if (live && text) live.textContent = text;
+  if (live) live.textContent = spoken.join(' ');
+  spoken = [];
 }

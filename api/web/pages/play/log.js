@@ -32,10 +32,10 @@ export class Log {
   /** @param {Ruleset} ruleset @param {HTMLElement} root where it is drawn already, open or closed @param {(seat: number) => string} name */
   draw({ title, rules }, root, name) {
     const items = [...this.#entries].reverse().map(({ seat, text }) => h('li', {}, seat !== null && h('b', {}, `${name(seat)}: `), text));
-    const drawn = /** @type {HTMLDetailsElement | null} */ (root.querySelector('details.log'));
-    return h('details', { class: 'log', open: drawn?.open },
+    const isOpen = (/** @type {string} */ selector) => /** @type {HTMLDetailsElement | null} */ (root.querySelector(selector))?.open;
+    return h('details', { class: 'log', open: isOpen('.log') },
       h('summary', { 'data-key': 'log' }, t('happened')),
-      h('ol', { tabindex: 0, 'aria-label': t('happened') }, ...items),
-      h('details', {}, h('summary', {}, t('rules', { game: title })), h('div', { class: 'rules' }, ...drawRules(rules))));
+      h('ol', { tabindex: 0, 'data-key': 'told', 'data-scroll': 'told', 'aria-label': t('happened') }, ...items),
+      h('details', { open: isOpen('.log details') }, h('summary', { 'data-key': 'rules' }, t('rules', { game: title })), h('div', { class: 'rules' }, ...drawRules(rules))));
   }
 }

@@ -249,7 +249,7 @@ function drawPiles({ table, title, button }, me) {
 
 /** @param {View} view */
 function drawRounds({ table, name }) {
-  return h('div', { class: 'scroll', 'data-scroll': 'rounds', tabindex: 0, role: 'region', 'aria-label': t('mit-list.rounds') },
+  return h('div', { class: 'scroll', 'data-key': 'rounds', 'data-scroll': 'rounds', tabindex: 0, role: 'region', 'aria-label': t('mit-list.rounds') },
     h('table', {},
       h('thead', {}, h('tr', {}, h('td', {}), ...table.standing.map((_, seat) => h('th', { scope: 'col', title: name(seat) }, name(seat))))),
       h('tbody', {}, ...table.round_scores.map((scores, index) => h('tr', {}, h('th', { scope: 'row' }, t('mit-list.round_n', { round: index + 1 })), ...scores.map((score) => h('td', {}, score))))),

@@ -85,7 +85,8 @@ export const parade = {
 
   explain({ title }, move, preview) {
     if (move.type !== 'play') return { says: t('parade.discards', { cards: joined(this.parts(move).map(title)) }), marks: {} };
-    const leaving = preview?.type === 'parade_play' ? preview.collected : [];
+    if (preview?.type !== 'parade_play') return { says: title(move.card), marks: {}, ghost: move.card };
+    const leaving = preview.collected;
     const values = { card: title(move.card), n: leaving.length, cards: joined(leaving.map(title)), points: points(leaving) };
     return {
       says: t(leaving.length ? 'parade.would_collect' : 'parade.would_collect_nothing', values),

@@ -55,7 +55,7 @@ function drawScores({ game, module, name, title }, result) {
     h('tr', {}, h('th', { scope: 'row' }, ...head), ...cells.map(({ points, how, isGood }) =>
       h('td', { class: isGood ? 'good' : '' }, h('b', {}, points), how && h('small', {}, how))));
   const total = h('tr', {}, h('th', { scope: 'row' }, t('total')), ...result.scores.map((score) => h('td', {}, h('b', {}, score))));
-  return h('div', { class: 'scroll', 'data-scroll': 'scores', tabindex: 0, role: 'region', 'aria-label': t('made_of') },
+  return h('div', { class: 'scroll', 'data-key': 'scores', 'data-scroll': 'scores', tabindex: 0, role: 'region', 'aria-label': t('made_of') },
     h('table', {},
       h('caption', {}, t('made_of')),
       h('thead', {}, h('tr', {}, h('td', {}), ...game.seats.map(({ seat }) => h('th', { scope: 'col' }, name(seat))))),

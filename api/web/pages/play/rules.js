@@ -11,7 +11,7 @@ const cells = (line) => line.split('|').slice(1, -1).map((cell) => cell.trim());
 
 /** @param {string} markdown @returns {Node[]} */
 export function drawRules(markdown) {
-  return markdown.split(/\n\n+|\n(?=- |\d+\. )|(?<=^#.*)\n/m).flatMap((block) => {
+  return markdown.split(/\n\n+|\n(?=- |\d+\. )|(?<=^#.*)\n/m).flatMap((block, at) => {
     const text = block.trim();
     if (text.startsWith('# ') || !text) return [];
     if (text.startsWith('#')) return [h('h2', {}, ...words(text.replace(/^#+ /, '')))];
@@ -19,7 +19,7 @@ export function drawRules(markdown) {
     if (/^\d+\. /.test(text)) return [h('p', { class: 'step' }, ...words(text))];
     if (!text.startsWith('|')) return [h('p', {}, ...words(text))];
     const [top, , ...rows] = text.split('\n').map(cells);
-    return [h('div', { class: 'scroll', tabindex: 0 }, h('table', {},
+    return [h('div', { class: 'scroll', tabindex: 0, 'data-key': `rules-${at}`, 'data-scroll': `rules-${at}` }, h('table', {},
       h('thead', {}, h('tr', {}, ...top.map((cell) => h('th', { scope: 'col' }, ...words(cell))))),
       h('tbody', {}, ...rows.map((row) => h('tr', {}, ...row.map((cell) => h('td', {}, ...words(cell))))))))];
   });

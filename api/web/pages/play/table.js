@@ -80,27 +80,46 @@ export class TablePage extends Board {
     else this.catchUp().then(() => this.stream?.reopen());
   }
 
-  /** Shows items that are new, one event after another, and then the game. @param {Item[]} items @param {Game} game */
+  /** Shows items that are new, and then the game. @param {Item[]} items @param {Game} game @returns {Promise<void> | undefined} */
   show(items, game) {
+    if (this.isGone || game.version < this.seen) return undefined;
+    // A late answer lacks what came before or after its items: read all of it.
+    if (!this.isComplete(items, game)) return this.catchUp();
+    this.showInOrder(items, game);
+    return undefined;
+  }
+
+  /** Shows all that has happened since what is shown. @returns {Promise<void>} */
+  async catchUp() {
+    const game = await this.client.get(`/v1/games/${this.game.id}`);
+    const { items, isReset } = await this.readItems(this.cursor);
     if (this.isGone) return;
-    const fresh = items.filter(({ version }) => version > this.seen && version <= game.version);
-    // An answer to my move lacks what came just before it: read all of it.
-    if (fresh.length && fresh[0].version !== this.seen + 1) return void this.catchUp();
+    if (isReset) return this.showAtOnce(game);
     if (game.version < this.seen) return;
+    // What is lacking now cannot be read: reading again would never end.
+    if (this.isComplete(items, game)) this.showInOrder(items, game);
+    else this.showAtOnce(game);
+  }
+
+  /** The items between what is shown and a game. @param {Item[]} items @param {Game} game */
+  fresh(items, game) {
+    return items.filter(({ version }) => version > this.seen && version <= game.version);
+  }
+
+  /** Whether items lead from what is shown to a game: each item is one version. @param {Item[]} items @param {Game} game */
+  isComplete(items, game) {
+    return this.fresh(items, game).length === game.version - this.seen;
+  }
+
+  /** Shows one event after another, and then the game. @param {Item[]} items @param {Game} game */
+  showInOrder(items, game) {
+    const fresh = this.fresh(items, game);
     this.seen = game.version;
     this.cursor = game.cursor;
     if (fresh.some((item) => item.events.some((event) => this.module.isUrgent?.(event, game.you)))) this.pace.hurry();
     const steps = fresh.flatMap(({ version, events }) => events.flatMap((event) => [() => this.lift(event), () => this.happen(event, version, game)]));
     // All at once: the first must know that others wait, or it offers the moves of the turn before.
     this.pace.add(...steps, () => this.settle(game));
-  }
-
-  /** Shows all that has happened since what is shown. */
-  async catchUp() {
-    const game = await this.client.get(`/v1/games/${this.game.id}`);
-    const { items, isReset } = await this.readItems(this.cursor);
-    if (isReset) this.showAtOnce(game);
-    else this.show(items, game);
   }
 
   /** @param {string} [since] @returns {Promise<{items: Item[], isReset: boolean}>} */
@@ -155,7 +174,7 @@ export class TablePage extends Board {
     // A turn may ask me for one move after another.
     const hasOtherMoves = JSON.stringify(game.legal_moves) !== JSON.stringify(this.game.legal_moves);
     const isNew = game.turn !== this.game.turn || game.status !== this.game.status || game.you !== this.game.you || hasOtherMoves;
-    const wasMine = this.turn.isMine;
+    const wasMine = this.turn.isMine && game.turn === this.game.turn;
     this.game = game;
     this.told = game.version;
     this.actor = null;
@@ -199,7 +218,7 @@ export class TablePage extends Board {
     redraw(this.root, [
       this.drawHead(),
       drawSeats(this),
-      game.left_seat !== null && h('p', { class: 'banner' }, t('house_plays'), ' ', h('button', { type: 'button', class: 'main', id: 'take-back', click: () => this.join() }, t('take_back'))),
+      game.left_seat !== null && h('p', { class: 'banner' }, t('house_plays'), ' ', h('button', { type: 'button', class: 'main', id: 'take-back', 'data-key': 'take-back', click: () => this.join() }, t('take_back'))),
       this.isOver && this.drawEnd(),
       game.status === 'open' && drawWaiting(this),
       this.table && h('section', { class: `felt ${game.ruleset}${this.turn.choice.chosen.length ? ' choosing' : ''}`, 'aria-label': t('table') }, ...[this.module.table(this.view())].flat(1)),
@@ -228,7 +247,7 @@ export class TablePage extends Board {
     return h('div', { class: 'end' }, drawResult(this), h('div', { class: 'actions' },
       this.rematch.draw(),
       started_at && h('a', { class: 'button', id: 'replay', 'data-key': 'replay', href: `#/replay/${id}` }, t('replay')),
-      h('a', { class: 'button', href: '#/' }, t('lobby'))),
+      h('a', { class: 'button', 'data-key': 'lobby', href: '#/' }, t('lobby'))),
     started_at && this.deal.draw());
   }
 

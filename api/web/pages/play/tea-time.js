@@ -66,8 +66,9 @@ export const teaTime = {
   explain({ table, title }, move, preview, beside) {
     const cells = this.parts(move);
     const cards = cells.map((cell) => table.grid.flat().find((each) => each.cell === cell)?.card ?? '');
-    const cancelled = preview?.type === 'tea_time_pick' ? preview.cancelled : [];
-    const kept = preview?.type === 'tea_time_pick' ? preview.cards : [];
+    const known = preview?.type === 'tea_time_pick' ? preview : null;
+    const cancelled = known?.cancelled ?? [];
+    const kept = known?.cards ?? [];
     const have = CHARACTERS.flatMap((name) => {
       const same = kept.filter((card) => nameOf(card) === name);
       return same.length ? [`${same.length} × ${title(same[0])}`] : [];
@@ -77,7 +78,7 @@ export const teaTime = {
     if (have.length) parts.push(t('tea-time.would_have', { cards: joined(have) }));
     if (beside.length) parts.push(t('tea-time.could_add', { cells: [...beside].sort().join(', ') }));
     const gone = [...cancelled];
-    const marks = cells.map((cell, index) => {
+    const marks = (known ? cells : []).map((cell, index) => {
       const at = gone.indexOf(/** @type {any} */ (cards[index]));
       if (at >= 0) gone.splice(at, 1);
       return [cell, at >= 0 ? 'leaves' : 'keeps'];

@@ -13,6 +13,8 @@ export class Turn {
   /** @type {Map<string, Preview>} What each legal move would do. */
   previews = new Map();
   isSending = false;
+  /** @type {Move | undefined} The move that is explained now: the choice, or one that is pointed at. */
+  #explained;
 
   /** @param {TablePage} page */
   constructor(page) {
@@ -39,7 +41,9 @@ export class Turn {
     this.previews.clear();
     if (!game.legal_moves.length) return;
     const { turn, moves, previews } = await this.client.get(`/v1/games/${game.id}/legal-moves`, { previews: true });
-    if (turn === this.page.game.turn) moves.forEach((/** @type {Move} */ move, /** @type {number} */ at) => this.previews.set(JSON.stringify(move), previews[at]));
+    if (turn !== this.page.game.turn || this.page.isGone) return;
+    moves.forEach((/** @type {Move} */ move, /** @type {number} */ at) => this.previews.set(JSON.stringify(move), previews[at]));
+    this.explain(this.#explained);
   }
 
   get isMine() {
@@ -66,11 +70,18 @@ export class Turn {
     this.explain(this.choice.move());
   }
 
+  /** Whether a key is pressed at the table, and not in a field or elsewhere. @param {KeyboardEvent} event */
+  #isAtTable({ ctrlKey, metaKey, altKey, target }) {
+    if (ctrlKey || metaKey || altKey || !(target instanceof HTMLElement)) return false;
+    return target === document.body || this.page.root.contains(target) && !target.closest('input, select, textarea');
+  }
+
   /** @param {KeyboardEvent} event */
   pressKey(event) {
-    const { root } = this.page;
-    if (event.ctrlKey || event.metaKey || event.altKey || event.target !== document.body && !(event.target instanceof HTMLElement && root.contains(event.target))) return;
-    const buttons = [...root.querySelectorAll('[data-part]')];
+    if (!this.#isAtTable(event)) return;
+    // A key that is held would choose a card and then play it, which cannot be undone.
+    if (event.repeat && /^([1-9]|Enter)$/.test(event.key)) return event.preventDefault();
+    const buttons = [...this.page.root.querySelectorAll('[data-part]')];
     const chosen = /** @type {HTMLElement | undefined} */ (buttons[Number(event.key) - 1]);
     if (/^[1-9]$/.test(event.key) && chosen) {
       chosen.focus();
@@ -107,9 +118,10 @@ export class Turn {
     try {
       const { id, turn } = this.page.game;
       const { game, items } = await this.client.post(`/v1/games/${id}/moves`, { turn, move });
-      this.isSending = false;
       this.choice.chosen = [];
-      this.page.show(items, game);
+      // Until all that others did is shown, there is nothing to choose.
+      await this.page.show(items, game);
+      this.isSending = false;
       if (!this.page.pace.isBusy) this.page.draw();
     } catch (error) {
       this.isSending = false;
@@ -124,6 +136,7 @@ export class Turn {
   /** Shows what a move would do, on the table and in a sentence. @param {Move | undefined} move */
   explain(move) {
     const { root, module } = this.page;
+    this.#explained = move;
     for (const each of root.querySelectorAll('.leaves, .keeps, .joins')) each.classList.remove('leaves', 'keeps', 'joins');
     const ghost = root.querySelector('[data-ghost]');
     ghost?.replaceChildren();

@@ -16,9 +16,9 @@ export function drawWaiting(page) {
   return h('section', { class: 'open' },
     h('h2', {}, t('waiting_seats', { n: free })),
     game.deadline && h('p', {}, t('house_comes')),
-    link && field('link', t('link'), { readonly: true, value: link }, h('button', { type: 'button', click: copy }, t('copy'))),
+    link && field('link', t('link'), { readonly: true, value: link, 'data-key': 'link' }, h('button', { type: 'button', 'data-key': 'copy', click: copy }, t('copy'))),
     h('p', { id: 'says', class: 'soft' }, page.says),
     h('div', { class: 'actions' },
-      game.you === null && h('button', { type: 'button', class: 'main', id: 'join', click: () => page.join() }, t('join')),
-      isHost && h('button', { type: 'button', class: 'main', id: 'start', click: () => page.act('POST', '/start') }, t('start_now'))));
+      game.you === null && h('button', { type: 'button', class: 'main', id: 'join', 'data-key': 'join', click: () => page.join() }, t('join')),
+      isHost && h('button', { type: 'button', class: 'main', id: 'start', 'data-key': 'start', click: () => page.act('POST', '/start') }, t('start_now'))));
 }
