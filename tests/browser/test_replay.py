@@ -170,6 +170,35 @@ def test_a_replay_shows_the_hand_of_the_seat_that_is_chosen(
     assert "wins" in browser.find("#outcome").text, "the visitor has not played"
 
 
+HOLD_ANALYSES = """
+const fetched = window.fetch;
+const released = new Promise((resolve) => { window.release = resolve; });
+window.fetch = (url, ...more) => String(url).endsWith('/v1/analysis')
+  ? released.then(() => fetched(url, ...more))
+  : fetched(url, ...more);
+"""
+
+
+def test_a_hand_keeps_its_name_while_another_is_on_its_way(
+    service: Service, browser: Browser, ada: Client, bob: Client
+) -> None:
+    game = ended_game([ada, bob], "parade")
+    first, second = ada.get(f"/v1/games/{game['id']}/record")["deal"]["hands"]
+    page = open_replay(browser, service, game["id"])
+    browser.click("#seen-by option[value='0']")
+    wait_until(lambda: set(shown(page)["hand"]) == set(first), "the first hand is shown")
+    browser.run(HOLD_ANALYSES)
+    browser.click("#seen-by option[value='1']")
+    browser.run("document.querySelector('#next').click()")
+    browser.run("document.querySelector('#first').click()")
+    assert set(shown(page)["hand"]) == set(first)
+    assert "Ada" in browser.find("#whose").text
+    assert browser.find("#seen-by").get_property("value") == "1", "the choice stays"
+    browser.run("window.release()")
+    wait_until(lambda: set(shown(page)["hand"]) == set(second), "the second hand is shown")
+    assert "Bob" in browser.find("#whose").text
+
+
 def test_a_replay_opens_for_a_visitor_whose_player_has_expired(
     service: Service, browser: Browser, ada: Client
 ) -> None:
