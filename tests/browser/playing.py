@@ -1,5 +1,6 @@
 """The table in the browser, as a visitor handles it."""
 
+import json
 import re
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -79,6 +80,17 @@ class PlayPage:
             "return [...document.querySelectorAll('.log > ol > li')].map((li) => li.textContent)"
         )
         return lines[::-1]
+
+    @property
+    def places(self) -> list[list[str]]:
+        """The rows of the result: rank, name and points."""
+        rows: list[list[str]] = self.browser.run(
+            """
+            return [...document.querySelectorAll('.result .places li')].map((row) =>
+              ['.rank', '.who', '.score'].map((part) => row.querySelector(part)?.textContent ?? ''))
+            """
+        )
+        return rows
 
     @property
     def is_over(self) -> bool:
@@ -220,6 +232,32 @@ def meet(pages: Sequence[PlayPage], ruleset: str, seat_count: int) -> str:
         wait_until(lambda page=page: page.sees("[data-part]"), "the game has begun")
     assert len({page.game_id for page in pages}) == 1
     return pages[0].game_id
+
+
+def english_name(game: Any, seat: int) -> str:
+    """What the page calls a seat that is taken."""
+    player = game["seats"][seat]["player"]
+    if player:
+        return str(player["name"])
+    texts = json.loads((FOLDER / "en.json").read_text("utf-8"))
+    houses = [each["seat"] for each in game["seats"] if each["house"] and not each["player"]]
+    if len(houses) == 1:
+        return str(texts["house"])
+    return str(texts["house_n"]).format(n=houses.index(seat) + 1)
+
+
+def assert_shows_places(page: PlayPage, game: Any) -> None:
+    """The page lists each seat with its rank and points, the best first; an English page."""
+    result = game["result"]
+    seats = sorted(range(len(game["seats"])), key=lambda seat: result["ranks"][seat])
+    assert page.places == [
+        [
+            f"{result['ranks'][seat]}." if result["winners"] else "",
+            english_name(game, seat),
+            f"{result['scores'][seat]} point{'' if abs(result['scores'][seat]) == 1 else 's'}",
+        ]
+        for seat in seats
+    ]
 
 
 def assert_tells_all(page: PlayPage) -> None:

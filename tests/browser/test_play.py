@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tests.browser.browser import Browser
-from tests.browser.playing import PlayPage
+from tests.browser.playing import PlayPage, assert_shows_places
 from tests.browser.prefix import below_prefix
 from tests.support.api_client import new_player
 from tests.support.paths import ROOT
@@ -50,13 +50,10 @@ def static_server() -> Iterator[str]:
 
 def assert_shows_the_result(page: PlayPage, service: Service) -> None:
     """The page's ranks and points are those that the service tells."""
-    result = new_player(service.url).get(f"/v1/games/{page.game_id}")["result"]
-    shown = page.browser.find(".result .places").text
-    assert [f"{score} point" in shown for score in result["scores"]] == [True] * len(
-        result["scores"]
-    )
+    game = new_player(service.url).game(page.game_id)
+    assert_shows_places(page, game)
     heading = page.browser.find("#outcome").text
-    assert ("You" in heading) == (0 in result["winners"])
+    assert ("You" in heading) == (0 in game["result"]["winners"])
 
 
 @pytest.mark.parametrize(("ruleset", "seat_count"), EXTREMES)

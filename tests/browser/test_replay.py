@@ -11,7 +11,7 @@ from selenium.webdriver.common.keys import Keys
 
 from tests.browser.browser import Browser
 from tests.browser.ended import ended_game, keep_player, open_as
-from tests.browser.playing import RULESETS, PlayPage
+from tests.browser.playing import RULESETS, PlayPage, assert_shows_places
 from tests.support.api_client import Client, new_player, play_out, seated, start_countdown
 from tests.support.service import Service
 from tests.support.waiting import wait_until
@@ -106,10 +106,7 @@ def test_a_stranger_sees_a_game_again_from_its_first_position_to_its_last(
         assert_shows(seen, table)
         assert seen["isOver"] == (at == len(record["moves"]))
         page.press(Keys.ARROW_RIGHT)
-    scores = [
-        f"{score} point" in browser.find(".places").text for score in game["result"]["scores"]
-    ]
-    assert all(scores)
+    assert_shows_places(page, game)
     page.press(Keys.HOME)
     assert_shows(shown(page), tables[0])
     page.press(Keys.END)
