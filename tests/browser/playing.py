@@ -19,6 +19,21 @@ OFFERED = "[data-part][data-offer]"
 GAME_SECONDS = 60
 TOGETHER_SECONDS = 480
 
+IN_REACH = """
+const found = document.querySelector(arguments[0]);
+if (!found) return true;
+const isMet = () => {
+  const { x, y, width, height } = found.getBoundingClientRect();
+  const meets = (part) =>
+    found.contains(document.elementFromPoint(x + width * part, y + height / 2));
+  return [0.2, 0.5, 0.8].some(meets);
+};
+if (isMet()) return true;
+found.scrollIntoView({ behavior: 'instant', block: 'center', inline: 'center' });
+return isMet();
+"""
+"""Whether a finger can meet an element, if need be by scrolling; true if there is none now."""
+
 
 def rulesets() -> list[str]:
     """The rulesets that the page can draw, by the table in games.js."""
@@ -34,6 +49,9 @@ RULESETS = rulesets()
 
 class PlayPage:
     """The page of one visitor, opened at an address."""
+
+    must_reach = False
+    """Whether what is clicked must be in reach of a finger."""
 
     def __init__(self, browser: Browser, url: str, name: str = "Ada") -> None:
         self.browser = browser
@@ -97,7 +115,10 @@ class PlayPage:
         return self.sees(".result")
 
     def click_now(self, selector: str) -> bool:
-        """Click the first element of a selector if there is one now, as a finger would."""
+        """Click the first element of a selector if there is one now, wherever it is."""
+        if self.must_reach:
+            # Cards may be on their way.
+            wait_until(lambda: self.browser.run(IN_REACH, selector), f"{selector} is in reach")
         found: bool = self.browser.run(
             "const found = document.querySelector(arguments[0]); found?.click(); return !!found",
             selector,

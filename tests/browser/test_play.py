@@ -87,10 +87,12 @@ def test_a_game_is_played_on_a_phone_without_scrolling_sideways(
 ) -> None:
     browser.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", PHONE)
     page = PlayPage(browser, f"{service.url}/play", "A player with quite a long name, in fact")
+    page.must_reach = True
     assert not page.is_wider_than_screen
     page.start(ruleset, seat_count)
     while page.make_a_move():
         assert not page.is_wider_than_screen
+    assert page.is_over
     assert not page.is_wider_than_screen
 
 
