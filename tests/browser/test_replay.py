@@ -300,6 +300,37 @@ def test_a_deal_that_was_not_promised_to_this_browser_is_only_compared_with_its_
     assert check_deal(browser, service, game["id"]) == "fits"
 
 
+def change_kept(browser: Browser, game_id: str, change: str) -> None:
+    """Change what the browser has kept of a game by a script that names it `kept`."""
+    browser.run(
+        f"""
+        const all = JSON.parse(localStorage.getItem('ludotheque-deals'));
+        const kept = all[arguments[0]];
+        {change};
+        localStorage.setItem('ludotheque-deals', JSON.stringify(all));
+        """,
+        game_id,
+    )
+
+
+def test_a_deal_that_does_not_lead_to_the_cards_that_were_shown_fails_the_check(
+    service: Service, browser: Browser, seen_game: dict[str, Any]
+) -> None:
+    """The service has shown another card than the one that it dealt."""
+    card = seen_game["deal"]["pile"][-1]
+    change_kept(browser, seen_game["id"], f"kept.seen.table.hand[0] = '{card}'")
+    assert check_deal(browser, service, seen_game["id"]) == "not_played"
+    assert browser.find("#verdict").text.startswith("✗")
+
+
+def test_a_browser_that_has_kept_no_table_claims_nothing_about_the_cards(
+    service: Service, browser: Browser, seen_game: dict[str, Any]
+) -> None:
+    change_kept(browser, seen_game["id"], "delete kept.seen")
+    assert check_deal(browser, service, seen_game["id"]) == "hash_kept"
+    assert "cannot tell" in browser.find("#verdict").text
+
+
 @pytest.mark.parametrize("tampered", ["text", "deal", "text and deal", "text, deal and hash"])
 def test_a_tampered_deal_fails_the_check(
     service: Service, browser: Browser, seen_game: dict[str, Any], tampered: str
