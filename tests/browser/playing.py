@@ -1,5 +1,6 @@
 """The table in the browser, as a visitor handles it."""
 
+import json
 import re
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -17,6 +18,21 @@ FOLDER = ROOT / "api" / "web" / "pages" / "play"
 OFFERED = "[data-part][data-offer]"
 GAME_SECONDS = 60
 TOGETHER_SECONDS = 480
+
+IN_REACH = """
+const found = document.querySelector(arguments[0]);
+if (!found) return true;
+const isMet = () => {
+  const { x, y, width, height } = found.getBoundingClientRect();
+  const meets = (part) =>
+    found.contains(document.elementFromPoint(x + width * part, y + height / 2));
+  return [0.2, 0.5, 0.8].some(meets);
+};
+if (isMet()) return true;
+found.scrollIntoView({ behavior: 'instant', block: 'center', inline: 'center' });
+return isMet();
+"""
+"""Whether a finger can meet an element, if need be by scrolling; true if there is none now."""
 
 
 def rulesets() -> list[str]:
@@ -40,6 +56,9 @@ PLAYER_KEY = """
 
 class PlayPage:
     """The page of one visitor, opened at an address."""
+
+    must_reach = False
+    """Whether what is clicked must be in reach of a finger."""
 
     def __init__(self, browser: Browser, url: str, name: str = "Ada") -> None:
         self.browser = browser
@@ -89,11 +108,25 @@ class PlayPage:
         return lines[::-1]
 
     @property
+    def places(self) -> list[list[str]]:
+        """The rows of the result: rank, name and points."""
+        rows: list[list[str]] = self.browser.run(
+            """
+            return [...document.querySelectorAll('.result .places li')].map((row) =>
+              ['.rank', '.who', '.score'].map((part) => row.querySelector(part)?.textContent ?? ''))
+            """
+        )
+        return rows
+
+    @property
     def is_over(self) -> bool:
         return self.sees(".result")
 
     def click_now(self, selector: str) -> bool:
-        """Click the first element of a selector if there is one now, as a finger would."""
+        """Click the first element of a selector if there is one now, wherever it is."""
+        if self.must_reach:
+            # Cards may be on their way.
+            wait_until(lambda: self.browser.run(IN_REACH, selector), f"{selector} is in reach")
         found: bool = self.browser.run(
             "const found = document.querySelector(arguments[0]); found?.click(); return !!found",
             selector,
@@ -236,6 +269,32 @@ def meet(pages: Sequence[PlayPage], ruleset: str, seat_count: int) -> str:
         wait_until(lambda page=page: page.sees("[data-part]"), "the game has begun")
     assert len({page.game_id for page in pages}) == 1
     return pages[0].game_id
+
+
+def english_name(game: Any, seat: int) -> str:
+    """What the page calls a seat that is taken."""
+    player = game["seats"][seat]["player"]
+    if player:
+        return str(player["name"])
+    texts = json.loads((FOLDER / "en.json").read_text("utf-8"))
+    houses = [each["seat"] for each in game["seats"] if each["house"] and not each["player"]]
+    if len(houses) == 1:
+        return str(texts["house"])
+    return str(texts["house_n"]).format(n=houses.index(seat) + 1)
+
+
+def assert_shows_places(page: PlayPage, game: Any) -> None:
+    """The page lists each seat with its rank and points, the best first; an English page."""
+    result = game["result"]
+    seats = sorted(range(len(game["seats"])), key=lambda seat: result["ranks"][seat])
+    assert page.places == [
+        [
+            f"{result['ranks'][seat]}." if result["winners"] else "",
+            english_name(game, seat),
+            f"{result['scores'][seat]} point{'' if abs(result['scores'][seat]) == 1 else 's'}",
+        ]
+        for seat in seats
+    ]
 
 
 def assert_tells_all(page: PlayPage) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tests.browser.browser import Browser
-from tests.browser.playing import OFFERED, PlayPage
+from tests.browser.playing import OFFERED, PlayPage, assert_shows_places
 from tests.browser.prefix import below_prefix
 from tests.support.api_client import new_player
 from tests.support.paths import ROOT
@@ -50,13 +50,10 @@ def static_server() -> Iterator[str]:
 
 def assert_shows_the_result(page: PlayPage, service: Service) -> None:
     """The page's ranks and points are those that the service tells."""
-    result = new_player(service.url).get(f"/v1/games/{page.game_id}")["result"]
-    shown = page.browser.find(".result .places").text
-    assert [f"{score} point" in shown for score in result["scores"]] == [True] * len(
-        result["scores"]
-    )
+    game = new_player(service.url).game(page.game_id)
+    assert_shows_places(page, game)
     heading = page.browser.find("#outcome").text
-    assert ("You" in heading) == (0 in result["winners"])
+    assert ("You" in heading) == (0 in game["result"]["winners"])
 
 
 @pytest.mark.parametrize(("ruleset", "seat_count"), EXTREMES)
@@ -103,10 +100,12 @@ def test_a_game_is_played_on_a_phone_without_scrolling_sideways(
 ) -> None:
     browser.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", PHONE)
     page = PlayPage(browser, f"{service.url}/play", "A player with quite a long name, in fact")
+    page.must_reach = True
     assert not page.is_wider_than_screen
     page.start(ruleset, seat_count)
     while page.make_a_move():
         assert not page.is_wider_than_screen
+    assert page.is_over
     assert not page.is_wider_than_screen
 
 

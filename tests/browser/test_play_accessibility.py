@@ -28,6 +28,7 @@ def scenes(service: Service, tmp_path_factory: pytest.TempPathFactory) -> Iterat
     browser = Browser(tmp_path_factory.mktemp("profile"))
     try:
         yield Scenes(browser, service.url)
+        browser.assert_in_order()
     finally:
         browser.close()
 

@@ -186,6 +186,7 @@ def test_a_game_of_six_is_played_on_a_phone_with_all_cards_of_the_hand_in_reach(
 ) -> None:
     browser.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", PHONE)
     page = PlayPage(browser, f"{service.url}/play", "A player with quite a long name, in fact")
+    page.must_reach = True
     options = {"pictures": SHORT, "expert": is_expert}
     open_table(page, service, 6, house=["careful"] * 5, options=options)
     assert page.choose_a_move()

@@ -14,6 +14,7 @@ from tests.browser.browser import Browser
 from tests.browser.playing import (
     OFFERED,
     PlayPage,
+    assert_shows_places,
     assert_tells_all,
     meet,
     play_moves,
@@ -79,11 +80,9 @@ def assert_same_end(service: Service, pages: list[PlayPage]) -> None:
     """All show the service's result, and have told each event once and in order."""
     game_id = pages[0].game_id
     reader = new_player(service.url)
-    result = reader.game(game_id)["result"]
+    game = reader.game(game_id)
     for page in pages:
-        shown = page.browser.find(".result .places").text
-        for score in result["scores"]:
-            assert f"{score} point" in shown
+        assert_shows_places(page, game)
         assert told_cards(page) == played_cards(reader, game_id)
         assert_tells_all(page)
 

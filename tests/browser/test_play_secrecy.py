@@ -21,6 +21,9 @@ pytestmark = pytest.mark.slow
 EVERYBODY_READS = re.compile(r"/v1/rulesets|/play/")
 """The addresses of what is the same for all, with the names of all cards."""
 
+BY_THE_SERVICE = re.compile(r"game_|seat_|time_ran_out")
+"""The types of the events that no ruleset makes, which are the same for all."""
+
 LAST_VERSION = 70
 """So much of a game is watched: all of a game of two, and the first round of one of four."""
 
@@ -66,6 +69,14 @@ class Truth:
         state, _ = self.positions[version - self.started]
         return plain(self.ruleset.view(state, seat))
 
+    def events(self, version: int, seat: int) -> list[Any]:
+        """What the ruleset tells this seat at a version."""
+        at = version - self.started
+        if not 0 <= at < len(self.positions):
+            return []
+        _, told = self.positions[at]
+        return [without_clock(event) for event in plain(told_to(told, seat))]
+
     def unseen(self, seat: int) -> Iterator[set[str]]:
         """At each position, the dealt components that exist once and that the seat has not seen."""
         dealt = json.dumps(self.record["deal"])
@@ -97,6 +108,7 @@ class Watched:
         self.game_id = game_id
         self.held: list[Held] = []
         self.tables: list[tuple[int, Any]] = []
+        self.items: list[tuple[int, list[Any]]] = []
         self.version = 0
         self._is_over = False
         self._read = 0
@@ -109,6 +121,8 @@ class Watched:
             if not EVERYBODY_READS.search(url):
                 for value in dicts_in(json.loads(text)):
                     self._learn(value)
+                    if self.game_id in url and "events" in value and "version" in value:
+                        self.items.append((value["version"], value["events"]))
                 self._add(url, text)
         if not self.held or self.held[-1].text != kept:
             self._add("the page", kept)
@@ -141,6 +155,12 @@ class Watched:
             assert not re.search(r'"(deal|deal_text|salt)"', text), where
         for version, table in self.tables:
             assert without_clock(table) == without_clock(truth.table(version, seat))
+        assert len(self.items) > 1
+        for version, events in self.items:
+            of_the_ruleset = [
+                without_clock(event) for event in events if not BY_THE_SERVICE.match(event["type"])
+            ]
+            assert of_the_ruleset == truth.events(version, seat)
 
 
 def dicts_in(value: Any) -> Iterator[dict[str, Any]]:
@@ -152,9 +172,9 @@ def dicts_in(value: Any) -> Iterator[dict[str, Any]]:
             yield from dicts_in(each)
 
 
-def without_clock(table: dict[str, Any]) -> dict[str, Any]:
-    """A table without its countdown, which an engine without a clock does not know."""
-    return {name: value for name, value in table.items() if name != "deadline"}
+def without_clock(value: dict[str, Any]) -> dict[str, Any]:
+    """A table or event without its deadline, which an engine without a clock does not know."""
+    return {name: each for name, each in value.items() if name != "deadline"}
 
 
 @pytest.mark.parametrize("ruleset", RULESETS)

@@ -11,7 +11,7 @@ from selenium.webdriver.common.keys import Keys
 
 from tests.browser.browser import Browser
 from tests.browser.ended import ended_game, keep_player, open_as
-from tests.browser.playing import RULESETS, PlayPage
+from tests.browser.playing import RULESETS, PlayPage, assert_shows_places
 from tests.support.api_client import Client, new_player, play_out, seated, start_countdown
 from tests.support.service import Service
 from tests.support.waiting import wait_until
@@ -106,10 +106,7 @@ def test_a_stranger_sees_a_game_again_from_its_first_position_to_its_last(
         assert_shows(seen, table)
         assert seen["isOver"] == (at == len(record["moves"]))
         page.press(Keys.ARROW_RIGHT)
-    scores = [
-        f"{score} point" in browser.find(".places").text for score in game["result"]["scores"]
-    ]
-    assert all(scores)
+    assert_shows_places(page, game)
     page.press(Keys.HOME)
     assert_shows(shown(page), tables[0])
     page.press(Keys.END)
@@ -168,6 +165,35 @@ def test_a_replay_shows_the_hand_of_the_seat_that_is_chosen(
         )
     browser.click("#last")
     assert "wins" in browser.find("#outcome").text, "the visitor has not played"
+
+
+HOLD_ANALYSES = """
+const fetched = window.fetch;
+const released = new Promise((resolve) => { window.release = resolve; });
+window.fetch = (url, ...more) => String(url).endsWith('/v1/analysis')
+  ? released.then(() => fetched(url, ...more))
+  : fetched(url, ...more);
+"""
+
+
+def test_a_hand_keeps_its_name_while_another_is_on_its_way(
+    service: Service, browser: Browser, ada: Client, bob: Client
+) -> None:
+    game = ended_game([ada, bob], "parade")
+    first, second = ada.get(f"/v1/games/{game['id']}/record")["deal"]["hands"]
+    page = open_replay(browser, service, game["id"])
+    browser.click("#seen-by option[value='0']")
+    wait_until(lambda: set(shown(page)["hand"]) == set(first), "the first hand is shown")
+    browser.run(HOLD_ANALYSES)
+    browser.click("#seen-by option[value='1']")
+    browser.run("document.querySelector('#next').click()")
+    browser.run("document.querySelector('#first').click()")
+    assert set(shown(page)["hand"]) == set(first)
+    assert "Ada" in browser.find("#whose").text
+    assert browser.find("#seen-by").get_property("value") == "1", "the choice stays"
+    browser.run("window.release()")
+    wait_until(lambda: set(shown(page)["hand"]) == set(second), "the second hand is shown")
+    assert "Bob" in browser.find("#whose").text
 
 
 def test_a_replay_opens_for_a_visitor_whose_player_has_expired(
@@ -272,6 +298,37 @@ def test_a_deal_that_was_not_promised_to_this_browser_is_only_compared_with_its_
 ) -> None:
     game = ended_game([ada, bob], "tea-time")
     assert check_deal(browser, service, game["id"]) == "fits"
+
+
+def change_kept(browser: Browser, game_id: str, change: str) -> None:
+    """Change what the browser has kept of a game by a script that names it `kept`."""
+    browser.run(
+        f"""
+        const all = JSON.parse(localStorage.getItem('ludotheque-deals'));
+        const kept = all[arguments[0]];
+        {change};
+        localStorage.setItem('ludotheque-deals', JSON.stringify(all));
+        """,
+        game_id,
+    )
+
+
+def test_a_deal_that_does_not_lead_to_the_cards_that_were_shown_fails_the_check(
+    service: Service, browser: Browser, seen_game: dict[str, Any]
+) -> None:
+    """The service has shown another card than the one that it dealt."""
+    card = seen_game["deal"]["pile"][-1]
+    change_kept(browser, seen_game["id"], f"kept.seen.table.hand[0] = '{card}'")
+    assert check_deal(browser, service, seen_game["id"]) == "not_played"
+    assert browser.find("#verdict").text.startswith("✗")
+
+
+def test_a_browser_that_has_kept_no_table_claims_nothing_about_the_cards(
+    service: Service, browser: Browser, seen_game: dict[str, Any]
+) -> None:
+    change_kept(browser, seen_game["id"], "delete kept.seen")
+    assert check_deal(browser, service, seen_game["id"]) == "hash_kept"
+    assert "cannot tell" in browser.find("#verdict").text
 
 
 @pytest.mark.parametrize("tampered", ["text", "deal", "text and deal", "text, deal and hash"])

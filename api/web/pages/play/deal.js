@@ -1,5 +1,7 @@
-// "Check the deal": the hash that was shown at the start against the text that is revealed at the end.
+// "Check the deal": the hash that was shown at the start against the text that is revealed at the end,
+// and the first table that was shown against the same position of the record.
 
+import { Refused } from './client.js';
 import { announce, h } from './dom.js';
 import { saved } from './store.js';
 import { t } from './texts.js';
@@ -7,13 +9,15 @@ import { t } from './texts.js';
 /** @typedef {import('./board.js').Board} Board */
 /** @typedef {import('./client.js').Schemas} Schemas */
 /** @typedef {Schemas['GameRecord']} GameRecord */
-/** @typedef {{sha256: string, at: string}} KeptHash */
+/** @typedef {import('./client.js').Client} Client */
+/** @typedef {{version: number, seat: number | null, table: unknown}} Seen The first table that this browser was shown. */
+/** @typedef {{sha256: string, at: string, seen?: Seen}} KeptHash */
 
 /**
  * What a check has found. Without `computed` the browser cannot tell.
  *
  * @typedef {object} Found
- * @property {'good' | 'fits' | 'text_changed' | 'hash_changed' | 'other_deal' | 'cannot'} verdict
+ * @property {'good' | 'hash_kept' | 'fits' | 'not_played' | 'text_changed' | 'hash_changed' | 'other_deal' | 'cannot'} verdict
  * @property {KeptHash | undefined} kept
  * @property {string | null} computed
  * @property {GameRecord} record
@@ -21,6 +25,7 @@ import { t } from './texts.js';
 
 const KEY = 'ludotheque-deals';
 const MOST_KEPT = 200;
+const REFUSALS = ['illegal_move', 'invalid_deal'];
 
 /** @returns {Record<string, KeptHash>} */
 function keptHashes() {
@@ -31,11 +36,12 @@ function keptHashes() {
   }
 }
 
-/** Keeps the hash of a game under way; the first one that was shown is never replaced. @param {import('./client.js').Game} game */
-export function keepHash({ id, status, deal_sha256 }) {
+/** Keeps the hash and the table of a game under way; the first ones that were shown are never replaced. @param {import('./client.js').Game} game */
+export function keepHash({ id, status, deal_sha256, version, you, table }) {
   const kept = keptHashes();
   if (status !== 'playing' || !deal_sha256 || Object.hasOwn(kept, id)) return;
-  const newest = Object.entries({ ...kept, [id]: { sha256: deal_sha256, at: new Date().toISOString() } }).slice(-MOST_KEPT);
+  const seen = { version, seat: you, table };
+  const newest = Object.entries({ ...kept, [id]: { sha256: deal_sha256, at: new Date().toISOString(), seen } }).slice(-MOST_KEPT);
   try {
     localStorage.setItem(KEY, JSON.stringify(Object.fromEntries(newest)));
   } catch {
@@ -67,12 +73,40 @@ function isDealOf({ deal, deal_text }) {
   }
 }
 
-/** @param {string} id @param {GameRecord} record @returns {Promise<Found>} */
-async function check(id, record) {
+/** @param {Client} client @param {string} id @param {GameRecord} record @returns {Promise<Found>} */
+async function check(client, id, record) {
   const kept = /** @type {KeptHash | undefined} */ (keptHashes()[id]);
   const computed = await sha256(record.deal_text);
-  return { verdict: judge(record, kept, computed), kept, computed, record };
+  const verdict = judge(record, kept, computed);
+  const needsTable = verdict === 'good' || verdict === 'cannot';
+  const isOther = needsTable && kept?.seen && !(await isPlayed(client, id, record, kept.seen));
+  return { verdict: isOther ? 'not_played' : verdict, kept, computed, record };
 }
+
+/** How many moves and ends of countdowns had happened at a version. @param {Client} client @param {string} id @param {number} at @param {string} [since] @returns {Promise<number>} */
+async function countMoves(client, id, at, since) {
+  const { items, more, cursor } = await client.get(`/v1/games/${id}/events`, { since });
+  // Only a move and the end of a countdown have a turn.
+  const moves = items.filter((/** @type {import('./client.js').Item} */ { version, turn }) => version <= at && turn !== null).length;
+  return moves + (more ? await countMoves(client, id, at, cursor) : 0);
+}
+
+/** Whether the record, played again from its deal, leads to the table that was shown. @param {Client} client @param {string} id @param {GameRecord} record @param {Seen} seen */
+async function isPlayed(client, id, { ruleset, seat_count, options, deal, moves }, { version, seat, table }) {
+  const played = moves.slice(0, await countMoves(client, id, version));
+  try {
+    /** @type {Schemas['Analysis']} */
+    const { spectator, views } = await client.post('/v1/analysis', { ruleset, seat_count, options, deal, moves: played });
+    return withoutClock(seat === null ? spectator : views[seat]) === withoutClock(table);
+  } catch (error) {
+    // A deal and moves that cannot be played did not make this table either.
+    if (!(error instanceof Refused) || !REFUSALS.includes(error.problem.code)) throw error;
+    return false;
+  }
+}
+
+/** A table to compare: an analysis has no clock, so it knows no deadline. @param {unknown} table */
+const withoutClock = (table) => canonical({ .../** @type {object} */ (table), deadline: null });
 
 /** @param {GameRecord} record @param {KeptHash | undefined} kept @param {string | null} computed @returns {Found['verdict']} */
 function judge(record, kept, computed) {
@@ -80,7 +114,8 @@ function judge(record, kept, computed) {
   if (computed !== null && computed !== record.deal_sha256) return 'text_changed';
   if (!isDealOf(record)) return 'other_deal';
   if (computed === null) return 'cannot';
-  return kept ? 'good' : 'fits';
+  if (!kept) return 'fits';
+  return kept.seen ? 'good' : 'hash_kept';
 }
 
 /** The part of a page that checks the deal of its game. */
@@ -97,7 +132,7 @@ export class DealCheck {
 
   async run() {
     const { client, game } = this.board;
-    this.found = await check(game.id, await client.get(`/v1/games/${game.id}/record`));
+    this.found = await check(client, game.id, await client.get(`/v1/games/${game.id}/record`));
     this.onChange();
     announce(t(`deal.${this.found.verdict}`));
   }
@@ -111,7 +146,7 @@ export class DealCheck {
 
   /** @param {Found} found */
   #drawFound({ verdict, kept, computed, record }) {
-    const looks = { good: ['good', '✓ '], fits: ['', '✓ '], cannot: ['', ''] };
+    const looks = { good: ['good', '✓ '], hash_kept: ['', '✓ '], fits: ['', '✓ '], cannot: ['', ''] };
     const [look, sign] = looks[/** @type {keyof typeof looks} */ (verdict)] ?? ['problem', '✗ '];
     const line = (/** @type {string} */ term, /** @type {string} */ value, how = {}) => [h('dt', {}, term), h('dd', how, h('code', {}, value))];
     const toggle = (/** @type {Event} */ event) => (this.isOpen = /** @type {HTMLDetailsElement} */ (event.target).open);

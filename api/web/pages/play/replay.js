@@ -88,6 +88,8 @@ export class ReplayPage extends Board {
     this.positions = positions;
     /** @type {number | null} Whose view is shown. */
     this.seat = game.you;
+    /** @type {number | null} Whose view the visitor chose last; its positions may be on their way. */
+    this.chosen = game.you;
     this.deal = new DealCheck(this, () => this.draw());
     this.stage = h('div', {});
     this.after = h('div', {});
@@ -150,9 +152,11 @@ export class ReplayPage extends Board {
 
   /** Shows the game as another seat or a spectator saw it. @param {number | null} seat */
   async seeAs(seat) {
-    this.seat = seat;
+    this.chosen = seat;
     const positions = await readPositions(this.app, this.record, seat);
-    if (this.isGone || seat !== this.seat) return;
+    if (this.isGone || seat !== this.chosen) return;
+    // The seat and its positions change together, or a hand would be shown under another name.
+    this.seat = seat;
     this.positions = positions;
     this.show(this.at);
   }
@@ -221,7 +225,7 @@ export class ReplayPage extends Board {
   }
 
   drawReaders() {
-    const option = (/** @type {number | null} */ seat) => h('option', { value: seat ?? '', selected: seat === this.seat }, seat === null ? t('replay.spectator') : this.name(seat));
+    const option = (/** @type {number | null} */ seat) => h('option', { value: seat ?? '', selected: seat === this.chosen }, seat === null ? t('replay.spectator') : this.name(seat));
     const choose = (/** @type {Event} */ event) => {
       const { value } = /** @type {HTMLSelectElement} */ (event.target);
       this.seeAs(value === '' ? null : Number(value));
