@@ -107,8 +107,7 @@ class Matching:
             game_id = _own_game(games.values(), caller)
             if game_id is None:
                 self.tables.check_game_count(caller.id, reading.now)
-                ttl_ms = self.transactions.retention.of_entries(new_game)
-                game_id = self.store.assign_seat(wish.digest, caller.id, new_game, known, ttl_ms)
+                game_id = self._reserve_seat(caller, wish, new_game, known)
             if key is not None:
                 earlier = self._remember(credentials, key, game_id, wish)
                 if earlier is not None:
@@ -126,6 +125,16 @@ class Matching:
                     # Not found: another request has listed it, and not stored it yet.
                     raise
         raise Problem("busy")
+
+    def _reserve_seat(
+        self, caller: Player, wish: Wish, new_game: Game, known: Mapping[str, Known]
+    ) -> str:
+        """Reserve a seat, and return the id of its game. Raises `Problem` (``busy``)."""
+        ttl_ms = self.transactions.retention.of_entries(new_game)
+        game_id = self.store.assign_seat(wish.digest, caller.id, new_game, known, ttl_ms)
+        if game_id is None:
+            raise Problem("busy")
+        return game_id
 
     # --- The same request, sent again --------------------------------------------------
 

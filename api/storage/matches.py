@@ -31,10 +31,10 @@ ASSIGN_SEAT = Script.load("assign_seat")
 RESERVATION_MS = 10_000
 """How long a reservation holds a seat."""
 
-MAX_LISTED = 50
-"""How many games a queue has: when it is full, the oldest is left out.
+MAX_LISTED = 1000
+"""How many games a queue has at most.
 
-There are so many only while as many games are being filled at once, the oldest first.
+There are so many only while as many games are being filled at once.
 """
 
 
@@ -92,8 +92,8 @@ class MatchStore:
         new_game: Game,
         known: Mapping[str, Known],
         ttl_ms: int,
-    ) -> str:
-        """Reserve a seat for a player, and return the id of the game.
+    ) -> str | None:
+        """Reserve a seat for a player, and return the id of the game; None if the queue is full.
 
         It is the one where the player has a reservation or is seated, else the oldest with a free
         seat, else the new one; games that are stored come first. `known` is the truth of the listed
@@ -111,7 +111,7 @@ class MatchStore:
             ttl_ms,
         )
         (game_id,) = self.client.execute([ASSIGN_SEAT.call(_key(wish), args=args)], durable=True)
-        return str(game_id.decode())
+        return None if game_id is None else str(game_id.decode())
 
 
 def queue_command(wish: str) -> Command:

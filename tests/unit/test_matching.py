@@ -53,7 +53,7 @@ def match_at_once(
 # --- Which players meet --------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("callers", "seats"), [(120, 4), (13, 2), (7, 6), (1, 3)])
+@pytest.mark.parametrize(("callers", "seats"), [(120, 4), (120, 2), (13, 2), (7, 6), (1, 3)])
 def test_players_who_ask_at_once_fill_as_few_games_as_they_can(
     workers: list[MemoryWorker], callers: int, seats: int
 ) -> None:
