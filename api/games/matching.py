@@ -8,7 +8,8 @@ reservation is created by the next player of its queue, under the same id.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any, NamedTuple, TypedDict
 
 import msgspec
@@ -108,22 +109,23 @@ class Matching:
             if game_id is None:
                 self.tables.check_game_count(caller.id, reading.now)
                 game_id = self._reserve_seat(caller, wish, new_game, known)
-            if key is not None:
-                earlier = self._remember(credentials, key, game_id, wish)
-                if earlier is not None:
-                    return earlier
-            if game_id == new_game.id or known.get(game_id) == MISSING:
-                created = self._create(caller, replace(new_game, id=game_id))
-                if created is not None:
-                    return created
-            try:
-                return self.tables.join(credentials, game_id, None, None)
-            except Problem as problem:
-                if problem.code in REFUSALS:
-                    refused.add(game_id)
-                elif problem.code != "game_not_found":
-                    # Not found: another request has listed it, and not stored it yet.
-                    raise
+            with self._reservation(caller, wish, game_id):
+                if key is not None:
+                    earlier = self._remember(credentials, key, game_id, wish)
+                    if earlier is not None:
+                        return earlier
+                if game_id == new_game.id or known.get(game_id) == MISSING:
+                    created = self._create(caller, replace(new_game, id=game_id))
+                    if created is not None:
+                        return created
+                try:
+                    return self.tables.join(credentials, game_id, None, None)
+                except Problem as problem:
+                    if problem.code in REFUSALS:
+                        refused.add(game_id)
+                    elif problem.code != "game_not_found":
+                        # Not found: another request has listed it, and not stored it yet.
+                        raise
         raise Problem("busy")
 
     def _reserve_seat(
@@ -135,6 +137,19 @@ class Matching:
         if game_id is None:
             raise Problem("busy")
         return game_id
+
+    @contextmanager
+    def _reservation(self, caller: Player, wish: Wish, game_id: str) -> Iterator[None]:
+        """Release the caller's reservation if its request is refused.
+
+        Else the seat would be held for a caller that does not come, and the next two callers could
+        wait in two games.
+        """
+        try:
+            yield
+        except Problem:
+            self.store.release_seat(wish.digest, caller.id, game_id)
+            raise
 
     # --- The same request, sent again --------------------------------------------------
 

@@ -356,6 +356,14 @@ def assign_seat(store: MemoryClient, keys: list[bytes], args: list[bytes]) -> by
     return str(chosen["id"]).encode()
 
 
+def release_seat(store: MemoryClient, keys: list[bytes], args: list[bytes]) -> None:
+    player, game_id = map(bytes.decode, args)
+    listed = json.loads(store.get(keys[0]) or b"[]")
+    for game in listed:
+        if game["id"] == game_id and game["seats"].pop(player, None) is not None:
+            store.values[keys[0]] = json.dumps(listed).encode()
+
+
 def remove_entries(store: MemoryClient, keys: list[bytes], args: list[bytes]) -> None:
     for key in keys:
         store.zrem(key, args)
@@ -375,6 +383,7 @@ SCRIPTS: dict[Any, Callable[[MemoryClient, list[bytes], list[bytes]], Any]] = {
     indexes.ADD_ENDED_ENTRY: add_ended_entry,
     indexes.REMOVE_ENTRIES: remove_entries,
     matches.ASSIGN_SEAT: assign_seat,
+    matches.RELEASE_SEAT: release_seat,
 }
 
 

@@ -213,6 +213,52 @@ def test_a_creator_that_fails_leaves_its_game_to_the_next_player(
     assert worker.game(game.id).status == "playing"
 
 
+def refuses(code: str) -> Any:
+    """A function that refuses whatever it is asked."""
+
+    def refuse(*args: Any, **how: Any) -> Any:
+        raise Problem(code)
+
+    return refuse
+
+
+@pytest.mark.parametrize(
+    ("target", "name", "code"),
+    [("limiter", "take", "too_many_requests"), ("creation", "commit_new", "too_many_games")],
+)
+def test_a_creator_that_is_refused_holds_no_seat(
+    worker: MemoryWorker,
+    monkeypatch: pytest.MonkeyPatch,
+    ada: Credentials,
+    bob: Credentials,
+    eve: Credentials,
+    target: str,
+    name: str,
+    code: str,
+) -> None:
+    monkeypatch.setattr(getattr(worker, target), name, refuses(code))
+    with refused(code):
+        worker.match(ada)
+    monkeypatch.undo()
+    game_id = worker.match(bob).game.id
+    assert worker.match(eve).game.id == game_id
+
+
+def test_a_player_who_may_not_join_holds_no_seat(
+    worker: MemoryWorker,
+    monkeypatch: pytest.MonkeyPatch,
+    ada: Credentials,
+    bob: Credentials,
+    eve: Credentials,
+) -> None:
+    game_id = worker.match(ada).game.id
+    monkeypatch.setattr(worker.tables, "join", refuses("too_many_games"))
+    with refused("too_many_games"):
+        worker.match(bob)
+    monkeypatch.undo()
+    assert worker.match(eve).game.id == game_id
+
+
 def test_a_reservation_that_is_not_used_lapses(
     worker: MemoryWorker,
     clock: FakeClock,

@@ -361,6 +361,24 @@ def test_reservations_lapse_and_games_that_are_missing_for_long_are_dropped(
     assert queue(store, client, wish) == [second]
 
 
+def test_a_seat_that_is_released_is_the_next_players(store: Store, client: StoreClient) -> None:
+    wish = new_id()
+    first = assign(store, wish, "a")
+    assert assign(store, wish, "b") == first
+    store.release_seat(wish, "b", new_id())
+    store.release_seat(wish, "c", first)
+    second = assign(store, wish, "c")
+    assert second != first
+    store.release_seat(wish, "b", first)
+    assert 0 < send(client, "PTTL", f"match:{{{wish}}}") <= LONG_MS
+    assert assign(store, wish, "d") == first
+    # Also the only one of a game, which stays listed.
+    store.release_seat(wish, "c", second)
+    assert queue(store, client, wish) == [first, second]
+    assert assign(store, wish, "e") == second
+    store.release_seat(new_id(), "a", first)
+
+
 def test_a_game_in_which_players_wait_is_filled_before_one_that_may_never_be_stored(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
