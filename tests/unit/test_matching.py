@@ -9,6 +9,7 @@ import pytest
 from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import OutOfMemoryError
 
+from api.config.rate_policies import GAMES, GAMES_DAILY, GAMES_HERE
 from api.games import tables
 from api.games.matching import Wish, read_wish
 from api.games.players import Credentials
@@ -67,6 +68,29 @@ def test_players_who_ask_at_once_fill_as_few_games_as_they_can(
     for player, game in zip(players, matched, strict=True):
         assert workers[0].game(game.id).seat_of(player.player_id) is not None
     assert sum(len(game.players()) for game in games) == callers
+
+
+@pytest.mark.parametrize(("callers", "seats"), [(120, 4), (120, 2), (2, 2)])
+@pytest.mark.parametrize("key", [None, "a key"])
+def test_players_who_only_join_do_not_count_for_new_games(
+    workers: list[MemoryWorker],
+    monkeypatch: pytest.MonkeyPatch,
+    callers: int,
+    seats: int,
+    key: str | None,
+) -> None:
+    players = [workers[0].player(f"Player {number}") for number in range(callers)]
+    workers[0].client.latency = 0.001
+    counted: list[str] = []
+
+    def take(name: str) -> None:
+        gevent.sleep(workers[0].client.latency)
+        counted.append(name)
+
+    for each in workers:
+        monkeypatch.setattr(each.limiter, "take", take)
+    games = {game.id for game in match_at_once(workers, players, seats, key=key)}
+    assert Counter(counted) == dict.fromkeys((GAMES, GAMES_HERE, GAMES_DAILY), len(games))
 
 
 def test_the_oldest_game_is_filled_first(
