@@ -79,11 +79,13 @@ class EndedEntries(NamedTuple):
     """The index entries of a player's games that ended, oldest first, each with its time (ms).
 
     A game may not have ended: an entry is written before its commit. So the entries of the last
-    minute are read again the next time, and marks name those of them that the client was told.
+    minute before `now` (ms) are read again the next time, and marks name those of them that the
+    client was told.
     """
 
     entries: list[tuple[str, int]]
     known: TurnsCursor
+    now: int
 
     def new(self) -> list[tuple[str, int]]:
         """Return the entries that the client was not told, as many as one answer has."""
@@ -95,7 +97,9 @@ class EndedEntries(NamedTuple):
 
         If the marks are too many for a cursor, the oldest of the entries are not read again.
         """
-        since = max(self.known.since, until - COMMIT_MS)
+        # No commit of an older entry is in flight: after it, the cursor moves on though its game is
+        # gone or was never told.
+        since = max(self.known.since, min(until, self.now - COMMIT_MS))
         marked = [
             (game_id, at)
             for game_id, at in self.entries
@@ -280,7 +284,7 @@ class TurnQueries:
         reply = own.ended_reply
         if reply is None:
             (reply,) = self.store.client.execute([_find_ended(own.reader, own.known)])
-        entries = EndedEntries(read_entries(reply), own.known)
+        entries = EndedEntries(read_entries(reply), own.known, own.now)
         new = entries.new()
         games = [
             game

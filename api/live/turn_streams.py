@@ -110,8 +110,10 @@ class TurnStream(OpenStream):
                     return  # the token has expired
                 attempts.succeeded()
                 self.hub.set_clock(news.now)
-                yield from self._tell(news)
-                if not news.has_more:
+                events = self._tell(news)
+                yield from events
+                # Only a yield notices a closed connection, so reads without events are paced.
+                if not (events and news.has_more):
                     yield from self._wait(waiter, CHECK_SECONDS if is_heard else RECHECK_SECONDS)
 
     def _tell(self, news: News) -> list[bytes]:

@@ -363,6 +363,29 @@ def test_many_ends_are_told_in_parts_and_each_once(
         assert Stream(worker, ada, event.id).told == [each.about for each in whole[at + 1 :]]
 
 
+def test_a_stream_waits_between_reads_that_find_only_games_that_are_gone(
+    worker: MemoryWorker, ada: Credentials, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(turns_module, "MAX_ENDED", 4)
+    for _ in range(9):
+        worker.clock.advance(0.01)
+        worker.cancel(ada, worker.create(ada))
+    worker.client.offset_ms += worker.retention.cancelled
+    ended = worker.create(ada)
+    worker.cancel(ada, ended)
+    find_ended, reads = worker.turns.ended, list[float]()
+
+    def counted(own: Any) -> Any:
+        reads.append(worker.clock.now)
+        assert len(reads) < 20, "the stream reads without a pause"
+        return find_ended(own)
+
+    monkeypatch.setattr(worker.turns, "ended", counted)
+    stream = Stream(worker, ada, "0.")
+    worker.clock.advance(4 * CHECK_SECONDS)
+    assert stream.told == [("ended", ended)]
+
+
 def test_many_games_at_once_are_told_each_once(
     worker: MemoryWorker, ada: Credentials, bob: Credentials
 ) -> None:

@@ -373,6 +373,23 @@ def test_many_ends_are_told_in_parts_and_each_once(
     assert [each for part in parts for each in part] == ids
 
 
+def test_an_end_is_told_though_many_games_that_ended_before_it_are_gone(
+    worker: MemoryWorker, ada: Credentials, bob: Credentials, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "MAX_ENDED", 4)
+    turns = ask(worker, bob)
+    for _ in range(9):
+        worker.clock.advance(0.01)
+        cancelled(worker, ada, bob)
+    worker.client.offset_ms += worker.retention.cancelled
+    game_id = cancelled(worker, ada, bob)
+    parts = []
+    for _ in range(5):
+        turns = ask(worker, bob, turns)
+        parts += ended(turns)
+    assert parts == [game_id]
+
+
 def test_an_end_is_told_though_the_clock_of_the_store_was_set_back(
     worker: MemoryWorker, ada: Credentials, bob: Credentials
 ) -> None:
