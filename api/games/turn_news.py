@@ -49,7 +49,7 @@ class News:
         Without any event, `known` still forgets the marks of what is not true any more.
         """
         known = self._still_true()
-        times = dict(self._ended.entries.entries)
+        times = {game.id: at for game, at in self._ended.entries.games}
         ids: set[str] = set()
         for game in self._ended.games:
             ids.add(game.id)

@@ -1,5 +1,6 @@
 """A player's turns: which games wait for it, which have ended, and what of it is news."""
 
+import copy
 from typing import Any
 
 import msgspec
@@ -388,6 +389,28 @@ def test_an_end_is_told_though_many_games_that_ended_before_it_are_gone(
         turns = ask(worker, bob, turns)
         parts += ended(turns)
     assert parts == [game_id]
+
+
+def test_an_end_is_told_though_a_failover_has_lost_another_end_of_the_game(
+    worker: MemoryWorker, ada: Credentials, bob: Credentials
+) -> None:
+    turns = ask(worker, bob)
+    game_id = worker.seated(ada, bob)
+    replica = copy.deepcopy(worker.client.values)
+    for player in (ada, bob):
+        worker.leave(player, game_id)
+    turns = ask(worker, bob, turns)
+    assert ended(turns) == [game_id]
+    turns = ask(worker, bob, turns)
+    assert not turns.would_be_news(worker.game(game_id))
+    worker.client.values = replica
+    worker.clock.advance(1)
+    for player in (ada, bob):
+        worker.leave(player, game_id)
+    assert turns.would_be_news(worker.game(game_id))
+    turns = ask(worker, bob, turns)
+    assert ended(turns) == [game_id]
+    assert ended(ask(worker, bob, turns)) == []
 
 
 def test_an_end_is_told_though_the_clock_of_the_store_was_set_back(
