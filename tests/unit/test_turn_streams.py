@@ -126,6 +126,20 @@ def test_a_stream_tells_what_concerns_a_player_as_it_comes(
     assert stream.told == [*expected, ("turn", game_id), ("ended", game_id)]
 
 
+def test_an_end_is_told_at_once_to_a_player_who_left_and_to_a_host_without_a_seat(
+    worker: MemoryWorker, ada: Credentials, bob: Credentials, eve: Credentials
+) -> None:
+    game_id = worker.create(eve, 2, take_seat=False)
+    for player in (ada, bob):
+        worker.join(player, game_id)
+    worker.leave(bob, game_id)
+    streams = [Stream(worker, each, since(worker, each)) for each in (bob, eve)]
+    assert [stream.told for stream in streams] == [[], []]
+    worker.leave(ada, game_id)
+    assert worker.game(game_id).has_ended
+    assert [stream.told for stream in streams] == [[("ended", game_id)]] * 2
+
+
 def test_a_turn_has_the_whole_game_and_a_start_and_an_invitation_its_summary(
     worker: MemoryWorker, ada: Credentials, bob: Credentials
 ) -> None:
