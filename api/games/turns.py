@@ -159,7 +159,7 @@ class OwnGames:
 
     def is_waiting(self, game: Game) -> bool:
         """Return whether a game waits for the player."""
-        return _waits_for(game, self.reader)
+        return is_waiting_for(game, self.reader)
 
     def is_news(self, waiting: Sequence[Game]) -> bool:
         """Return whether the client was not told of all of these games that wait."""
@@ -321,10 +321,11 @@ def would_be_news(game: Game, reader: str, marks: AbstractSet[bytes]) -> bool:
     """Return whether a turn or an end of a game is news to a client that knows these marks."""
     if game.has_ended:
         return reader in game.participants() and end_mark(game) not in marks
-    return _waits_for(game, reader) and turn_mark(game) not in marks
+    return is_waiting_for(game, reader) and turn_mark(game) not in marks
 
 
-def _waits_for(game: Game, player_id: str) -> bool:
+def is_waiting_for(game: Game, player_id: str) -> bool:
+    """Return whether a game waits for a player."""
     return game.status == PLAYING and game.seat_of(player_id) in game.to_move
 
 

@@ -1,5 +1,6 @@
 """A player's stream: all that is true and that the client does not know, each once."""
 
+import copy
 import re
 from random import Random
 from typing import Any, NamedTuple
@@ -437,6 +438,38 @@ def test_a_deadline_that_hands_over_the_turn_is_told(
     stream = Stream(worker, bob if mover is ada else ada)
     worker.clock.advance(10.5)
     assert stream.told == [("started", game_id), ("turn", game_id)]
+
+
+def test_a_turn_is_told_again_after_a_failover_that_loses_the_players_move(
+    worker: MemoryWorker, ada: Credentials, bob: Credentials
+) -> None:
+    game_id = worker.seated(ada, bob)
+    mover = worker.mover((ada, bob), game_id)
+    stream = Stream(worker, mover)
+    told = [("started", game_id), ("turn", game_id)]
+    assert stream.told == told
+    replica = copy.deepcopy(worker.client.values)
+    worker.move((ada, bob), game_id)
+    worker.clock.advance(1)
+    worker.client.values = replica
+    worker.clock.advance(RECHECK_SECONDS + 0.5)
+    assert stream.told == [*told, ("turn", game_id)]
+    worker.clock.advance(CHECK_SECONDS)
+    assert len(stream.told) == 3
+
+
+def test_a_turn_is_told_once_though_an_older_snapshot_comes_late(
+    worker: MemoryWorker, ada: Credentials, bob: Credentials
+) -> None:
+    game_id = worker.seated(ada, bob)
+    before = worker.game(game_id)
+    other = bob if worker.mover((ada, bob), game_id) is ada else ada
+    stream = Stream(worker, other)
+    worker.move((ada, bob), game_id)
+    told = [("started", game_id), ("turn", game_id)]
+    assert stream.told == told
+    assert not stream.stream._would_be_news(before)
+    assert not stream.stream._would_be_news(worker.game(game_id))
 
 
 def test_lost_notifications_delay_news_until_the_next_recheck(
