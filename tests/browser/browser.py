@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
@@ -80,6 +80,24 @@ class Browser:
 
         found: WebElement = wait_until(look, f"{selector} is seen")
         return found
+
+    def text(self, selector: str) -> str:
+        """Wait for a visible element of a selector, and return its text."""
+        return self._read(selector, lambda element: element.text)
+
+    def value(self, selector: str, name: str = "value") -> str:
+        """Wait for a visible element of a selector, and return one of its attributes."""
+        return self._read(selector, lambda element: str(element.get_attribute(name)))
+
+    def _read(self, selector: str, read: Callable[[WebElement], str]) -> str:
+        def look() -> tuple[str] | None:
+            try:
+                return (read(self.find(selector)),)
+            except WebDriverException:  # it was drawn again meanwhile
+                return None
+
+        (found,) = wait_until(look, f"{selector} is read")
+        return str(found)
 
     def click(self, selector: str) -> None:
         def attempt() -> bool:

@@ -29,7 +29,7 @@ def open_as(browser: Browser, url: str, player: Client, name: str) -> PlayPage:
     browser.find(".games")
     keep_player(browser, player, name)
     browser.run("location.reload()")
-    wait_until(lambda: browser.find("#account").text == name, "the page knows the player")
+    wait_until(lambda: browser.text("#account") == name, "the page knows the player")
     browser.find(".games")
     return page
 

@@ -52,7 +52,7 @@ def assert_shows_the_result(page: PlayPage, service: Service) -> None:
     """The page's ranks and points are those that the service tells."""
     game = new_player(service.url).game(page.game_id)
     assert_shows_places(page, game)
-    heading = page.browser.find("#outcome").text
+    heading = page.browser.text("#outcome")
     assert ("You" in heading) == (0 in game["result"]["winners"])
 
 
@@ -170,7 +170,7 @@ def test_a_card_that_cannot_be_played_says_why_in_the_visitors_language(
 ) -> None:
     page = PlayPage(browser, f"{service.url}/play")
     browser.click("#language option[value='fr']")
-    wait_until(lambda: "règles" in browser.find("h1").text, "the page is in French")
+    wait_until(lambda: "règles" in browser.text("h1"), "the page is in French")
     page.start("tea-time", 2)
     while not page.sees("[data-part][aria-disabled='true']:not([aria-pressed='true'])"):
         page.make_a_move()
@@ -179,9 +179,7 @@ def test_a_card_that_cannot_be_played_says_why_in_the_visitors_language(
         page.click_now("[data-offer]")
     page.click_now("[data-part][aria-disabled='true']")
     reasons = ("alignées", "trop de cartes", "un trou")
-    wait_until(
-        lambda: any(each in browser.find("#says").text for each in reasons), "the page says why"
-    )
+    wait_until(lambda: any(each in browser.text("#says") for each in reasons), "the page says why")
 
 
 def test_two_people_meet_by_a_link_and_one_takes_the_seat_back(
@@ -189,13 +187,13 @@ def test_two_people_meet_by_a_link_and_one_takes_the_seat_back(
 ) -> None:
     page = PlayPage(browser, f"{service.url}/play")
     page.start("parade", 2, "private_table")
-    link = browser.find("#link").get_property("value")
+    link = browser.value("#link")
     other = open_browser()
     guest = PlayPage(other, str(link), "Bob")
     guest.give_name()
     other.find("[data-part]")
     browser.find("[data-part]")
-    assert "Bob" in browser.find(".seats").text
+    assert "Bob" in browser.text(".seats")
     guest.click_now("#leave")
     other.click("#answer")
     other.find(".games")
@@ -208,13 +206,13 @@ def test_two_people_meet_by_a_link_and_one_takes_the_seat_back(
                 each.click_now(selector)
     for each in (page, guest):
         wait_until(lambda each=each: each.is_over, "both see the end")
-        assert each.browser.find("#outcome").text
+        assert each.browser.text("#outcome")
 
 
 def test_a_quick_match_falls_back_to_the_house(service: Service, browser: Browser) -> None:
     page = PlayPage(browser, f"{service.url}/play")
     page.start("tea-time", 2, "quick_match")
-    assert browser.find(".open").text
+    assert browser.text(".open")
     wait_until(lambda: page.sees("[data-part]"), "the house has sat down", 40)
 
 
@@ -224,7 +222,7 @@ def test_the_token_lets_another_browser_go_on(
     page = PlayPage(browser, f"{service.url}/play")
     page.start("parade", 2)
     browser.click("#account")
-    token = browser.find("#token").get_property("value")
+    token = browser.value("#token")
     other = open_browser()
     again = PlayPage(other, f"{service.url}/play")
     other.click("#account")

@@ -74,10 +74,10 @@ def test_a_visitor_counts_and_sees_what_the_others_chose(
     assert not page.sees("#count")
     page.make_a_move()
     browser.click("#count")
-    assert "Bob" in browser.find(".news.urgent").text
-    assert ":" in browser.find(".news.urgent .clock").text
+    assert "Bob" in browser.text(".news.urgent")
+    assert ":" in browser.text(".news.urgent .clock")
     assert not browser.driver.find_element("css selector", ".tablehead .clock").is_displayed()
-    wait_until(lambda: "Bob was counted out" in browser.find(".news").text, "Bob is counted out")
+    wait_until(lambda: "Bob was counted out" in browser.text(".news"), "Bob is counted out")
     # His card is missing among those that are turned over, and another turn begins.
     browser.find("[data-part][data-offer]")
     assert len(browser.driver.find_elements("css selector", ".laid .before")) == 2
@@ -91,9 +91,9 @@ def test_a_visitor_who_is_counted_sees_the_time_that_is_left_and_can_still_choos
     bob = table_for_three(page, service, 20)
     symbol = choose(bob, page.game_id)
     count(bob, page.game_id)
-    assert "choose now" in browser.find(".news.urgent").text
-    first = browser.find(".news.urgent .clock").text
-    wait_until(lambda: browser.find(".news.urgent .clock").text != first, "the countdown goes on")
+    assert "choose now" in browser.text(".news.urgent")
+    first = browser.text(".news.urgent .clock")
+    wait_until(lambda: browser.text(".news.urgent .clock") != first, "the countdown goes on")
     assert browser.run(SYMBOLS_SHOWN) == []
     assert page.choose_a_move()
     page.click_now("#confirm:enabled")
@@ -133,7 +133,7 @@ def test_a_picture_from_elsewhere_is_named_and_not_loaded(
     pictures = [address.format(number) for number in range(52)]
     page = PlayPage(browser, f"{service.url}/play")
     open_table(page, service, 2, house=["careful"], options={"pictures": pictures})
-    assert "https://pictures.example/" in browser.find(".shown a").text
+    assert "https://pictures.example/" in browser.text(".shown a")
     page.make_a_move()
     browser.find("[data-part][data-offer]")
     assert browser.requests_beyond(service.url) == []
@@ -164,19 +164,19 @@ def test_a_symbol_of_the_row_cannot_be_chosen_and_says_why(
     open_table(page, service, 2, house=["careful"])
     browser.find("[data-part][data-offer]")
     browser.click(".hand .row [data-part][aria-disabled='true']")
-    wait_until(lambda: "aucune carte de votre main" in browser.find("#says").text, "it says why")
+    wait_until(lambda: "aucune carte de votre main" in browser.text("#says"), "it says why")
 
 
 def test_two_players_win_or_lose_together(service: Service, browser: Browser) -> None:
     pictures = [f"picture-{number}" for number in range(1, 53)]
     page = PlayPage(browser, f"{service.url}/play")
     me = open_table(page, service, 2, house=["careful"], options={"pictures": pictures})
-    assert "0 of 22 points together" in browser.find(".tablehead").text
+    assert "0 of 22 points together" in browser.text(".tablehead")
     page.play_to_the_end()
     result = me.game(page.game_id)["result"]
-    assert str(result["breakdown"]["points"]) in browser.find("#outcome").text
-    assert "22" in browser.find(".result").text
-    assert ("win" in browser.find("#outcome").text) == (result["winners"] == [0, 1])
+    assert str(result["breakdown"]["points"]) in browser.text("#outcome")
+    assert "22" in browser.text(".result")
+    assert ("win" in browser.text("#outcome")) == (result["winners"] == [0, 1])
     assert (not result["winners"]) != page.sees(".result .first")
 
 
@@ -203,5 +203,5 @@ def test_a_game_is_played_by_keyboard_alone(service: Service, browser: Browser) 
     open_table(page, service, 6, house=["careful"] * 5, options={"pictures": SHORT})
     while page.make_a_move_by_keyboard():
         pass
-    assert browser.find("#outcome").text
+    assert browser.text("#outcome")
     assert browser.complaints == []

@@ -154,7 +154,7 @@ class Friends:
 
     def __init__(self, service: Service, page: PlayPage) -> None:
         page.start("parade", 3, "private_table")
-        link = str(page.browser.find("#link").get_property("value"))
+        link = page.browser.value("#link")
         self.game_id, invite = link.split("/")[-2:]
         self.players = [new_player(service.url, name=name) for name in ("Bob", "Cyd")]
         for player in self.players:

@@ -23,12 +23,12 @@ def test_an_open_table_is_joined_from_the_lobby(service: Service, browser: Brows
     host = new_player(service.url, name="Grace")
     game = host.create(2)
     page = PlayPage(browser, f"{service.url}/play")
-    assert "Grace" in browser.find(f"#tables li:has([href$='{game['id']}'])").text
+    assert "Grace" in browser.text(f"#tables li:has([href$='{game['id']}'])")
     browser.click(f"[data-key='join-{game['id']}']")
     page.give_name()
     browser.find("[data-part]")
     assert page.game_id == game["id"]
-    assert "Grace" in browser.find(".seats").text
+    assert "Grace" in browser.text(".seats")
     assert host.game(game["id"])["status"] == "playing"
 
 
@@ -47,7 +47,7 @@ def test_a_lobby_in_which_nothing_has_changed_is_not_drawn_again(
     browser.run("document.dispatchEvent(new Event('visibilitychange'))")
     wait_until(lambda: reads() > before, "the lobby reads its lists")
     time.sleep(1)  # until they have come
-    assert browser.find(".games select").get_attribute("data-before") == "yes"
+    assert browser.value(".games select", "data-before") == "yes"
 
 
 def test_a_table_that_has_gone_meanwhile_says_why_it_cannot_be_joined(
@@ -61,7 +61,7 @@ def test_a_table_that_has_gone_meanwhile_says_why_it_cannot_be_joined(
     host.delete(f"/v1/games/{game['id']}")
     browser.click(f"[data-key='join-{game['id']}']")
     page.give_name()
-    wait_until(lambda: browser.find("#says").text, "the page says why")
+    wait_until(lambda: browser.text("#says"), "the page says why")
 
 
 def test_the_lobby_and_its_title_tell_at_once_whose_turn_it_is(
@@ -69,7 +69,7 @@ def test_the_lobby_and_its_title_tell_at_once_whose_turn_it_is(
 ) -> None:
     page = PlayPage(browser, f"{service.url}/play")
     page.start("parade", 2, "private_table")
-    game_id, invite = str(browser.find("#link").get_property("value")).split("/")[-2:]
+    game_id, invite = browser.value("#link").split("/")[-2:]
     me = player_of(page, service.url)
     other = new_player(service.url, name="Bob")
     other.join(game_id, invite=invite)
@@ -77,12 +77,12 @@ def test_the_lobby_and_its_title_tell_at_once_whose_turn_it_is(
         me.play_first(game_id)
     page.open_lobby()
     mine = f"#mine li:has([href$='{game_id}'])"
-    wait_until(lambda: "Under way" in browser.find(mine).text, "it is not my turn")
+    wait_until(lambda: "Under way" in browser.text(mine), "it is not my turn")
     assert browser.driver.title == "Ludothèque"
     page.go_to_background()  # where the lobby does not ask by itself
     other.play_first(game_id)
     wait_until(lambda: browser.driver.title.startswith("(1) Your turn"), "the title tells it", 5)
-    assert "Your turn" in browser.find(mine).text
+    assert "Your turn" in browser.text(mine)
     me.play_first(game_id)
     wait_until(lambda: browser.driver.title == "Ludothèque", "it is not my turn any more")
 
@@ -102,7 +102,7 @@ def test_a_host_who_follows_the_own_link_comes_to_the_table(
 ) -> None:
     page = PlayPage(browser, f"{service.url}/play")
     page.start("parade", 2, "private_table")
-    link = str(browser.find("#link").get_property("value"))
+    link = browser.value("#link")
     game_id = page.game_id
     browser.open(link)
     browser.driver.refresh()
@@ -116,7 +116,7 @@ def test_a_player_who_follows_an_old_link_comes_to_the_game(
     browser.tolerate("status of 409")
     page = PlayPage(browser, f"{service.url}/play")
     page.start("parade", 2, "private_table")
-    link = str(browser.find("#link").get_property("value"))
+    link = browser.value("#link")
     game_id, invite = link.split("/")[-2:]
     new_player(service.url).join(game_id, invite=invite)
     browser.find("[data-part]")
@@ -137,7 +137,7 @@ def test_two_tabs_share_the_player(service: Service, browser: Browser) -> None:
     browser.click("#language option[value='fr']")
     assert (page.saved["token"], page.saved["language"]) == (token, "fr")
     browser.click("#language option[value='en']")
-    wait_until(lambda: page.name in browser.find("#account").text, "the tab knows the player")
+    wait_until(lambda: page.name in browser.text("#account"), "the tab knows the player")
     browser.click("#mine a")
     browser.find("[data-part]")
 

@@ -61,7 +61,7 @@ def test_a_clock_shows_no_more_time_than_there_is_after_a_slow_answer(
         wait_until(lambda: other.game(game_id)["legal_moves"], "the page has moved")
         time.sleep(SLOW_SECONDS + 1)  # until the page has its answer
         deadline = datetime.fromisoformat(other.game(game_id)["deadline"])
-        shown = re.fullmatch(r"(\d+):(\d+)", browser.find(".clock").text)
+        shown = re.fullmatch(r"(\d+):(\d+)", browser.text(".clock"))
         left = (deadline - datetime.now(UTC)).total_seconds()
         assert shown
         assert int(shown[1]) * 60 + int(shown[2]) <= left + 2
@@ -77,10 +77,10 @@ def test_a_player_of_one_service_is_unknown_to_another_on_the_same_host(
         token = page.saved["token"]
         browser.open(f"{url.removesuffix('/cards')}/games/play")
         browser.find(".games")
-        assert browser.find("#account").text == "Token"
+        assert browser.text("#account") == "Token"
         assert not page.has_token
         browser.open(f"{url}/play")
-        wait_until(lambda: browser.find("#account").text == page.name, "the player is known")
+        wait_until(lambda: browser.text("#account") == page.name, "the player is known")
         assert page.saved["token"] == token
         browser.open("about:blank")  # before the prefix is gone
 
@@ -96,7 +96,7 @@ def test_a_newer_token_is_not_forgotten_with_one_that_has_ended(
     me.get("/v1/me")  # the old token ends when the new one is used
     keep_player(browser, me, page.name)
     page.open_lobby()
-    wait_until(lambda: browser.find("#account").text == "Token", "the old token is not used")
+    wait_until(lambda: browser.text("#account") == "Token", "the old token is not used")
     assert page.saved["token"] == me.token
 
 
@@ -106,7 +106,7 @@ def test_an_invitation_to_a_game_that_the_page_cannot_draw_takes_no_seat(
     host = new_player(service.url)
     game = host.create(2, visibility="private")
     page = PlayPage(browser, f"{service.url}/play#/join/chess/{game['id']}/{game['invite']}")
-    assert "older than the service" in browser.find("#older").text
+    assert "older than the service" in browser.text("#older")
     assert [each.url for each in browser.sent if each.method == "POST"] == []
     browser.click("#older a")
     browser.find(".games")

@@ -40,9 +40,9 @@ class Reference:
             self.browser.write(f"{block} textarea.body-param__text", json.dumps(body))
         self.browser.click(f"{block} .execute")
         answer = f"{block} .live-responses-table"
-        status = self.browser.find(f"{answer} tbody .response-col_status").text.split()[0]
+        status = self.browser.text(f"{answer} tbody .response-col_status").split()[0]
         text = wait_until(
-            lambda: self.browser.find(f"{answer} .highlight-code code").text, "there is an answer"
+            lambda: self.browser.text(f"{answer} .highlight-code code"), "there is an answer"
         )
         return int(status), json.loads(text)
 

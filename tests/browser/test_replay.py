@@ -127,7 +127,7 @@ def test_a_replay_plays_by_itself_and_stops_at_the_end(
     browser.run("document.activeElement.blur()")
     page.press(Keys.SPACE)
     wait_until(lambda: shown(page)["at"] == last, "it has played to the end")
-    assert browser.find("#play").get_attribute("aria-label") == "Play"
+    assert browser.value("#play", "aria-label") == "Play"
     page.press(Keys.SPACE)
     wait_until(lambda: shown(page)["at"] in {1, 2}, "it begins again")
     page.press(Keys.SPACE)
@@ -143,7 +143,7 @@ def test_the_link_of_a_replay_opens_it_where_it_was_left(
     page = open_replay(browser, service, game["id"], "/7")
     assert shown(page)["at"] == 7
     page.press(Keys.ARROW_RIGHT)
-    link = str(browser.find("#link").get_property("value"))
+    link = browser.value("#link")
     wait_until(lambda: browser.driver.current_url == link, "the address names the position")
     other = open_browser()
     again = PlayPage(other, link)
@@ -164,7 +164,7 @@ def test_a_replay_shows_the_hand_of_the_seat_that_is_chosen(
             lambda seat=seat: set(shown(page)["hand"]) == set(hands[seat]), "the hand is shown"
         )
     browser.click("#last")
-    assert "wins" in browser.find("#outcome").text, "the visitor has not played"
+    assert "wins" in browser.text("#outcome"), "the visitor has not played"
 
 
 HOLD_ANALYSES = """
@@ -189,11 +189,11 @@ def test_a_hand_keeps_its_name_while_another_is_on_its_way(
     browser.run("document.querySelector('#next').click()")
     browser.run("document.querySelector('#first').click()")
     assert set(shown(page)["hand"]) == set(first)
-    assert "Ada" in browser.find("#whose").text
-    assert browser.find("#seen-by").get_property("value") == "1", "the choice stays"
+    assert "Ada" in browser.text("#whose")
+    assert browser.value("#seen-by") == "1", "the choice stays"
     browser.run("window.release()")
     wait_until(lambda: set(shown(page)["hand"]) == set(second), "the second hand is shown")
-    assert "Bob" in browser.find("#whose").text
+    assert "Bob" in browser.text("#whose")
 
 
 def test_a_replay_opens_for_a_visitor_whose_player_has_expired(
@@ -207,7 +207,7 @@ def test_a_replay_opens_for_a_visitor_whose_player_has_expired(
     keep_player(browser, gone, "Eve")
     browser.open("about:blank")
     open_replay(browser, service, game["id"])
-    assert browser.find("#account").text == "Token"
+    assert browser.text("#account") == "Token"
 
 
 def test_a_game_that_was_broken_off_can_be_seen_as_far_as_it_went(
@@ -227,7 +227,7 @@ def test_a_game_that_was_broken_off_can_be_seen_as_far_as_it_went(
     assert shown(page)["last"] == len(moves)
     assert shown(page)["says"]
     page.press(Keys.END)
-    assert browser.find("#outcome").text == "The game was cancelled."
+    assert browser.text("#outcome") == "The game was cancelled."
     assert browser.complaints == []
 
 
@@ -245,7 +245,7 @@ def test_a_visitor_who_may_not_read_the_record_is_told_why(
         (unstarted, "cancelled before"),
     ):
         browser.open(f"{service.url}/play/#/replay/{game['id']}")
-        wait_until(lambda reason=reason: reason in browser.find("#no-replay").text, "it says why")
+        wait_until(lambda reason=reason: reason in browser.text("#no-replay"), "it says why")
     open_as(browser, service.url, ada, "Ada")
     open_replay(browser, service, private["id"])
 
@@ -274,7 +274,7 @@ def check_deal(browser: Browser, service: Service, game_id: str, record: Any = N
     browser.open("about:blank")
     browser.open(f"{service.url}/play/#/game/{game_id}")
     browser.click("#check-deal")
-    return str(browser.find("#verdict").get_attribute("data-verdict"))
+    return browser.value("#verdict", "data-verdict")
 
 
 def swapped(deal: Any) -> Any:
@@ -320,7 +320,7 @@ def test_a_deal_that_does_not_lead_to_the_cards_that_were_shown_fails_the_check(
     card = seen_game["deal"]["pile"][-1]
     change_kept(browser, seen_game["id"], f"kept.seen.table.hand[0] = '{card}'")
     assert check_deal(browser, service, seen_game["id"]) == "not_played"
-    assert browser.find("#verdict").text.startswith("✗")
+    assert browser.text("#verdict").startswith("✗")
 
 
 def test_a_browser_that_has_kept_no_table_claims_nothing_about_the_cards(
@@ -328,7 +328,7 @@ def test_a_browser_that_has_kept_no_table_claims_nothing_about_the_cards(
 ) -> None:
     change_kept(browser, seen_game["id"], "delete kept.seen")
     assert check_deal(browser, service, seen_game["id"]) == "hash_kept"
-    assert "cannot tell" in browser.find("#verdict").text
+    assert "cannot tell" in browser.text("#verdict")
 
 
 @pytest.mark.parametrize("tampered", ["text", "deal", "text and deal", "text, deal and hash"])
@@ -345,7 +345,7 @@ def test_a_tampered_deal_fails_the_check(
     verdicts = {"deal": "other_deal", "text, deal and hash": "hash_changed"}
     verdict = check_deal(browser, service, seen_game["id"], record)
     assert verdict == verdicts.get(tampered, "text_changed")
-    assert browser.find("#verdict").text.startswith("✗")
+    assert browser.text("#verdict").startswith("✗")
 
 
 def test_a_browser_that_cannot_compute_the_hash_says_so(
@@ -358,8 +358,8 @@ def test_a_browser_that_cannot_compute_the_hash_says_so(
     port = service.url.rpartition(":")[2]
     browser.open(f"http://cards.test:{port}/play/#/game/{game['id']}")
     browser.click("#check-deal")
-    assert browser.find("#verdict").get_attribute("data-verdict") == "cannot"
-    assert "https" in browser.find("#verdict").text
+    assert browser.value("#verdict", "data-verdict") == "cannot"
+    assert "https" in browser.text("#verdict")
 
 
 # --- The result -------------------------------------------------------------------------------
@@ -383,7 +383,7 @@ def test_the_rows_of_a_result_add_up_to_the_scores(
 ) -> None:
     game = ended_game([ada], ruleset, seat_count=4)
     PlayPage(browser, f"{service.url}/play/#/game/{game['id']}")
-    assert not browser.find("#scoring").text.startswith("scoring.")
+    assert not browser.text("#scoring").startswith("scoring.")
     table = score_table(browser)
     assert table["total"] == game["result"]["scores"]
     assert [sum(column) for column in zip(*table["rows"], strict=True)] == table["total"]
@@ -425,8 +425,8 @@ def test_a_result_says_what_decided_a_tie(
     }
     replace_answer(browser, f"/v1/games/{game['id']}", game | {"you": None})
     PlayPage(browser, f"{service.url}/play/#/game/{game['id']}")
-    assert browser.find("#outcome").text == "Bob wins."
-    said = browser.find(".result").text
+    assert browser.text("#outcome") == "Bob wins."
+    said = browser.text(".result")
     assert "Ada and Bob have the same score: the fewest cards decide." in said
     places = [
         each.text.split() for each in browser.driver.find_elements("css selector", ".places li")
@@ -452,8 +452,8 @@ def test_the_others_see_who_wants_to_play_again_and_join(
         page.browser.open(f"{service.url}/play/#/game/{game['id']}")
         page.browser.find("#rematch")
     browser.click("#rematch")
-    wait_until(lambda: "Bob (invited)" in browser.find(".seats").text, "Bob is waited for")
-    assert other.find("#asked").text == "Ada wants to play again."
+    wait_until(lambda: "Bob (invited)" in browser.text(".seats"), "Bob is waited for")
+    assert other.text("#asked") == "Ada wants to play again."
     other.click("#rematch")
     for page in pages:
         page.browser.find(".hand [data-part]")
