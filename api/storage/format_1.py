@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 from msgspec import Struct
-from msgspec.structs import replace
+from msgspec.structs import asdict, replace
 
 from api.model.events import GameStarted, HandoverCause, SeatHandedOver
 from api.model.game import (
@@ -106,9 +106,16 @@ def _with_result(game: Game, position: Any) -> Game:
     return replace(game, result=NULL if result is None else raw(result))
 
 
+def encode_game(game: Game) -> bytes:
+    """Return a document as release 0.1 wrote it: with all its members."""
+    return msgspec.json.encode({**asdict(game), "seats": [asdict(each) for each in game.seats]})
+
+
 def encode_item(item: HistoryItem) -> bytes:
-    """Return an item as release 0.1 reads it."""
-    return msgspec.json.encode(replace(item, deadline=None))
+    """Return an item as release 0.1 wrote it."""
+    members = asdict(item)
+    del members["deadline"]
+    return msgspec.json.encode(members)
 
 
 def encode_state(game: Game, position: Any) -> bytes:

@@ -33,7 +33,7 @@ from api.model.game import FORMAT, NOT_A_MOVE, Game, HistoryItem, StoredDeal
 from api.storage.client import Command, Script, StoreClient
 from api.storage.codec import decode, decode_game, decode_state, encode
 from api.storage.errors import Unreadable, count_failure, log_unreadable, readable
-from api.storage.format_1 import convert, encode_deal, encode_item, encode_state
+from api.storage.format_1 import convert, encode_deal, encode_game, encode_item, encode_state
 from api.storage.history import (
     Replay,
     Setup,
@@ -153,8 +153,9 @@ class Commit(NamedTuple):
     def ends(self) -> bool:
         """Whether the commit ends a game, and stores its record."""
         before, after = self.before, self.change.game
-        is_ended = before is not None and before.has_ended
-        return after.has_ended and not is_ended and after.format == FORMAT
+        if not after.has_ended or after.format < FORMAT:
+            return False
+        return before is None or not before.has_ended
 
 
 class ItemRange(NamedTuple):
@@ -318,25 +319,24 @@ class GameStore:
         if pasts is None:
             pasts = self._read_pasts(commits)
         outcomes: list[Any] = []
-        commands = []
+        commands: dict[int, Command] = {}
         with long_work():
             for at, commit in enumerate(commits):
                 pause()
                 try:
                     record = _record(commits[: at + 1], pasts) if commit.ends else None
-                    commands.append(self._commit_command(commit, record))
-                    outcomes.append(True)
+                    commands[at] = self._commit_command(commit, record)
+                    outcomes.append(None)
                 except (RedisError, Unreadable) as error:
                     outcomes.append(error)
                 except _Changed:
                     outcomes.append(False)
-        replies = iter(self.client.execute(commands, durable=True, keep_errors=True))
-        outcomes = [
-            _commit_outcome(next(replies)) if outcome is True else outcome for outcome in outcomes
-        ]
-        for commit, outcome in zip(commits, outcomes, strict=True):
-            if outcome is True:
-                self._follow(commit)
+        if commands:
+            replies = self.client.execute([*commands.values()], durable=True, keep_errors=True)
+            for at, reply in zip(commands, replies, strict=True):
+                outcomes[at] = _commit_outcome(reply)
+                if outcomes[at] is True:
+                    self._follow(commits[at])
         return outcomes
 
     def _read_pasts(self, commits: Sequence[Commit]) -> dict[str, Past]:
@@ -350,7 +350,8 @@ class GameStore:
         before, change, _, ttl_ms = commit
         game = change.game
         is_present = game.format == FORMAT
-        fields: list[Any] = ["version", game.version, "game", encode(game)]
+        document = encode(game) if is_present else encode_game(game)
+        fields: list[Any] = ["version", game.version, "game", document]
         items: list[bytes] = []
         played: list[Any] = []
         if record is not None:
@@ -678,6 +679,7 @@ def read_played(
     }
 
 
+@lru_cache(CACHED_GAMES)
 def played_field(move_key: str) -> bytes:
     """Return the field that stores a move that was played, by a hash of its key.
 

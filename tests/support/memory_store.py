@@ -220,6 +220,7 @@ def commit(store: MemoryClient, keys: list[bytes], args: list[bytes]) -> int:
     if has != int(length):
         return -1
     if ends:
+        store.hset(game, b"commit", commit_id)
         for key in keys:
             store.delete(key)
     store.hset(game, b"commit", own_id, *fields)
@@ -246,6 +247,7 @@ def convert(store: MemoryClient, keys: list[bytes], args: list[bytes]) -> int:
     if len(store.value(items, list)) not in (int(length), len(new_items)):
         return 0
     ttl = store.pttl(game)
+    store.hset(game, b"commit", commit_id)
     for key in keys:
         store.delete(key)
     store.hset(game, *fields)

@@ -52,6 +52,9 @@ local played = read_list()
 local version = fields[2]
 
 if ARGV[7] == 'ends' then
+  -- This write changes nothing, but a store that is full refuses it. A later one it would not
+  -- refuse, as scripts are not stopped halfway.
+  redis.call('HSET', KEYS[1], 'commit', ARGV[3])
   redis.call('DEL', unpack(KEYS))
 end
 redis.call('HSET', KEYS[1], 'commit', ARGV[4], unpack(fields))

@@ -27,6 +27,8 @@ if length ~= tonumber(ARGV[3]) and length ~= item_count then
   return 0
 end
 local ttl = redis.call('PTTL', KEYS[1])
+-- As in commit.lua: it changes nothing, but a full store refuses it.
+redis.call('HSET', KEYS[1], 'commit', ARGV[2])
 redis.call('DEL', unpack(KEYS))
 for i = 5, 3 + field_count, 2 do
   redis.call('HSET', KEYS[1], ARGV[i], ARGV[i + 1])
