@@ -363,7 +363,7 @@ class GameStore:
                 fields += ["deal", pack_deal(change.deal)]
             if change.played is not None:
                 key, versions = change.played
-                fields += [played_field(key), _played_value(versions)]
+                fields += [played_field(key), played_value(versions)]
             items = [encode_step(game, each) for each in change.items]
         else:
             if change.state is not None:
@@ -669,7 +669,7 @@ def read_played(
     if stored is None or not move_keys:
         return {}
     if stored.record is not None:
-        played = _played_moves(stored.game, derived(stored.game, stored.record).items)
+        played = played_moves(stored.game, derived(stored.game, stored.record).items)
         return {key: played[key] for key in move_keys if key in played}
     values = readable(reply)[len(GAME_FIELDS) :]
     return {
@@ -689,7 +689,8 @@ def played_field(move_key: str) -> bytes:
     return bytes((first | 0x80, *rest))
 
 
-def _played_value(versions: Versions) -> str:
+def played_value(versions: Versions) -> str:
+    """Return the value of a move that was played: the versions of its items."""
     first, last = versions
     return str(first) if first == last else f"{first}-{last}"
 
@@ -707,7 +708,7 @@ def move_key(player_id: str, turn: int | None, move: bytes) -> str:
     return f"{player_id}:{turn}:{move.decode()}"
 
 
-def _played_moves(game: Game, items: Sequence[HistoryItem]) -> dict[str, Versions]:
+def played_moves(game: Game, items: Sequence[HistoryItem]) -> dict[str, Versions]:
     """Return the moves of players in a whole history, by their keys."""
     played: dict[str, Versions] = {}
     last = len(items)
@@ -785,7 +786,7 @@ def _convert_command(whole: WholeGame) -> Command:
         if deal is not None:
             fields += ["deal", deal]
         for key, versions in whole.played.items():
-            fields += [played_field(key), _played_value(versions)]
+            fields += [played_field(key), played_value(versions)]
     # In the order of convert.lua's ARGV.
     args = (game.version, game.commit, game.version, len(fields), *fields, len(steps), *steps)
     keys = (game_key(game.id), items_key(game.id), played_key(game.id))
