@@ -8,6 +8,7 @@ trips are saved, as what it asks of the store goes out many commands at a time.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -21,8 +22,8 @@ from api.model.events import BY_PLAYER, SeatLeft, SeatTaken
 from api.model.game import Game, HistoryItem, Player, StoredDeal, public_item
 from api.storage.client import Command, StoreClient
 from api.storage.games import Change, played_field, played_moves, played_value
-from api.storage.keys import game_key
 from api.storage.indexes import Indexes
+from api.storage.keys import game_key
 from api.storage.store import Store
 from api.web.wiring import Services, make_retention, make_services
 from bench.games import Planned

@@ -313,7 +313,8 @@ class Transactions:
         errors, read = self.indexes.before_commits(commits, reads)
         outcomes: list[CommitOutcome] = [error or False for error in errors]
         written = [at for at, outcome in enumerate(outcomes) if outcome is False]
-        replies = self.store.commit_all([commits[at] for at in written], read_pasts(past, read))
+        pasts = read_pasts(past, read) if past else {}
+        replies = self.store.commit_all([commits[at] for at in written], pasts)
         for at, reply in zip(written, replies, strict=True):
             outcomes[at] = reply
             if reply is False:

@@ -34,6 +34,9 @@ _STATUSES = frozenset(GameStatus)
 _VISIBILITIES = frozenset(Visibility)
 
 
+_PRESENT = f'{{"format":{FORMAT},'
+
+
 class _Format(Struct):
     format: int = FORMAT
 
@@ -63,8 +66,9 @@ def decode_game(game_id: str, document: bytes, *fields: bytes | None) -> Game:
     """
     try:
         text = document.decode()
-        # Whatever else a newer release changes, it stores the number of its format.
-        if _format_decoder.decode(text).format > FORMAT:
+        # Whatever else a newer release changes, it stores the number of its format. Of a document
+        # that this release wrote, the number comes first.
+        if not text.startswith(_PRESENT) and _format_decoder.decode(text).format > FORMAT:
             raise NewerFormat(game_id)
         game = _game_decoder.decode(text)
         _check_game(game, game_id)

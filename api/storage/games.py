@@ -61,6 +61,9 @@ MAX_CACHED_BYTES = 16 * 1024
 """Larger games are decoded each time, so that the cache stays small."""
 
 
+NOT_ASCII = 0x80 << 40
+
+
 class StoredGame:
     """A game and its position, as they were read together or have just been committed.
 
@@ -400,8 +403,8 @@ class GameStore:
         state, start, start_id = change.state, 0, ""
         if before is not None:
             start, start_id = before.version, before.version_id
-            known = self.traces.get(game.id)
             if state is None and before.started_at is not None:
+                known = self.traces.get(game.id)
                 if known is None or known.version_id != start_id:
                     return
                 state = known.state
@@ -671,22 +674,22 @@ def read_played(
     if stored.record is not None:
         played = played_moves(stored.game, derived(stored.game, stored.record).items)
         return {key: played[key] for key in move_keys if key in played}
-    values = readable(reply)[len(GAME_FIELDS) :]
-    return {
-        key: _read_versions(value)
-        for key, value in zip(move_keys, values, strict=True)
-        if value is not None
-    }
+    played = {}
+    for key, value in zip(move_keys, reply[len(GAME_FIELDS) :], strict=True):
+        if value is not None:
+            played[key] = _read_versions(value)
+    return played
 
 
 @lru_cache(CACHED_GAMES)
 def played_field(move_key: str) -> bytes:
     """Return the field that stores a move that was played, by a hash of its key.
 
-    Its first byte is not ASCII, as opposed to the names of the other fields.
+    Its first byte is not ASCII, as opposed to the names of the other fields. Of 600 moves, as many
+    as the longest games have, one in 10^12 is taken for another.
     """
-    first, *rest = blake2b(move_key.encode(), digest_size=6).digest()
-    return bytes((first | 0x80, *rest))
+    number = int.from_bytes(blake2b(move_key.encode(), digest_size=6).digest())
+    return (number | NOT_ASCII).to_bytes(6)
 
 
 def played_value(versions: Versions) -> str:

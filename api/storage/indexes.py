@@ -386,8 +386,12 @@ class Indexes:
         A damaged index is no error, since it is only a hint. Other reads can go along: their
         replies are returned too.
         """
-        commands = [*reads, *(command for group in groups for command in group)]
-        all_replies = self.client.execute(commands, keep_errors=True) if commands else []
+        commands = [*reads]
+        for group in groups:
+            commands += group
+        if not commands:
+            return [None] * len(groups), []
+        all_replies = self.client.execute(commands, keep_errors=True)
         replies = iter(all_replies[len(reads) :])
         errors: list[RedisError | None] = []
         for group in groups:

@@ -1,7 +1,7 @@
 """Histories as they are stored: derived again, they are the items that the commits were told with.
 
-Random games of every ruleset, with the fewest and the most seats, are written in each stored format,
-and read by a worker that has never met them.
+Random games of every ruleset, with the fewest and the most seats, are written in each stored
+format, and read by a worker that has never met them.
 """
 
 from __future__ import annotations
