@@ -398,7 +398,7 @@ class GameStore:
         if game.has_ended or game.format < FORMAT:
             self.traces.forget(game.id)
             return
-        if not change.items:
+        if not change.items or not game.version_id:
             return
         state, start, start_id = change.state, 0, ""
         if before is not None:

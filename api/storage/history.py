@@ -12,7 +12,7 @@
   is to play one move again, and only the first page of an unknown game replays all before it.
 - What was derived from a record is cached (`derived`). A game has a bounded number of moves, and a
   replay gives other requests their turn.
-- No dictionary or other table is needed to read what is stored: it is JSON, some of it deflated.
+- Reading needs no dictionary or other table: all of it is JSON, some of it compressed.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ _CAUSES = {cause[0]: cause for cause in ItemCause}
 _CLOCK = BY_CLOCK[0]
 
 DERIVED_EVENTS = (GameStarted.__struct_config__.tag, GameFinished.__struct_config__.tag)
-"""Events that are no move's but follow from the rules all the same."""
+"""Events that belong to no move, but follow from the rules all the same."""
 
 
 class Step(Struct, frozen=True, array_like=True):
