@@ -34,6 +34,9 @@ _STATUSES = frozenset(GameStatus)
 _VISIBILITIES = frozenset(Visibility)
 
 
+_PRESENT = f'{{"format":{FORMAT},'
+
+
 class _Format(Struct):
     format: int = FORMAT
 
@@ -58,13 +61,14 @@ def decode(decoder: msgspec.json.Decoder[Record], value: bytes) -> Record:
 def decode_game(game_id: str, document: bytes, *fields: bytes | None) -> Game:
     """Return a decoded game.
 
-    `fields` are its state, version and commit, if they were read: they must fit the game. A game
-    of an earlier format has its result in that format. Raises `Unreadable` or `NewerFormat`.
+    `fields` are its state, version, commit and record, if they were read: they must fit the game. A
+    game of an earlier format has its result in that format. Raises `Unreadable` or `NewerFormat`.
     """
     try:
         text = document.decode()
-        # Whatever else a newer release changes, it stores the number of its format.
-        if _format_decoder.decode(text).format > FORMAT:
+        # Whatever else a newer release changes, it stores the number of its format. Of a document
+        # that this release wrote, the number comes first.
+        if not text.startswith(_PRESENT) and _format_decoder.decode(text).format > FORMAT:
             raise NewerFormat(game_id)
         game = _game_decoder.decode(text)
         _check_game(game, game_id)
@@ -89,11 +93,16 @@ def _check_game(game: Game, game_id: str) -> None:
 
 
 def _check_fields(
-    game: Game, state: bytes | None, version: bytes | None, commit: bytes | None
+    game: Game,
+    state: bytes | None,
+    version: bytes | None,
+    commit: bytes | None,
+    record: bytes | None,
 ) -> None:
     """Raise `Unreadable` unless a game fits the fields that are stored beside its document."""
     was_started = game.status == PLAYING or game.started_at is not None
-    if was_started and state is None:
+    has_record = game.has_ended and game.format == FORMAT
+    if (record is None) if has_record else (was_started and state is None):
         raise Unreadable
     if int(version or b"0") != game.version or (commit or b"").decode() != game.commit:
         raise Unreadable

@@ -199,13 +199,15 @@ class Indexes:
         is_new = before is None or before.status != after.status
         return is_new or now - after.indexed_at > self.retention.renewal
 
-    def before_commits(self, commits: Sequence[Commit]) -> list[RedisError | None]:
+    def before_commits(
+        self, commits: Sequence[Commit], reads: Sequence[Command] = ()
+    ) -> tuple[list[RedisError | None], list[Any]]:
         """Write the entries that commits are about to make true; all of them if they are renewed.
 
         Their players are kept for as long as the entries. Return the error of each commit whose
-        entries could not be written.
+        entries could not be written, and the replies to `reads`, which are sent with them.
         """
-        return self._write_each([self._commands_before(each) for each in commits])
+        return self._write_each([self._commands_before(each) for each in commits], reads)
 
     def _commands_before(self, commit: Commit) -> list[Command]:
         before, after, now = commit.before, commit.change.game, commit.now
@@ -236,7 +238,8 @@ class Indexes:
 
         The entries of a game that has ended need not be kept longer than the game.
         """
-        return self._write_each([self._commands_after(each) for each in commits])
+        errors, _ = self._write_each([self._commands_after(each) for each in commits])
+        return errors
 
     def _commands_after(self, commit: Commit) -> list[Command]:
         before, after, now = commit.before, commit.change.game, commit.now
@@ -371,17 +374,25 @@ class Indexes:
 
     def _write(self, commands: list[Command]) -> None:
         """Change some indexes. Raises `redis.RedisError`."""
-        (error,) = self._write_each([commands])
+        (error,), _ = self._write_each([commands])
         if error is not None:
             raise error
 
-    def _write_each(self, groups: Sequence[Sequence[Command]]) -> list[RedisError | None]:
+    def _write_each(
+        self, groups: Sequence[Sequence[Command]], reads: Sequence[Command] = ()
+    ) -> tuple[list[RedisError | None], list[Any]]:
         """Change some indexes in one round trip, and return the first error of each group.
 
-        A damaged index is no error, since it is only a hint.
+        A damaged index is no error, since it is only a hint. Other reads can go along: their
+        replies are returned too.
         """
-        commands = [command for group in groups for command in group]
-        replies = iter(self.client.execute(commands, keep_errors=True) if commands else ())
+        commands = [*reads]
+        for group in groups:
+            commands += group
+        if not commands:
+            return [None] * len(groups), []
+        all_replies = self.client.execute(commands, keep_errors=True)
+        replies = iter(all_replies[len(reads) :])
         errors: list[RedisError | None] = []
         for group in groups:
             first: RedisError | None = None
@@ -391,7 +402,7 @@ class Indexes:
                 elif isinstance(reply, RedisError):
                     first = first or reply
             errors.append(first)
-        return errors
+        return errors, all_replies[: len(reads)]
 
 
 def ended_command(player_id: str, since: int, limit: int) -> Command:

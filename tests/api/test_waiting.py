@@ -271,10 +271,7 @@ def commit_unheard(service: Service, game_id: str) -> None:
         key = f"game:{{{game_id}}}"
         document = store.hget(key, "game")
         assert document is not None
-        store.rpush(
-            f"{key}:items",
-            store.lindex(f"{key}:items", 0).replace(b'"version":1', b'"version":2'),
-        )
+        store.rpush(f"{key}:items", store.lindex(f"{key}:items", 0) or b"")
         changed = document.replace(b'"version":1', b'"version":2')
         store.hset(key, mapping={"game": changed, "version": 2})
 

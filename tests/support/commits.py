@@ -17,7 +17,7 @@ def commit(store: GameStore, before: Game | None, change: Change, ttl_ms: int) -
 
 def index_before(indexes: Indexes, before: Game | None, after: Game, now: int) -> None:
     """Write the entries that a commit is about to make true. Raises its error."""
-    (error,) = indexes.before_commits([Commit(before, Change(game=after), now, 0)])
+    (error,), _ = indexes.before_commits([Commit(before, Change(game=after), now, 0)])
     readable(error)
 
 
