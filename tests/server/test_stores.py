@@ -114,18 +114,18 @@ def test_a_key_of_a_cluster_that_holds_something_else_is_a_fault_of_its_own(
         (ada, _), good = seat_two(service.url)
         bad = ada.create()["id"]
         with cluster.client() as store:
-            for key in (f"game:{{{bad}}}", "index:{lobby}:open"):
+            for key in (f"game:{{{bad}}}", damaged := "index:{lobby:contrast}:open"):
                 store.delete(key)
                 store.set(key, "x")
-        listed = [each["id"] for each in ada.get("/v1/games")["items"]]
+        listed = [each["id"] for each in ada.get("/v1/games?ruleset=parade")["items"]]
         assert good in listed
         assert bad not in listed
-        for path in (f"/v1/games/{bad}", "/v1/games?status=open"):
+        for path in (f"/v1/games/{bad}", "/v1/games", "/v1/games?status=open"):
             assert ada.request("GET", path).code == "internal_error"
         new = ada.create()["id"]
-        assert new in [each["id"] for each in ada.get("/v1/games")["items"]]
+        assert new in [each["id"] for each in ada.get("/v1/games?ruleset=parade")["items"]]
         with cluster.client() as store:
-            store.delete("index:{lobby}:open")
+            store.delete(damaged)
 
 
 def test_a_watched_master_keeps_games_and_tells_those_who_wait(

@@ -28,15 +28,16 @@ from api.storage import indexes as module
 from api.storage.client import Command
 from api.storage.errors import Unreadable
 from api.storage.indexes import (
-    ALL,
     Cursor,
     Entry,
     Page,
     can_become_true,
     entries,
+    invited,
     is_true,
     lobby,
     occupied,
+    of_player,
     read_entries,
 )
 from tests.support.memory_worker import MemoryWorker
@@ -70,25 +71,34 @@ def game_at(status: str, visibility: str = PUBLIC) -> Game:
 
 @pytest.mark.parametrize("status", GameStatus)
 def test_a_game_is_listed_by_its_status_for_its_members_and_in_the_lobby(status: str) -> None:
-    members = {player.id for player in (HOST, SEATED, AWAY)}
-    expected = {
-        Entry(owner, each)
-        for owner in members | {"lobby", "lobby:parade"}
-        for each in (status, "all")
-    }
-    if status in (OPEN, PLAYING):
-        expected.add(Entry("places:seated", status))
+    own = {Entry(player.id, status) for player in (HOST, SEATED, AWAY)}
     if status == OPEN:
-        expected |= {Entry("places:host", OPEN), Entry("invited:reserved", OPEN)}
-    game = game_at(status)
-    assert entries(game) == expected
-    assert all(is_true(entry, game) for entry in expected)
-    in_lobby = {entry for entry in expected if entry.owner.startswith("lobby")}
-    assert entries(game_at(status, PRIVATE)) == expected - in_lobby
-    assert not is_true(Entry(HOST.id, ALL), None)
-    others = (Entry(STRANGER, status), Entry(occupied(RESERVED.id), status))
+        own.add(Entry("invited:reserved", OPEN))
+    if status == PLAYING:
+        own = {Entry(owner, PLAYING) for owner in ("host", "places:seated", "places:away")}
+    game, private = game_at(status), game_at(status, PRIVATE)
+    (in_lobby,) = entries(game) - own
+    assert in_lobby in lobby("parade", status)
+    assert entries(private) == own
+    assert all(is_true(entry, game) for entry in own | {*lobby("parade", status)})
+    lists = (*lobby("parade"), *lobby("contrast"), *lobby())
+    assert not any(is_true(entry, private) for entry in lists)
+    others = (Entry(STRANGER, status), Entry(RESERVED.id, status), invited(STRANGER))
+    others += (occupied(RESERVED.id, PLAYING), *lobby("contrast"))
     assert not any(is_true(entry, game) for entry in others)
     assert not any(is_true(Entry(HOST.id, each), game) for each in set(GameStatus) - {status})
+    assert not is_true(Entry(HOST.id, status), None)
+
+
+def test_the_buckets_of_the_lobby_share_its_games() -> None:
+    games = [replace(game_at(PLAYING), id=f"{number:08x}" + "0" * 24) for number in range(100)]
+    owners = {entry.owner for game in games for entry in entries(game)} - {HOST.id}
+    assert {each for each in owners if each.startswith("lobby")} == {
+        "lobby:parade",
+        "lobby:parade:playing:1",
+        "lobby:parade:playing:2",
+        "lobby:parade:playing:3",
+    }
 
 
 @pytest.mark.parametrize(("status", "of_entry"), [*itertools.product(GameStatus, GameStatus)])
@@ -96,24 +106,24 @@ def test_an_entry_is_kept_as_long_as_the_game_can_reach_its_status(
     status: GameStatus, of_entry: GameStatus
 ) -> None:
     game = game_at(status)
-    for owner in (HOST.id, lobby(), lobby("parade")):
-        can = can_become_true(Entry(owner, of_entry), CURSOR, game, NOW)
+    for entry in (Entry(HOST.id, of_entry), *lobby("parade", of_entry)):
+        can = can_become_true(entry, CURSOR, game, NOW)
         assert can == (of_entry in REACHABLE[status])
-        assert can_become_true(Entry(owner, ALL), CURSOR, game, NOW)
 
 
 def test_after_the_start_only_a_player_who_left_comes_back() -> None:
+    stranger, host, away = (occupied(each, PLAYING) for each in (STRANGER, HOST.id, AWAY.id))
     for status in (OPEN, PLAYING):
         game = game_at(status)
         can = {
-            owner: can_become_true(Entry(owner, PLAYING), CURSOR, game, NOW)
-            for owner in (STRANGER, occupied(STRANGER), occupied(HOST.id), occupied(AWAY.id))
+            entry: can_become_true(entry, CURSOR, game, NOW)
+            for entry in (Entry(STRANGER, PLAYING), stranger, host, away)
         }
         assert can == {
-            STRANGER: status == OPEN,
-            occupied(STRANGER): status == OPEN,
-            occupied(HOST.id): status == OPEN,
-            occupied(AWAY.id): True,
+            Entry(STRANGER, PLAYING): status == OPEN,
+            stranger: status == OPEN,
+            host: status == OPEN,
+            away: True,
         }
 
 
@@ -145,31 +155,31 @@ def test_entries_that_a_commit_has_made_false_for_good_are_removed(
     game_id = worker.create(ada)
     assert members_of(worker, Entry(ada.player_id, OPEN)) == [game_id]
     worker.join(bob, game_id)
-    for owner in (ada.player_id, occupied(ada.player_id), lobby(), lobby("parade")):
-        assert members_of(worker, Entry(owner, OPEN)) == []
-        assert members_of(worker, Entry(owner, PLAYING)) == [game_id]
+    for listed in (of_player(ada.player_id), of_player(bob.player_id), lobby("parade")):
+        assert [each.status for each in listed if members_of(worker, each)] == [PLAYING]
     worker.leave(bob, game_id)
     # He may come back.
-    assert members_of(worker, Entry(occupied(bob.player_id), PLAYING)) == [game_id]
+    assert members_of(worker, occupied(bob.player_id, PLAYING)) == [game_id]
     worker.leave(ada, game_id)
-    for owner in (ada.player_id, occupied(ada.player_id), lobby()):
-        assert members_of(worker, Entry(owner, PLAYING)) == []
-    assert members_of(worker, Entry(ada.player_id, CANCELLED)) == [game_id]
+    for listed in (of_player(ada.player_id), of_player(bob.player_id), lobby("parade")):
+        assert [each.status for each in listed if members_of(worker, each)] == [CANCELLED]
 
 
-def test_entries_of_a_game_that_has_ended_expire_no_later_than_it_needs(
+def test_a_finished_game_has_three_keys_of_a_player_besides_those_of_the_lobby(
     worker: MemoryWorker, ada: Credentials
 ) -> None:
-    game_id = worker.create(ada)
-    until = f"index:{{{ada.player_id}}}:all:until".encode()
-    (before,) = worker.client.values[until].values()
-    worker.cancel(ada, game_id)
-    (after,) = worker.client.values[until].values()
-    expected = worker.client.time_ms + worker.retention.of_entries(worker.game(game_id))
-    assert after == expected < before
+    worker.cancel(ada, worker.create(ada))
+    keys = {key.decode() for key, found in worker.client.values.items() if found}
+    own = {key for key in keys if key.startswith(f"index:{{{ada.player_id}}}")}
+    assert own == {f"index:{{{ada.player_id}}}:{end}" for end in OWN_KEYS}
+    shared = "index:{lobby:parade}:cancelled"
+    assert {key for key in keys if key.startswith("index:")} - own == {shared, f"{shared}:until"}
 
 
 # --- Reading -----------------------------------------------------------------------------
+
+
+OWN_KEYS = ("cancelled", "cancelled:until", "ended")
 
 
 def add(worker: MemoryWorker, entry: Entry, *games: tuple[int, str]) -> None:
@@ -198,7 +208,7 @@ def test_a_page_goes_on_behind_false_entries_of_one_millisecond(
     found: list[str] = []
     after: Cursor | None = None
     for _ in range(20):
-        ids, after = read(worker, Page(entry, after, limit))
+        ids, after = read(worker, Page([entry], after, limit))
         found += ids
         if after is None:
             break
@@ -217,7 +227,7 @@ def test_an_entry_that_its_game_contradicts_is_skipped_and_removed_if_it_stays_f
     ):
         entry = Entry(ada.player_id, status)
         add(worker, entry, (now, waiting), (now, playing))
-        assert read(worker, Page(entry, None, 10)) == ([true], None)
+        assert read(worker, Page([entry], None, 10)) == ([true], None)
         # A game that is not played yet may still be.
         assert set(members_of(worker, entry)) == kept
 
@@ -237,7 +247,7 @@ def test_false_entries_that_no_commit_can_make_true_are_removed_in_chunks(
     monkeypatch.setattr(
         worker.indexes, "_write", lambda commands: removals.extend(commands) or write(commands)
     )
-    assert read(worker, Page(entry, None, 10)) == ([game_id], None)
+    assert read(worker, Page([entry], None, 10)) == ([game_id], None)
     assert set(members_of(worker, entry)) == {game_id, new}
     assert len(removals) == 3
 
@@ -253,7 +263,7 @@ def test_false_entries_stay_while_the_store_is_full_and_the_page_is_answered(
         raise OutOfMemoryError
 
     monkeypatch.setattr(worker.indexes, "_write", refuse)
-    assert read(worker, Page(entry, None, 10)) == ([game_id], None)
+    assert read(worker, Page([entry], None, 10)) == ([game_id], None)
 
 
 def test_a_page_of_false_entries_is_short_after_a_bounded_number_of_reads(
@@ -263,7 +273,7 @@ def test_a_page_of_false_entries_is_short_after_a_bounded_number_of_reads(
     now = worker.client.time_ms
     count = module.MAX_READS * 2
     add(worker, entry, *((now + number, f"{number:032x}") for number in range(1, count + 3)))
-    ids, following = read(worker, Page(entry, None, 1))
+    ids, following = read(worker, Page([entry], None, 1))
     assert ids == []
     assert following == Cursor(now + 3, f"{3:032x}")
 
@@ -303,7 +313,7 @@ def test_a_player_occupies_as_many_games_as_it_has_true_entries(
 ) -> None:
     for _ in range(2):
         worker.create(ada)
-    entry = Entry(occupied(ada.player_id), PLAYING)
+    entry = occupied(ada.player_id, PLAYING)
     add(worker, entry, (1, "a" * 32))
     occupies, now = worker.indexes.occupies, worker.client.time_ms
     assert occupies(ada.player_id, 2, now) is True
@@ -320,7 +330,7 @@ def test_the_lobby_of_a_ruleset_has_its_games_only(
     worker.create(ada, visibility="private")
     worker.seated(bob, ada)
     for ruleset, expected in ((None, [game_id]), ("parade", [game_id]), ("contrast", [])):
-        assert read(worker, Page(Entry(lobby(ruleset), OPEN), None, 10)) == (expected, None)
+        assert read(worker, Page(lobby(ruleset, OPEN), None, 10)) == (expected, None)
     assert worker.indexes.lobby_sizes() == {OPEN: 1, PLAYING: 1}
 
 

@@ -353,9 +353,9 @@ def test_a_new_player_of_a_game_is_notified(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     told: list[set[str]] = []
-    announce = worker.store.announce
+    announcement = worker.store.announcement
     monkeypatch.setattr(
-        worker.store, "announce", lambda ids: told.append(set(ids)) or announce(ids)
+        worker.store, "announcement", lambda ids: told.append(set(ids)) or announcement(ids)
     )
     game_id = worker.create(ada, 3, reserved_seats=[{"seat": 1, "player_id": bob.player_id}])
     worker.join(bob, game_id)
