@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -14,10 +15,12 @@ from api.games.players import Credentials
 from api.model.game import (
     CANCELLED,
     FINISHED,
+    FORMAT,
     OPEN,
     PLAYING,
     PRIVATE,
     PUBLIC,
+    UNFINISHED,
     Game,
     GameStatus,
     Player,
@@ -28,6 +31,7 @@ from api.storage import indexes as module
 from api.storage.client import Command
 from api.storage.errors import Unreadable
 from api.storage.indexes import (
+    BUCKETS,
     Cursor,
     Entry,
     Page,
@@ -40,6 +44,7 @@ from api.storage.indexes import (
     of_player,
     read_entries,
 )
+from tests.support.fake_clock import FakeClock
 from tests.support.memory_worker import MemoryWorker
 from tests.support.records import make_game
 
@@ -171,15 +176,13 @@ def test_a_finished_game_has_three_keys_of_a_player_besides_those_of_the_lobby(
     worker.cancel(ada, worker.create(ada))
     keys = {key.decode() for key, found in worker.client.values.items() if found}
     own = {key for key in keys if key.startswith(f"index:{{{ada.player_id}}}")}
-    assert own == {f"index:{{{ada.player_id}}}:{end}" for end in OWN_KEYS}
+    ends = ("cancelled", "cancelled:until", "ended")
+    assert own == {f"index:{{{ada.player_id}}}:{end}" for end in ends}
     shared = "index:{lobby:parade}:cancelled"
     assert {key for key in keys if key.startswith("index:")} - own == {shared, f"{shared}:until"}
 
 
 # --- Reading -----------------------------------------------------------------------------
-
-
-OWN_KEYS = ("cancelled", "cancelled:until", "ended")
 
 
 def add(worker: MemoryWorker, entry: Entry, *games: tuple[int, str]) -> None:
@@ -341,3 +344,161 @@ def test_entries_are_renewed_with_the_status_and_by_age(worker: MemoryWorker) ->
     assert due(game, replace(game, status=PLAYING), NOW)
     assert not due(game, game, NOW + renewal)
     assert due(game, game, NOW + renewal + 1)
+
+
+# --- Merging -----------------------------------------------------------------------------
+
+
+def number_of_bucket(game_id: str) -> int:
+    return int(game_id[:8], 16) % BUCKETS[OPEN]
+
+
+@pytest.mark.parametrize("limit", [1, 3, 4, 50])
+def test_a_list_is_merged_from_its_indexes_newest_first(
+    worker: MemoryWorker, ada: Credentials, bob: Credentials, limit: int
+) -> None:
+    made: list[str] = []
+    for number in range(24):
+        worker.clock.advance(number % 3 / 1000)
+        ruleset = ("parade", "contrast")[number % 2]
+        game_id = worker.create(ada, 2, ruleset=ruleset)
+        if number % 4 == 1:
+            worker.join(bob, game_id)
+        elif number % 4 == 2:
+            worker.cancel(ada, game_id)
+        made.append(game_id)
+    assert len({number_of_bucket(each) for each in made}) > 1
+    expected = sorted(made, key=lambda each: (worker.game(each).created_at, each), reverse=True)
+    for listed in (lobby(), of_player(ada.player_id)):
+        found: list[str] = []
+        after: Cursor | None = None
+        while True:
+            ids, after = read(worker, Page(listed, after, limit))
+            found += ids
+            if after is None:
+                break
+        assert found == expected
+
+
+def test_false_entries_of_one_index_do_not_hide_the_games_of_another(
+    worker: MemoryWorker, ada: Credentials
+) -> None:
+    game_id = worker.create(ada)
+    now = worker.client.time_ms
+    first, *others = lobby("parade", OPEN)
+    add(worker, first, *((now + number, f"{number:032x}") for number in range(1, 30)))
+    assert read(worker, Page(lobby(), None, 5)) == ([game_id], None)
+    # Too young to be removed: a commit may be about to make them true.
+    assert len(members_of(worker, first)) >= 29
+    worker.clock.advance(COMMIT_MS / 1000 + 1)
+    assert read(worker, Page(lobby(), None, 5)) == ([game_id], None)
+    assert [each for entry in (first, *others) for each in members_of(worker, entry)] == [game_id]
+
+
+def test_of_the_games_that_ended_the_lobby_keeps_the_newest(
+    worker: MemoryWorker, ada: Credentials, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "MAX_LISTED_ENDED", 3)
+    ended: list[str] = []
+    for _ in range(6):
+        worker.clock.advance(1)
+        ended.append(worker.create(ada))
+        worker.cancel(ada, ended[-1])
+    worker.clock.advance(1)
+    late, newest = worker.create(ada), ended[:-4:-1]
+    for listed in (lobby("parade", CANCELLED), lobby(status=CANCELLED)):
+        assert read(worker, Page(listed, None, 10)) == (newest, None)
+    assert read(worker, Page(of_player(ada.player_id, CANCELLED), None, 10))[0] == ended[::-1]
+    assert read(worker, Page(lobby(), None, 10)) == ([late, *newest], None)
+
+
+def test_more_ended_games_than_the_lobby_keeps_are_removed_in_bounded_steps(
+    worker: MemoryWorker, ada: Credentials, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "MAX_LISTED_ENDED", 5)
+    (entry,) = lobby("parade", CANCELLED)
+    # As an earlier release left it: it kept all.
+    add(worker, entry, *((number, f"{number:032x}") for number in range(1, 31)))
+    left = []
+    for _ in range(4):
+        worker.cancel(ada, worker.create(ada))
+        left.append(len(members_of(worker, entry)))
+    assert left == [31 - module.MAX_REMOVED, 32 - 2 * module.MAX_REMOVED, 5, 5]
+
+
+# --- Workers of 0.1 ----------------------------------------------------------------------
+
+
+@pytest.fixture
+def pinned(worker: MemoryWorker, clock: FakeClock) -> Iterator[MemoryWorker]:
+    """A worker that shares the store with workers of 0.1."""
+    pinned = MemoryWorker(clock, worker.client, stored_format=FORMAT - 1)
+    yield pinned
+    pinned.close()
+
+
+def owners(*players: Credentials) -> list[str]:
+    return ["lobby", "lobby:parade", *(each.player_id for each in players)]
+
+
+def test_workers_of_0_1_find_the_games_of_a_worker_that_is_pinned(
+    pinned: MemoryWorker, ada: Credentials, bob: Credentials
+) -> None:
+    def check(status: str, *players: Credentials) -> None:
+        for owner in owners(*players):
+            assert members_of(pinned, Entry(owner, status)) == [game_id]
+            assert members_of(pinned, Entry(owner, "all")) == [game_id]
+        for each in players:
+            taken = Entry(f"places:{each.player_id}", status)
+            assert members_of(pinned, taken) == ([game_id] if status in UNFINISHED else [])
+
+    game_id = pinned.create(ada)
+    check(OPEN, ada)
+    pinned.join(bob, game_id)
+    check(PLAYING, ada, bob)
+    for each in (bob, ada):
+        pinned.leave(each, game_id)
+    check(CANCELLED, ada, bob)
+
+
+def test_a_worker_that_is_not_pinned_any_more_finds_the_games_of_before_and_lists_each_once(
+    worker: MemoryWorker, pinned: MemoryWorker, ada: Credentials, bob: Credentials
+) -> None:
+    games = []
+    for _ in range(8):
+        games.append((pinned.create(ada), pinned.seated(ada, bob), pinned.create(bob)))
+        pinned.cancel(bob, games[-1][2])
+    open_, playing, cancelled = map(set, zip(*games, strict=True))
+
+    def check() -> None:
+        for each in (worker, pinned):
+            for status, expected in (
+                (OPEN, open_),
+                (PLAYING, playing),
+                (CANCELLED, cancelled),
+                (None, open_ | playing | cancelled),
+            ):
+                ids, _ = read(each, Page(lobby("parade", status), None, 50))
+                assert len(ids) == len(expected)
+                assert set(ids) == expected
+            ids, _ = read(each, Page(of_player(ada.player_id, PLAYING), None, 50))
+            assert len(ids) == len(playing)
+            assert each.indexes.occupies(ada.player_id, len(open_ | playing), each.client.time_ms)
+            assert len(each.turns.turns(ada, None).answer.items) <= len(playing)
+
+    check()
+    # Now they change, and are in the indexes of before and in those of now.
+    for _ in range(4):
+        worker.join(bob, started := open_.pop())
+        playing.add(started)
+        worker.leave(bob, ended := playing.pop())
+        worker.leave(ada, ended)
+        cancelled.add(ended)
+        worker.clock.advance(1)
+    check()
+    worker.clock.advance(COMMIT_MS / 1000)
+    check()
+    for status, expected in ((OPEN, open_), (PLAYING, playing), (CANCELLED, cancelled)):
+        listed = [each for entry in lobby("parade", status) for each in members_of(worker, entry)]
+        # Nothing is left behind of what they were.
+        assert set(listed) == expected

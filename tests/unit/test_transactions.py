@@ -365,6 +365,30 @@ def test_a_new_player_of_a_game_is_notified(
     assert told == [{ada.player_id, bob.player_id}, {bob.player_id}, {eve.player_id}]
 
 
+def test_a_commit_whose_players_cannot_be_woken_is_no_failure(
+    worker: MemoryWorker, ada: Credentials, bob: Credentials, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    game_id = worker.create(ada, 3)
+    commit_all = worker.store.commit_all
+
+    def fail_after(*args: Any) -> Any:
+        outcomes = commit_all(*args)
+        worker.client.failure = RedisConnectionError("away")
+        return outcomes
+
+    monkeypatch.setattr(worker.store, "commit_all", fail_after)
+    # No index entry is to be removed, since the game does not start.
+    assert worker.join(bob, game_id).seat == 1
+    worker.client.failure = None
+    # With the last seat one is: then the request fails, and finds its seat when it is repeated.
+    monkeypatch.setattr(worker.store, "commit_all", fail_after)
+    eve = worker.player("Eve")
+    with pytest.raises(RedisConnectionError):
+        worker.join(eve, game_id)
+    worker.client.failure = None
+    assert worker.join(eve, game_id).seat == 2
+
+
 def test_index_entries_of_a_long_game_are_renewed(
     worker: MemoryWorker, ada: Credentials, bob: Credentials
 ) -> None:
