@@ -27,8 +27,9 @@ not grow with all that was ever played. Strangers can reserve seats for any play
 of invitations has the newest entries only, and the others have none of these games. The index of
 ended games tells a bot what ended since it last asked.
 
-Workers of 0.1 read and write other indexes besides (see `_earlier_entries`), and know one bucket.
-Both is written while `STORED_FORMAT` is that of 0.1. What they wrote is in the indexes above.
+Workers of 0.1 need more indexes (see `_earlier_entries`), and have one bucket. A worker writes what
+they need while `STORED_FORMAT` is theirs. What they wrote needs no conversion: a game in the first
+bucket is listed whatever its id, and the indexes that only they read expire.
 """
 
 from __future__ import annotations
@@ -67,7 +68,9 @@ PLACES = "places:"
 STATUSES = (*UNFINISHED, *ENDED)
 """In the order in which a game has them.
 
-Indexes are read in this order, so that a game which changes meanwhile is found in one of them.
+The indexes of a list are read in this order, so that a game whose status changes meanwhile is found
+in one of them. On a cluster, nodes answer independently: there a list of several statuses can lack
+a game whose status changes within the moment between two answers.
 """
 
 BUCKETS: dict[str, int] = {OPEN: 4, PLAYING: 4, FINISHED: 4, CANCELLED: 1}
