@@ -55,7 +55,8 @@ def test_a_stop_is_seen_by_readiness_first_and_meanwhile_everything_is_served(
     played = service.request("POST", f"/v1/games/{game_id}/moves", json=body, headers=mover)
     assert played.status_code == 200
     poll.join()
-    assert answers[0].json()["version"] == played.json()["game"]["version"]
+    versions = [answer.json()["items"][0]["version"] for answer in (answers[0], played)]
+    assert versions[0] == versions[1]
 
     late = threading.Thread(target=wait_for_news, args=(service, game_id, answers))
     late.start()
