@@ -36,6 +36,7 @@ from __future__ import annotations
 
 import heapq
 import itertools
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from typing import Any, NamedTuple
@@ -91,6 +92,9 @@ SPARSE_BATCH = 101
 
 MAX_SPARSE_READS = 5
 """How often an index is read for such a page."""
+
+MANY_INDEXES = 8
+"""From so many indexes on, a page reads only a part of a batch of each at first."""
 
 MAX_REMOVED = 10
 """How many entries that expired, and how many that are too many, are removed when one is added."""
@@ -258,14 +262,24 @@ class Page(NamedTuple):
         return self.batch * (MAX_READS if self.accepts is any_game else MAX_SPARSE_READS)
 
     @property
+    def first_batch(self) -> int:
+        """The number of entries of each index that are read first.
+
+        Of many indexes, none is expected to have much more than the share of a bucket.
+        """
+        if len(self.entries) < MANY_INDEXES:
+            return self.batch
+        return self.batch // BUCKETS[OPEN] + 2 * math.isqrt(self.batch)
+
+    @property
     def first_commands(self) -> list[Command]:
         """The first commands for this page; they can be sent with other commands."""
-        return [self.command(entry, self.after, 0) for entry in self.entries]
+        return [self.command(entry, self.after, 0, self.first_batch) for entry in self.entries]
 
-    def command(self, entry: Entry, after: Cursor | None, offset: int) -> Command:
+    def command(self, entry: Entry, after: Cursor | None, offset: int, count: int) -> Command:
         """Return the command that reads entries of an index after a cursor."""
         newest = "+inf" if after is None else after.created_at
-        limits = ("BYSCORE", "REV", "LIMIT", offset, self.batch)
+        limits = ("BYSCORE", "REV", "LIMIT", offset, count)
         return _range(_key(entry), newest, "-inf", *limits)
 
     def includes(self, game: Game) -> bool:
@@ -450,7 +464,7 @@ class Indexes:
 
     def _read_index(self, page: Page, entry: Entry, reply: Any) -> Iterator[tuple[Cursor, Entry]]:
         """Yield the entries of one index from where a page begins, newest first."""
-        after, offset = page.after, 0
+        after, offset, count = page.after, 0, page.first_batch
         while True:
             found = readable(reply)
             last = None
@@ -459,13 +473,13 @@ class Indexes:
                 if after is None or cursor < after:
                     last = cursor
                     yield cursor, entry
-            if len(found) < 2 * page.batch:
+            if len(found) < 2 * count:
                 return
             # Continue after the last entry rather than by offset, so that entries which are added
             # or removed meanwhile do not matter. An offset is needed only within a millisecond.
-            offset = offset + page.batch if last is None else 0
-            after = after if last is None else last
-            (reply,) = self.client.execute([page.command(entry, after, offset)])
+            offset = offset + count if last is None else 0
+            after, count = after if last is None else last, page.batch
+            (reply,) = self.client.execute([page.command(entry, after, offset, count)])
 
     def _add_command(self, entry: Entry, game: Game, now: int) -> Command:
         ttl_ms = self.retention.of_entries(game)

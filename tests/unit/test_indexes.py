@@ -380,6 +380,25 @@ def test_a_list_is_merged_from_its_indexes_newest_first(
         assert found == expected
 
 
+@pytest.mark.parametrize("limit", [25, 30, 31])
+def test_a_page_is_complete_though_one_of_many_indexes_has_all_of_it(
+    worker: MemoryWorker, ada: Credentials, limit: int
+) -> None:
+    games = []
+    for _ in range(30):
+        worker.clock.advance(1)
+        games.append(worker.game(worker.create(ada)))
+    first, *others = lobby("parade", OPEN)
+    for entry in others:
+        worker.client.delete(f"index:{{{entry.owner}}}:{OPEN}")
+    add(worker, first, *((game.created_at, game.id) for game in games))
+    page = Page(lobby(), None, limit)
+    assert page.first_batch < min(limit, 30)
+    ids, following = read(worker, page)
+    assert ids == [game.id for game in reversed(games)][:limit]
+    assert (following is None) == (limit >= 30)
+
+
 def test_false_entries_of_one_index_do_not_hide_the_games_of_another(
     worker: MemoryWorker, ada: Credentials
 ) -> None:
