@@ -92,6 +92,30 @@ def test_players_are_matched_on_a_cluster(cluster: Cluster, tmp_path: Path) -> N
             assert [players[0].game(each)["status"] for each in ids] == ["playing"] * 3
 
 
+def test_lists_are_merged_from_all_nodes_of_a_cluster(cluster: Cluster, tmp_path: Path) -> None:
+    with serving(tmp_path, REDIS_URL=cluster.url, WAIT_REPLICAS="1") as service:
+        ada, bob = new_player(service.url), new_player(service.url)
+        made = []
+        for number in range(24):
+            ruleset = ("parade", "contrast", "tea-time")[number % 3]
+            made.append(ada.create(ruleset=ruleset)["id"])
+            if number % 4 == 1:
+                bob.join(made[-1])
+            elif number % 4 == 2:
+                ada.delete(f"/v1/games/{made[-1]}")
+        for path in ("/v1/games?limit=5", "/v1/me/games?limit=5"):
+            listed, page = [], ada.get(path)
+            while True:
+                listed += page["items"]
+                if page["next"] is None:
+                    break
+                page = ada.get(f"{path}&cursor={page['next']}")
+            ids = [each["id"] for each in listed if each["id"] in made]
+            assert sorted(ids) == sorted(made)
+            keys = [(each["created_at"], each["id"]) for each in listed]
+            assert keys == sorted(keys, reverse=True)
+
+
 def test_moves_in_games_of_all_nodes_of_a_cluster_are_played_together(
     cluster: Cluster, tmp_path: Path
 ) -> None:
