@@ -128,7 +128,8 @@ class GameCreation:
             if first is not None and first != creation:
                 raise _KeyUsedError(first)
 
-        return Deferred([remember_command(player_id, key, creation, ttl_ms)], receive)
+        command = remember_command(player_id, key, creation, ttl_ms)
+        return Deferred([command], receive, is_durable=True)
 
     def _earlier_game(
         self, host: Player, creation: Creation, body_digest: str

@@ -69,11 +69,12 @@ class Command(NamedTuple):
 class Deferred(NamedTuple):
     """Commands that wait for the next batch of their request, and the receiver of their replies.
 
-    Errors are among the replies. The receiver may raise.
+    Errors are among the replies. The receiver may raise. If it `is_durable`, the whole batch is.
     """
 
     commands: Sequence[Command]
     receive: Callable[[Sequence[Any]], None]
+    is_durable: bool = False
 
 
 class Replicas(NamedTuple):
@@ -110,18 +111,15 @@ class StoreClient(Protocol):
 
 
 def execute_with(
-    client: StoreClient,
-    commands: Sequence[Command],
-    deferred: Sequence[Deferred],
-    *,
-    durable: bool = False,
+    client: StoreClient, commands: Sequence[Command], deferred: Sequence[Deferred]
 ) -> list[Any]:
     """Execute commands and deferred ones in one round trip; return the replies to the former.
 
     Errors are among the replies. The deferred commands receive theirs first.
     """
     added = [command for each in deferred for command in each.commands]
-    replies = client.execute([*commands, *added], durable=durable, keep_errors=True)
+    is_durable = any(each.is_durable for each in deferred)
+    replies = client.execute([*commands, *added], durable=is_durable, keep_errors=True)
     at = len(commands)
     for each in deferred:
         each.receive(replies[at : at + len(each.commands)])

@@ -309,10 +309,9 @@ class Indexes:
         """Write the entries that commits are about to make true; all of them if they are renewed.
 
         Their players are kept for as long as the entries. Return the error of each commit whose
-        entries could not be written. What is deferred is sent in the same round trip, durably.
+        entries could not be written. What is deferred is sent in the same round trip.
         """
-        groups = [self._commands_before(each) for each in commits]
-        return self._write_each(groups, deferred, durable=bool(deferred))
+        return self._write_each([self._commands_before(each) for each in commits], deferred)
 
     def _commands_before(self, commit: Commit) -> list[Command]:
         before, after, now = commit.before, commit.change.game, commit.now
@@ -506,8 +505,6 @@ class Indexes:
         self,
         groups: Sequence[Sequence[Command]],
         deferred: Sequence[Deferred] = (),
-        *,
-        durable: bool = False,
     ) -> list[RedisError | None]:
         """Change some indexes in one round trip, and return the first error of each group.
 
@@ -516,7 +513,7 @@ class Indexes:
         commands = [command for group in groups for command in group]
         replies: Iterator[Any] = iter(())
         if commands or deferred:
-            replies = iter(execute_with(self.client, commands, deferred, durable=durable))
+            replies = iter(execute_with(self.client, commands, deferred))
         errors: list[RedisError | None] = []
         for group in groups:
             first: RedisError | None = None

@@ -223,7 +223,8 @@ def test_a_request_that_reads_nothing_is_counted_at_its_end(
 def test_a_count_that_is_sent_with_a_commit_fails_alone(
     limiter: Limiter, request_: context.RequestContext, now: list[float]
 ) -> None:
-    ((_, receive),) = limiter.defer_note(SITTINGS, "game")
+    (deferred,) = limiter.defer_note(SITTINGS, "game")
+    receive = deferred.receive
     receive([(1, 30_000)])
     assert request_.standings[SITTINGS].remaining == 299
     receive([Unreadable()])
