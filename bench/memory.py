@@ -1,9 +1,9 @@
 """What is held in memory: of a game by the store, and by a worker.
 
-Some games of each ruleset are played at random over HTTP; what the store holds of one is what it
-says of the game's keys (MEMORY USAGE, every element counted), when it is half played and at its
-end. A worker's memory is what it holds for itself: as it starts, after it has shown and played
-many games, and while it holds many polls.
+Some games of each ruleset are played at random over HTTP. What the store holds of one is what it
+says of all keys of the game together (MEMORY USAGE, every element counted): when it has started,
+when it is half played, and at its end. A worker's memory is what it holds for itself: as it starts,
+after it has shown and played many games, and while it holds many polls.
 
     python -m bench.memory [--quick] [--json FILE]
 """
@@ -28,8 +28,10 @@ from bench.running import (
 )
 from bench.stock import GAMES_EACH, Stock, Template
 
-KEYS = {"game": "game:{%s}", "events": "game:{%s}:items", "moves played": "game:{%s}:played"}
-MOMENTS = ("half", "end")
+TABLES = (*SEATS.items(), ("mit-list-und-tuecke", 6))
+"""The rulesets, each with a number of seats; the last is the largest game that there is."""
+
+MOMENTS = ("start", "half", "end")
 KB, MB = 1000, 1_000_000
 
 
@@ -45,43 +47,38 @@ LONG = Load(games=5, shown=5_000, waiters=5_000)
 QUICK = Load(games=1, shown=20, waiters=40)
 
 
-def games(running: Running, load: Load) -> dict[str, Any]:
-    """The bytes of a game, of each ruleset: its median."""
+def games(running: Running, load: Load) -> list[dict[str, Any]]:
+    """The bytes and the moves of a game at each table: the medians of some games."""
     rng = Random(1)
-    return {
-        ruleset: _of(ruleset, [_game(running, ruleset, rng) for _ in range(load.games)])
-        for ruleset in SEATS
-    }
-
-
-def _of(ruleset: str, played: list[dict[str, dict[str, int]]]) -> dict[str, Any]:
-    found: dict[str, Any] = {"seats": SEATS[ruleset]}
-    for moment in MOMENTS:
-        found[moment] = {
-            part: round(statistics.median(each[moment][part] for each in played))
-            for part in played[0][moment]
+    found = []
+    for ruleset, seats in TABLES:
+        played = [_game(running, ruleset, seats, rng) for _ in range(load.games)]
+        medians = {
+            what: round(statistics.median(each[what] for each in played)) for what in played[0]
         }
+        found.append({"ruleset": ruleset, "seats": seats, **medians})
     return found
 
 
-def _game(running: Running, ruleset: str, rng: Random) -> dict[str, dict[str, int]]:
+def _game(running: Running, ruleset: str, seats: int, rng: Random) -> dict[str, int]:
     caller = Caller(running.port)
-    plan = planned(caller, running, ruleset, SEATS[ruleset], rng)
+    plan = planned(caller, running, ruleset, seats, rng)
+    start = _bytes(running, plan.id)
     plan.play(caller, 0, plan.half)
     half = _bytes(running, plan.id)
     plan.play(caller, plan.half, len(plan.moves))
     status = caller.ask("GET", f"/v1/games/{plan.id}")["status"]
     assert status == "finished"
     return {
-        "half": half | {"moves": plan.half},
-        "end": _bytes(running, plan.id) | {"moves": len(plan.moves)},
+        "moves": len(plan.moves),
+        **dict(zip(MOMENTS, (start, half, _bytes(running, plan.id)), strict=True)),
     }
 
 
-def _bytes(running: Running, game_id: str) -> dict[str, int]:
+def _bytes(running: Running, game_id: str) -> int:
     store = running.redis()
-    parts = {part: store.memory_usage(key % game_id, samples=0) for part, key in KEYS.items()}
-    return {**parts, "all": sum(parts.values())}
+    keys = list(store.scan_iter(f"game:{{{game_id}}}*"))
+    return sum(store.memory_usage(key, samples=0) or 0 for key in keys)
 
 
 def worker(load: Load) -> dict[str, Any]:
@@ -118,17 +115,15 @@ def worker(load: Load) -> dict[str, Any]:
 def tables(measured: dict[str, Any]) -> str:
     """The figures for people."""
     of_games = table(
-        ["kB in the store", "seats", "moves", "half played", "at its end", "of it events"],
+        ["kB in the store", "seats", "moves", "started", "half played", "at its end"],
         [
             [
-                ruleset,
+                each["ruleset"],
                 f"{each['seats']}",
-                f"{each['end']['moves']}",
-                f"{each['half']['all'] / KB:.1f}",
-                f"{each['end']['all'] / KB:.1f}",
-                f"{each['end']['events'] / KB:.1f}",
+                f"{each['moves']}",
+                *(f"{each[moment] / KB:.1f}" for moment in MOMENTS),
             ]
-            for ruleset, each in measured["games"].items()
+            for each in measured["games"]
         ],
     )
     found = measured["worker"]

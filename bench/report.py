@@ -71,9 +71,10 @@ def _memory(kept: Mapping[str, Any]) -> str:
         [f"a worker while {worker['waiters']:,} wait",
          f"{worker['with_waiters'] / memory.MB:.0f} MB"],
         *(
-            [f"a game of `{ruleset}` for {each['seats']} in the store, half played and at its end",
-             f"{each['half']['all'] / memory.KB:.0f}, {each['end']['all'] / memory.KB:.0f} kB"]
-            for ruleset, each in found["games"].items()
+            [f"a game of `{each['ruleset']}` for {each['seats']} in the store, half played and at its "
+             "end",
+             f"{each['half'] / memory.KB:.1f}, {each['end'] / memory.KB:.1f} kB"]
+            for each in found["games"]
         ),
     ]  # fmt: skip
     return table(["what", "is"], rows)

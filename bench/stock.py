@@ -8,7 +8,6 @@ trips are saved, as what it asks of the store goes out many commands at a time.
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -21,8 +20,9 @@ from api.games.transactions import Transactions
 from api.model.events import BY_PLAYER, SeatLeft, SeatTaken
 from api.model.game import Game, HistoryItem, Player, StoredDeal, public_item
 from api.storage.client import Command, StoreClient
-from api.storage.games import Change, Commit
+from api.storage.games import Change, Commit, played_field, played_moves, played_value
 from api.storage.indexes import Indexes
+from api.storage.keys import game_key
 from api.storage.store import Store
 from api.web.wiring import Services, make_retention, make_services
 from bench.games import Planned
@@ -41,7 +41,7 @@ ENDED_EACH = 1000
 MIX = ("open", "half", "half", "ended", "ended")
 """What the games in a store are, again and again."""
 
-SEPARATOR = b"\0"
+READS = ("LRANGE", "HMGET")
 
 HOUR_MS = 60 * 60 * 1000
 
@@ -61,23 +61,18 @@ class Moment(NamedTuple):
     state: bytes | None
     items: bytes
     deal: StoredDeal | None
-    played: bytes
 
     @classmethod
-    def of(cls, services: Services, running: Running, game_id: str) -> Moment:
+    def of(cls, services: Services, game_id: str) -> Moment:
         """A game as it is now."""
         store = services.store
         found = store.read(None, game_id).stored
         assert found is not None
-        played = running.redis().hgetall(f"game:{{{game_id}}}:played")
-        return cls(
-            game_id,
-            msgspec.json.encode(found.game),
-            found.state,
-            msgspec.json.encode(store.items(game_id, 1, found.game.version)),
-            None if found.state is None else store.deal(found.game),
-            SEPARATOR.join(itertools.chain.from_iterable(played.items())),
-        )
+        deal, items = store.deal_and_items(found)
+        position = found.position
+        state = None if position is None else msgspec.json.encode(position)
+        encode = msgspec.json.encode
+        return cls(game_id, encode(found.game), state, encode(items), deal)
 
 
 class Template(NamedTuple):
@@ -91,15 +86,15 @@ class Template(NamedTuple):
     def play(cls, running: Running, plan: Planned) -> Template:
         """Play a planned game, and keep it as it is on the way; of an open one, one like it."""
         caller, services = Caller(running.port), services_on(running)
-        moments = {"start": Moment.of(services, running, plan.id)}
+        moments = {"start": Moment.of(services, plan.id)}
         game = caller.ask("GET", f"/v1/games/{plan.id}")
         body = {"ruleset": game["ruleset"], "seat_count": game["seat_count"]}
         like = caller.ask("POST", "/v1/games", plan.tokens[0], body)["id"]
-        moments["open"] = Moment.of(services, running, like)
+        moments["open"] = Moment.of(services, like)
         plan.play(caller, 0, plan.half)
-        moments["half"] = Moment.of(services, running, plan.id)
+        moments["half"] = Moment.of(services, plan.id)
         plan.play(caller, plan.half, len(plan.moves))
-        moments["ended"] = Moment.of(services, running, plan.id)
+        moments["ended"] = Moment.of(services, plan.id)
         return cls(moments, [token.partition(".")[0] for token in plan.tokens], plan)
 
     def game(self, moment: str) -> Game:
@@ -114,7 +109,8 @@ class Template(NamedTuple):
 class Batch:
     """A link to the store that sends what it is asked to write many commands at a time.
 
-    It answers at once that all has been done; `flush` raises if it cannot be.
+    It answers at once that all has been done; `flush` raises if it cannot be. What reads a game is
+    sent at once.
     """
 
     publish = "PUBLISH"
@@ -127,6 +123,9 @@ class Batch:
     def execute(
         self, commands: Sequence[Command], *, durable: bool = False, keep_errors: bool = False
     ) -> list[Any]:
+        if any(each.words[0] in READS for each in commands):
+            self.flush()
+            return self._link.execute(commands, keep_errors=keep_errors)
         self._commands += commands
         if len(self._commands) >= AT_ONCE:
             self.flush()
@@ -194,7 +193,7 @@ class Stock:
             common["host"] = Player(host.id, "Bench", "bot")
             before, after = (replace(each, **common) for each in (half, ended))
             self._indexes.before_commits([Commit(before, Change(game=after), self._now, 0)])
-            key = f"game:{{{after.id}}}"
+            key = game_key(after.id)
             document = msgspec.json.encode(after)
             ttl_ms = self._lives.of_game(after, self._now)
             self._batch.execute(
@@ -230,7 +229,12 @@ class Stock:
     def _write(self, before: Game | None, change: Change, now: int) -> Game:
         written = self._desk.commit(before, change, now)
         assert written is not None
-        return written.game
+        game = written.game
+        if played := played_moves(game, change.items) if not game.has_ended else {}:
+            pairs = [(played_field(key), played_value(each)) for key, each in played.items()]
+            key = game_key(game.id)
+            self._batch.execute([Command(key, ("HSET", key, *itertools.chain(*pairs)))])
+        return game
 
     def _copied(self, moment: str, game_id: str, players: list[Seated], padding: int) -> Change:
         found = self.template.moments[moment]
@@ -239,10 +243,6 @@ class Stock:
         }
         game = msgspec.json.decode(_renamed(found.game, renamed), type=Game)
         items = msgspec.json.decode(_renamed(found.items, renamed), type=list[HistoryItem])
-        if found.played:
-            key = f"game:{{{game_id}}}:played"
-            words = _renamed(found.played, renamed).split(SEPARATOR)
-            self._batch.execute([Command(key, ("HSET", key, *words))])
         return Change(
             game=replace(game, created_at=self._created_at, version=0),
             items=tuple(_padded(items, game.host, padding)),

@@ -15,12 +15,12 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from api.concurrency.time_slices import long_work, pause
-from api.games.moves import Moves, PlayedMove, change_by_move, move_key, read_versions
+from api.games.moves import Moves, PlayedMove, change_by_move, key_of_move
 from api.games.players import Credentials
 from api.games.transactions import CommitOutcome, LoadedGame, LoadedWithMoves, apply_change
 from api.model.game import HistoryItem
 from api.storage.errors import UNREACHABLE
-from api.storage.games import Commit, ItemRange
+from api.storage.games import Commit, ItemRange, Versions
 from engine.ruleset import Move
 
 BatchOutcome = PlayedMove | Exception
@@ -47,7 +47,7 @@ class MoveBatches:
         Raises `Problem` as authentication does, and `redis.RedisError` if the caller cannot be
         read.
         """
-        keys = [move_key(credentials.player_id, each.turn, each.move) for each in batch]
+        keys = [key_of_move(credentials.player_id, each.turn, each.move) for each in batch]
         keys_by_game: dict[str, list[str]] = {}
         for each, key in zip(batch, keys, strict=True):
             keys_by_game.setdefault(each.game_id, []).append(key)
@@ -126,8 +126,8 @@ class _Together:
         self._decided.add((game_id, key))
         self._commits[at] = commit, PlayedMove(after, commit.change.items)
 
-    def _repeat(self, at: int, versions: bytes, loaded: LoadedGame) -> None:
-        first, last = read_versions(versions)
+    def _repeat(self, at: int, versions: Versions, loaded: LoadedGame) -> None:
+        first, last = versions
         if loaded.game.version < last or self._moves.store.client.waits_for_replicas:
             # The game was read before the move was committed; or the commit must be confirmed.
             self._alone.add(loaded.game.id)
@@ -168,7 +168,7 @@ class _Together:
         if not self._earlier:
             return
         ranges = [wanted for wanted, _ in self._earlier.values()]
-        histories: Sequence[list[HistoryItem] | Exception]
+        histories: Sequence[Sequence[HistoryItem] | Exception]
         try:
             histories = self._moves.store.histories(ranges)
         except Exception as error:

@@ -20,7 +20,7 @@ from api.games.transactions import LoadedGame, Precondition, Transactions
 from api.model.game import OPEN, HistoryItem
 from api.problems.problem import FieldError, Problem, invalid
 from api.problems.quoting import quoted
-from api.storage.games import Change
+from api.storage.games import Change, Versions, move_key
 from engine.registry import RULESETS
 from engine.ruleset import (
     COUNTDOWN_RUNNING,
@@ -102,7 +102,7 @@ class Moves:
 
         Raises `Problem` if the move is refused; the game is then unchanged.
         """
-        key = move_key(credentials.player_id, turn, move)
+        key = key_of_move(credentials.player_id, turn, move)
 
         def decide(loaded: LoadedGame) -> Change | None:
             if loaded.played_versions is not None:
@@ -132,11 +132,11 @@ class Moves:
         return progress
 
     def _earlier_move(
-        self, credentials: Credentials, loaded: LoadedGame, versions: bytes
+        self, credentials: Credentials, loaded: LoadedGame, versions: Versions
     ) -> PlayedMove:
         """Return a move that was played before, with the game as it is now."""
-        first, last = read_versions(versions)
-        items = tuple(self.store.history(loaded.game, first, last))
+        first, last = versions
+        items = tuple(self.store.history_part(loaded.game, first, last).items)
         if len(items) <= last - first:
             # A failover between the two reads has lost the items.
             raise Problem("busy")
@@ -148,12 +148,7 @@ class Moves:
 
 def change_by_move(progress: Progress, key: str) -> Change:
     """Return the change by a move with this key and by what followed from it."""
-    return progress.to_change(played=(key, msgspec.json.encode(progress.versions).decode()))
-
-
-def read_versions(versions: bytes) -> tuple[int, int]:
-    """Return the versions of the first and the last item of a move that was played before."""
-    return msgspec.json.decode(versions, type=tuple[int, int])
+    return progress.to_change(played=(key, progress.versions))
 
 
 def require_seat(loaded: LoadedGame) -> Seat:
@@ -163,9 +158,9 @@ def require_seat(loaded: LoadedGame) -> Seat:
     return loaded.seat
 
 
-def move_key(player_id: str, turn: int, move: Move) -> str:
+def key_of_move(player_id: str, turn: int, move: Move) -> str:
     """Return the key of a move, which makes playing it idempotent."""
-    return f"{player_id}:{turn}:{msgspec.json.encode(move).decode()}"
+    return move_key(player_id, turn, msgspec.json.encode(move))
 
 
 def _outcome_of(loaded: LoadedGame, seat: Seat, turn: int, move: Move) -> tuple[Any, Outcome[Any]]:

@@ -36,12 +36,11 @@ from api.model.game import (
     history_item,
     public_item,
     raw,
-    timestamp,
 )
-from api.storage.games import Change, StoredGame
+from api.storage.games import Change, StoredGame, Versions
 from engine.house import CAREFUL, choose
 from engine.registry import RULESETS
-from engine.ruleset import Event, Move, Outcome, Seat, TimedEvent, Told, replaced, same_decision
+from engine.ruleset import Event, Move, Outcome, Seat, Told, replaced, same_decision
 
 MAX_MISSED_TURNS = 2
 """In how many turns in a row the clock acts for a player before a house player gets the seat."""
@@ -81,7 +80,7 @@ class Progress:
         return cls(stored.game, stored.position, now, rng)
 
     def to_change(
-        self, played: tuple[str, str] | None = None, deal: StoredDeal | None = None
+        self, played: tuple[str, Versions] | None = None, deal: StoredDeal | None = None
     ) -> Change:
         """Return the change to commit."""
         state = None if self.state is None else msgspec.json.encode(self.state)
@@ -95,7 +94,7 @@ class Progress:
         )
 
     @property
-    def versions(self) -> tuple[int, int]:
+    def versions(self) -> Versions:
         """The versions of the first and the last item."""
         return self.items[0].version, self.items[-1].version
 
@@ -138,10 +137,11 @@ class Progress:
                 self._next_version(),
                 self.now,
                 by,
-                (*before, *_with_deadline(events, self.game.deadline)),
+                (*before, *events),
                 turn=game.turn,
                 seat=seat,
                 move=move,
+                deadline=self.game.deadline,
             )
         )
         self._finish_if_over()
@@ -221,8 +221,10 @@ class Progress:
         turn = self.game.turn
         self.state, told = self.ruleset.expire(self.state)
         self._begin_turn()
-        events = _with_deadline(told, self.game.deadline)
-        self.items.append(history_item(self._next_version(), self.now, BY_CLOCK, events, turn=turn))
+        version, deadline = self._next_version(), self.game.deadline
+        self.items.append(
+            history_item(version, self.now, BY_CLOCK, told, turn=turn, deadline=deadline)
+        )
         self._finish_if_over()
 
     def _choose(self, seat: Seat, level: str) -> tuple[Move, Outcome[Any]]:
@@ -288,16 +290,3 @@ class Progress:
 def _turn_ends_at(game: Game) -> int:
     """Return when the time of the seats to move runs out, in ms since 1970."""
     return (game.turn_started_at or 0) + game.turn_seconds * 1000
-
-
-def _with_deadline(events: tuple[Told, ...], deadline: int | None) -> tuple[Told, ...]:
-    """Return the events with the deadline filled in, since the engine has no clock."""
-    if deadline is None:
-        return events
-    until = timestamp(deadline)
-    return tuple(
-        replace(each, everybody=replace(each.everybody, deadline=until))
-        if isinstance(each.everybody, TimedEvent)
-        else each
-        for each in events
-    )

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from enum import StrEnum
 from typing import NamedTuple
 
@@ -27,13 +28,9 @@ from api.games.transactions import LoadedGame, Transactions
 from api.model.events import BY_CLOCK
 from api.model.game import NOT_A_MOVE, OPEN, Game, HistoryItem, digest, timestamp
 from api.problems.problem import FieldError, Problem
-from api.storage.games import items_command, read_items
 from api.storage.indexes import Entry, Indexes, Page, any_game, invited, lobby, of_player
 from api.storage.store import Store
 from engine.registry import RULESETS
-
-MAX_ITEMS_AT_ONCE = 500
-"""Items of a game's history that are read in one round trip."""
 
 
 class OwnGamesStatus(StrEnum):
@@ -160,13 +157,16 @@ class Queries:
         self, credentials: Credentials | None, game_id: str, since: EventsCursor, limit: int
     ) -> LoadedGame:
         """Load a game for a caller, and what `events` needs in the same round trip."""
-        commands = [items_command(game_id, *each) for each in _ranges(since, limit)]
-        return self.transactions.load(credentials, game_id, extra_commands=commands)
+        query = self.store.history_query(game_id, *_range(since, limit))
+        loaded = self.transactions.load(credentials, game_id, extra_commands=query.commands)
+        if not loaded.extra_answers:
+            return loaded
+        return replace(loaded, extra_answers=(), history=(query, loaded.extra_answers))
 
     def events(self, loaded: LoadedGame, since: EventsCursor, limit: int) -> EventPage:
         """Return the events after a cursor, as the caller is told them.
 
-        They are taken from the game's extra answers, if they were read with the game. The page is a
+        They are taken from what was read with the game, if anything was. The page is a
         `reset` if the store has lost what the cursor names, or the game as it was loaded.
         """
         game = loaded.game
@@ -179,7 +179,7 @@ class Queries:
 
     def _items_after(
         self, loaded: LoadedGame, since: EventsCursor, limit: int
-    ) -> list[HistoryItem] | None:
+    ) -> Sequence[HistoryItem] | None:
         """Return the items after a cursor. None if a failover has lost a revision of the game.
 
         It is the one of the cursor, or the one that was loaded if the items were read later.
@@ -191,15 +191,14 @@ class Queries:
             return None
         if since.version == game.version:
             return []
-        if loaded.extra_answers:
-            read = [read_items(each) for each in loaded.extra_answers]
+        if loaded.history is not None:
+            part = self.store.read_history(game, *loaded.history)
         else:
-            read = self.store.history_parts(game, _ranges(since, limit))
-        items, *seen_items = read
+            part = self.store.history_part(game, *_range(since, limit))
         last = min(since.version + limit, game.version)
-        items = items[: last - since.version]
+        items = part.items[: last - since.version]
         # An item without an id is in the middle of a commit, so it is not the one seen either.
-        if seen_items and [each.version_id for each in seen_items[0]] != [seen.id]:
+        if seen.number and seen.id and part.seen_id != seen.id:
             return None
         if len(items) < last - since.version:
             return None
@@ -233,10 +232,10 @@ class Queries:
         """
         require_record(loaded)
         game = loaded.game
-        deal = self.store.deal(game)
+        deal, items = self.store.deal_and_items(loaded.stored)
         if deal is None:
             raise Problem("game_not_found")  # the game has expired since it was read
-        entries = map(_record_entry, self._all_items(game))
+        entries = map(_record_entry, items)
         return GameRecord(
             ruleset=game.ruleset,
             seat_count=game.seat_count,
@@ -248,11 +247,6 @@ class Queries:
             result=game.result,
         )
 
-    def _all_items(self, game: Game) -> Iterator[HistoryItem]:
-        """Yield all items of a game. They are read in parts, since a game may have very many."""
-        for first in range(1, game.version + 1, MAX_ITEMS_AT_ONCE):
-            yield from self.store.history(game, first, first + MAX_ITEMS_AT_ONCE - 1)
-
 
 def require_record(loaded: LoadedGame) -> None:
     """Raise `Problem` (``game_not_over``, ``record_not_found``) if a game has no record."""
@@ -262,14 +256,13 @@ def require_record(loaded: LoadedGame) -> None:
         raise Problem("record_not_found")
 
 
-def _ranges(since: EventsCursor, limit: int) -> list[tuple[int, int]]:
-    """Return the versions to read after a cursor: a page, and the one that the cursor names.
+def _range(since: EventsCursor, limit: int) -> tuple[int, int, int]:
+    """Return the versions to read after a cursor: from, to, and the one that the cursor names.
 
-    The latter is not read if its id is unknown.
+    The latter is 0 if its id is unknown.
     """
-    page = (since.version + 1, since.version + limit)
     number, id_ = since.revision
-    return [page, (number, number)] if number and id_ else [page]
+    return since.version + 1, since.version + limit, number if id_ else 0
 
 
 def _record_entry(item: HistoryItem) -> MadeMove | RunOutCountdown | None:

@@ -37,7 +37,14 @@ from api.observability import metrics
 from api.problems.problem import Problem
 from api.storage.client import Command, Deferred
 from api.storage.errors import Unreadable, count_failure, is_full, readable
-from api.storage.games import Change, Commit, StoredGame
+from api.storage.games import (
+    Change,
+    Commit,
+    HistoryQuery,
+    StoredGame,
+    Versions,
+    read_pasts,
+)
 from api.storage.indexes import Indexes
 from api.storage.store import GameReading, Store
 from engine.ruleset import Seat
@@ -60,17 +67,19 @@ class LoadedGame:
         now: The store's time at the read, in ms since 1970.
         caller: The player whose token the request carries, None for an anonymous caller.
         stored: The game and its state.
-        played_versions: The versions of the items of the same move, as JSON, if the caller has
-            played it before.
+        played_versions: The versions of the items of the same move, if the caller has played it
+            before.
         extra_answers: The answers to the extra commands; empty if the game was settled after the
             read, since they may not belong to the settled game.
+        history: A query of the game's history that was sent with the read, and its replies.
     """
 
     now: int
     caller: Player | None
     stored: StoredGame
-    played_versions: bytes | None = None
+    played_versions: Versions | None = None
     extra_answers: Sequence[Any] = ()
+    history: tuple[HistoryQuery, Sequence[Any]] | None = None
 
     @property
     def game(self) -> Game:
@@ -102,7 +111,7 @@ class LoadedWithMoves(NamedTuple):
     """A loaded game, and by their keys the moves that the caller has played before."""
 
     loaded: LoadedGame
-    played_versions: Mapping[str, bytes]
+    played_versions: Mapping[str, Versions]
 
 
 Admission = Callable[[Game, Player], bool]
@@ -326,11 +335,15 @@ class Transactions:
         different games are independent of each other. The changes of one game stand in their
         order, each prepared on the game that the one before it makes.
         """
+        past = self.store.past_commands(commits)
+        read: list[Any] = []
+        reads = Deferred([command for both in past.values() for command in both], read.extend)
+        before = [reads, *first] if reads.commands else first
         outcomes: list[CommitOutcome] = [
-            error or False for error in self.indexes.before_commits(commits, first)
+            error or False for error in self.indexes.before_commits(commits, before)
         ]
         written = [at for at, outcome in enumerate(outcomes) if outcome is False]
-        replies = self.store.commit_all([commits[at] for at in written])
+        replies = self.store.commit_all([commits[at] for at in written], read_pasts(past, read))
         for at, reply in zip(written, replies, strict=True):
             outcomes[at] = reply
             if reply is False:
@@ -375,7 +388,7 @@ def _count_commit(before: Game | None, after: Game, items: Iterable[HistoryItem]
 def apply_change(before: StoredGame, change: Change) -> StoredGame:
     """Return a stored game as it is after a change."""
     if change.state is None:
-        return StoredGame(change.game, before.state)
+        return StoredGame(change.game, before.state, record=before.record)
     return StoredGame(change.game, change.state, change.position)
 
 

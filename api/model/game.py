@@ -14,10 +14,11 @@ from typing import Annotated, Any, NamedTuple
 
 import msgspec
 from msgspec import Meta, Raw, Struct
+from msgspec.structs import replace
 
 from api.model.members import PlayerId
 from engine.published import described, published_as
-from engine.ruleset import Event, Seat, Told
+from engine.ruleset import Event, Seat, TimedEvent, Told
 
 FORMAT = 2
 """The version of the stored format, written into every game."""
@@ -93,7 +94,7 @@ class Account(Struct, frozen=True):
     seen_at: int
 
 
-class SeatRecord(Struct, frozen=True):
+class SeatRecord(Struct, frozen=True, omit_defaults=True):
     """A seat: its player, the level of the house that plays for it, the player it is reserved for.
 
     A player that leaves during the game keeps the seat, and the house plays for it; `times_left`
@@ -166,7 +167,7 @@ NULL = Raw(b"null")
 """The encoded JSON of a member that has no value."""
 
 
-class Game(Struct, frozen=True, kw_only=True):
+class Game(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The document of a game: everything but its position, its deal and its history.
 
     `answered` lists the seats that have moved in the current turn. `left` lists the last players
@@ -177,7 +178,8 @@ class Game(Struct, frozen=True, kw_only=True):
     which may have left the version as it was.
     """
 
-    format: Annotated[int, Meta(ge=1)] = FORMAT
+    # Made by a factory, as a default would be omitted: every release must find this number.
+    format: Annotated[int, Meta(ge=1)] = msgspec.field(default_factory=lambda: FORMAT)
     id: str
     ruleset: str
     seat_count: int
@@ -276,12 +278,13 @@ class Game(Struct, frozen=True, kw_only=True):
 NOT_A_MOVE = NULL
 
 
-class HistoryItem(Struct, frozen=True, kw_only=True):
+class HistoryItem(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """One step of a game's history: its cause, and its events as each audience is told them.
 
     `told` has the public view of the events, `told_to` the views of single seats (by their
     number as text), which replace them. `move` is the move that was played, for the record only.
-    The last item of a commit has the game's `version_id`.
+    The last item of a commit has the game's `version_id`. `deadline` is the end of the countdown
+    that one of the events starts.
     """
 
     version: Count
@@ -293,6 +296,7 @@ class HistoryItem(Struct, frozen=True, kw_only=True):
     told: Raw
     told_to: dict[str, Raw] = {}
     version_id: str = ""
+    deadline: Time | None = None
 
     def events(self, reader: Seat | None) -> Raw:
         """Return the events as this seat, or a spectator, is told them."""
@@ -315,8 +319,16 @@ def history_item(
     turn: int | None = None,
     seat: Seat | None = None,
     move: Any = None,
+    deadline: int | None = None,
 ) -> HistoryItem:
-    """Return an item, with its events encoded for each audience."""
+    """Return an item, with its events encoded for each audience.
+
+    `deadline` is the end of a countdown that is running; one that the events start gets it.
+    """
+    if deadline is not None and any(isinstance(each.everybody, TimedEvent) for each in told):
+        told = with_deadline(told, deadline)
+    else:
+        deadline = None
     everybody, privately = encoded_events(told)
     return HistoryItem(
         version=version,
@@ -327,6 +339,21 @@ def history_item(
         move=NOT_A_MOVE if move is None else raw(move),
         told=everybody,
         told_to=privately,
+        deadline=deadline,
+    )
+
+
+def with_deadline(told: tuple[Told, ...], deadline: int) -> tuple[Told, ...]:
+    """Return events with the end of the countdown that they start, since the engine has no clock.
+
+    The deadline is in ms since 1970.
+    """
+    until = timestamp(deadline)
+    return tuple(
+        replace(each, everybody=replace(each.everybody, deadline=until))
+        if isinstance(each.everybody, TimedEvent)
+        else each
+        for each in told
     )
 
 

@@ -58,8 +58,8 @@ def decode(decoder: msgspec.json.Decoder[Record], value: bytes) -> Record:
 def decode_game(game_id: str, document: bytes, *fields: bytes | None) -> Game:
     """Return a decoded game.
 
-    `fields` are its state, version and commit, if they were read: they must fit the game. A game
-    of an earlier format has its result in that format. Raises `Unreadable` or `NewerFormat`.
+    `fields` are its state, version, commit and record, if they were read: they must fit the game. A
+    game of an earlier format has its result in that format. Raises `Unreadable` or `NewerFormat`.
     """
     try:
         text = document.decode()
@@ -89,11 +89,16 @@ def _check_game(game: Game, game_id: str) -> None:
 
 
 def _check_fields(
-    game: Game, state: bytes | None, version: bytes | None, commit: bytes | None
+    game: Game,
+    state: bytes | None,
+    version: bytes | None,
+    commit: bytes | None,
+    record: bytes | None,
 ) -> None:
     """Raise `Unreadable` unless a game fits the fields that are stored beside its document."""
     was_started = game.status == PLAYING or game.started_at is not None
-    if was_started and state is None:
+    has_record = game.has_ended and game.format == FORMAT
+    if (record is None) if has_record else (was_started and state is None):
         raise Unreadable
     if int(version or b"0") != game.version or (commit or b"").decode() != game.commit:
         raise Unreadable

@@ -7,37 +7,28 @@ causes and times are taken from the stored history.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterator, Sequence
+from datetime import datetime
 from typing import Any, NamedTuple
 
 import msgspec
 from msgspec import Struct
-from msgspec.structs import replace
+from msgspec.structs import asdict, replace
 
-from api.concurrency.time_slices import long_work, pause
-from api.model.events import (
-    BY_CLOCK,
-    GameFinished,
-    GameStarted,
-    HandoverCause,
-    SeatHandedOver,
-    TimeRanOut,
-)
+from api.model.events import GameStarted, HandoverCause, SeatHandedOver
 from api.model.game import (
     FINISHED,
-    NOT_A_MOVE,
     NULL,
     PLAYING,
     Game,
     HistoryItem,
     StoredDeal,
-    encoded_events,
     raw,
 )
 from api.storage.errors import UnsupportedFormat
+from api.storage.history import Replay, Setup, decode_steps, encode_step
 from engine.earlier import position_of_0_1
 from engine.registry import RULESETS
-from engine.ruleset import Seat, TimedEvent, Told
 
 
 class Converted(NamedTuple):
@@ -53,8 +44,8 @@ class _Event(Struct):
     """What is read of a stored event: its type, and members that the rules do not decide."""
 
     type: str
-    deadline: str | None = None
-    seat: Seat | None = None
+    deadline: datetime | None = None
+    seat: int | None = None
     house: str | None = None
     cause: str | None = None
 
@@ -67,13 +58,64 @@ def convert(game: Game, deal: StoredDeal | None, items: Sequence[HistoryItem]) -
 
     Raises `UnsupportedFormat` if its moves are not a game under the present rules.
     """
-    replay = _Replay(game, deal)
-    with long_work():
-        try:
-            new_items = tuple(replay.convert(items))
-            return Converted(replay.game(), replay.position, replay.deal(), new_items)
-        except Exception as error:  # whatever the rules make of moves that were not theirs
-            raise UnsupportedFormat(game.id) from error
+    try:
+        new_deal = None if deal is None else _named(game, deal)
+        steps = decode_steps([encode_step(game, each) for each in _complete(items)])
+        replay = Replay(Setup.of(game), new_deal)
+        new_items = tuple(replay.items(steps))
+        new_game = _with_result(game, replay.position)
+        return Converted(new_game, replay.position, new_deal, new_items)
+    except Exception as error:  # whatever the rules make of moves that were not theirs
+        raise UnsupportedFormat(game.id) from error
+
+
+def _named(game: Game, deal: StoredDeal) -> StoredDeal:
+    """Return a deal with its ruleset; its text stays the one whose hash was published."""
+    found = RULESETS[game.ruleset].read_deal(msgspec.json.decode(deal.deal))
+    return StoredDeal(raw(found), deal.deal_text)
+
+
+def _complete(items: Sequence[HistoryItem]) -> Iterator[HistoryItem]:
+    """Yield items with the deadlines of their countdowns, and handed over seats with their causes.
+
+    In 0.1 house players got a seat in two cases only.
+    """
+    cause = HandoverCause.START
+    for item in items:
+        told, deadline = item.told, None
+        for event in _events_decoder.decode(item.told):
+            if event.type == GameStarted.__struct_config__.tag:
+                cause = HandoverCause.LEFT
+            if event.deadline is not None:
+                deadline = round(event.deadline.timestamp() * 1000)
+            if event.type == SeatHandedOver.__struct_config__.tag:
+                assert event.seat is not None
+                assert event.house is not None
+                told = raw([SeatHandedOver(event.seat, event.house, event.cause or cause)])
+        yield replace(item, told=told, deadline=deadline)
+
+
+def _with_result(game: Game, position: Any) -> Game:
+    """Return the document with its result. Raises `ValueError` if it does not fit the position."""
+    ruleset = RULESETS[game.ruleset]
+    if game.status == PLAYING and ruleset.to_move(position) != game.to_move:
+        raise ValueError("other seats are to move")
+    result = None if position is None else ruleset.result(position)
+    if (result is not None) != (game.status == FINISHED):
+        raise ValueError("the game ends at another time")
+    return replace(game, result=NULL if result is None else raw(result))
+
+
+def encode_game(game: Game) -> bytes:
+    """Return a document as release 0.1 wrote it: with all its members."""
+    return msgspec.json.encode({**asdict(game), "seats": [asdict(each) for each in game.seats]})
+
+
+def encode_item(item: HistoryItem) -> bytes:
+    """Return an item as release 0.1 wrote it."""
+    members = asdict(item)
+    del members["deadline"]
+    return msgspec.json.encode(members)
 
 
 def encode_state(game: Game, position: Any) -> bytes:
@@ -89,89 +131,3 @@ def encode_deal(deal: StoredDeal) -> bytes:
     members = msgspec.json.decode(deal.deal)
     del members["ruleset"]
     return msgspec.json.encode(StoredDeal(raw(members), deal.deal_text))
-
-
-class _Replay:
-    """Plays a game again, item by item. `position` is the one after the items so far."""
-
-    def __init__(self, game: Game, deal: StoredDeal | None) -> None:
-        self.position: Any = None
-        self._game = game
-        self._deal = deal
-        self._ruleset = RULESETS[game.ruleset]
-
-    def convert(self, items: Iterable[HistoryItem]) -> Iterable[HistoryItem]:
-        """Yield the items with new events."""
-        for item in items:
-            pause()
-            earlier = _events_decoder.decode(item.told)
-            told = self._told(item, {each.type: each for each in earlier})
-            if told is None:
-                yield item
-                continue
-            deadlines = [each.deadline for each in earlier if each.deadline is not None]
-            everybody, privately = encoded_events(_with_deadlines(told, deadlines))
-            yield replace(item, told=everybody, told_to=privately)
-
-    def _told(self, item: HistoryItem, earlier: dict[str, _Event]) -> tuple[Told, ...] | None:
-        """Go on by an item, and return its events; None if they stay as they are."""
-        ruleset, seats = self._ruleset, self._game.seat_count
-        told: tuple[Told, ...]
-        if "game_started" in earlier:
-            options = msgspec.json.decode(self._game.options, type=ruleset.options_type)
-            self.position, told = ruleset.start(seats, options, self._read_deal())
-            return (Told(GameStarted(seats)), *told)
-        if item.move != NOT_A_MOVE:
-            assert item.seat is not None
-            move = msgspec.json.decode(item.move, type=ruleset.move_type)
-            self.position, told = ruleset.apply(self.position, item.seat, move)
-            return (Told(TimeRanOut(item.seat)), *told) if "time_ran_out" in earlier else told
-        if item.by == BY_CLOCK:
-            self.position, told = ruleset.expire(self.position)
-            return told
-        if "game_finished" in earlier:
-            result = ruleset.result(self.position)
-            assert result is not None
-            return (Told(GameFinished(result)),)
-        if "seat_handed_over" in earlier:
-            return (Told(self._handed_over(earlier["seat_handed_over"])),)
-        return None
-
-    def _handed_over(self, event: _Event) -> SeatHandedOver:
-        """Return the event with its cause: in 0.1 house players got a seat in two cases only."""
-        assert event.seat is not None
-        assert event.house is not None
-        cause = HandoverCause.START if self.position is None else HandoverCause.LEFT
-        return SeatHandedOver(event.seat, event.house, event.cause or cause)
-
-    def game(self) -> Game:
-        """Return the document after all items. Raises `ValueError` if it does not fit them."""
-        game, result = self._game, None
-        if game.status == PLAYING and self._ruleset.to_move(self.position) != game.to_move:
-            raise ValueError("other seats are to move")
-        if self.position is not None:
-            result = self._ruleset.result(self.position)
-        if (result is not None) != (game.status == FINISHED):
-            raise ValueError("the game ends at another time")
-        return replace(game, result=NULL if result is None else raw(result))
-
-    def deal(self) -> StoredDeal | None:
-        """Return the deal, with its ruleset; its text stays the one whose hash was published."""
-        if self._deal is None:
-            return None
-        return StoredDeal(raw(self._read_deal()), self._deal.deal_text)
-
-    def _read_deal(self) -> Any:
-        assert self._deal is not None
-        return self._ruleset.read_deal(msgspec.json.decode(self._deal.deal))
-
-
-def _with_deadlines(told: Iterable[Told], deadlines: list[str]) -> tuple[Told, ...]:
-    """Return events with the deadlines of the countdowns that they start, in order."""
-    left = iter(deadlines)
-    return tuple(
-        replace(each, everybody=replace(each.everybody, deadline=next(left, None)))
-        if isinstance(each.everybody, TimedEvent)
-        else each
-        for each in told
-    )

@@ -1,14 +1,15 @@
-"""Games: their documents, positions, histories and played moves.
+"""Games: their documents, positions and histories.
 
 The keys of a game share a hash tag, and one script writes all of a change (see
 `scripts/commit.lua`): it compares the version and the random id of the previous commit first. This
 module decides nothing about games: it reads them, and writes the changes that it is given.
 
-| key | holds |
-| --- | --- |
-| `game:{ID}` | hash: `game` (the document), `state`, `deal`, `version`, `commit` |
-| `game:{ID}:items` | list: the history; the item of version v is at index v - 1 |
-| `game:{ID}:played` | hash: by player, turn and move, the versions of the first and last item |
+- `game:{ID}` is a hash. It always has `game` (the document), `version` and `commit`; until the end
+  also `state`, `deal` and a field for each move of a player (`played_field`), and then `record`.
+- `game:{ID}:items` is a list: the history, until the end. The step of version v is at index v - 1.
+
+`api/storage/history.py` says what steps, deal and record are. In format 1, a game had all of this
+until it expired, its items in full, and the moves of its players in a hash `game:{ID}:played`.
 
 The commit publishes a game's version on the channel `game:{ID}`: with SPUBLISH on a cluster, but
 with PUBLISH, which reaches all nodes, on a cluster that does not know SPUBLISH.
@@ -16,8 +17,9 @@ with PUBLISH, which reaches all nodes, on a cluster that does not know SPUBLISH.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
+from hashlib import blake2b
 from typing import Any, NamedTuple
 
 import msgspec
@@ -26,17 +28,31 @@ from msgspec.structs import replace
 from redis import RedisError
 
 from api.concurrency.time_slices import long_work, pause
-from api.model.game import FORMAT, Game, HistoryItem, StoredDeal
+from api.model.events import BY_PLAYER
+from api.model.game import FORMAT, NOT_A_MOVE, Game, HistoryItem, StoredDeal
 from api.storage.client import Command, Script, StoreClient
 from api.storage.codec import decode, decode_game, decode_state, encode
 from api.storage.errors import Unreadable, count_failure, log_unreadable, readable
-from api.storage.format_1 import convert, encode_deal, encode_state
+from api.storage.format_1 import convert, encode_deal, encode_game, encode_item, encode_state
+from api.storage.history import (
+    Replay,
+    Setup,
+    Trace,
+    Traces,
+    decode_steps,
+    derived,
+    encode_step,
+    pack_deal,
+    pack_record,
+    unpack_deal,
+)
+from api.storage.keys import game_key, items_key, played_key
 
 COMMIT = Script.load("commit")
 CONFIRM_COMMIT = Script.load("confirm_commit")
 CONVERT = Script.load("convert")
 
-GAME_FIELDS = ("game", "state", "version", "commit")
+GAME_FIELDS = ("game", "state", "version", "commit", "record")
 
 CACHED_GAMES = 128
 """How many decoded games a worker caches, by their stored bytes."""
@@ -49,14 +65,21 @@ class StoredGame:
     """A game and its position, as they were read together or have just been committed.
 
     Neither ever changes, so the position is decoded once: between two moves, the same game is
-    requested many times.
+    requested many times. A game that has ended has its record instead of its state.
     """
 
-    __slots__ = ("__weakref__", "_position", "game", "state")
+    __slots__ = ("__weakref__", "_position", "game", "record", "state")
 
-    def __init__(self, game: Game, state: bytes | None, position: Any = None) -> None:
+    def __init__(
+        self,
+        game: Game,
+        state: bytes | None,
+        position: Any = None,
+        record: bytes | None = None,
+    ) -> None:
         self.game = game
         self.state = state
+        self.record = record
         self._position = position
 
     @property
@@ -70,27 +93,37 @@ class StoredGame:
 
         Raises `Unreadable`.
         """
-        if self._position is None and self.state is not None:
-            self._position = decode_state(self.game, self.state)
+        if self._position is None:
+            if self.state is not None:
+                self._position = decode_state(self.game, self.state)
+            elif self.record is not None:
+                self._position = derived(self.game, self.record).position
         return self._position
 
 
-class WholeGame(NamedTuple):
-    """A game with its deal, None before the start, and its history, in the present format.
+Versions = tuple[int, int]
+"""The versions of the first and the last item that a move caused."""
 
-    `game.format` is the format in which it is stored.
+
+class WholeGame(NamedTuple):
+    """A game with all that belongs to it, in the present format.
+
+    `game.format` is the format in which it is stored. `played` are the versions of the items that
+    each move caused, by the key of the move; only of a game that is stored in an earlier format.
     """
 
     stored: StoredGame
     deal: StoredDeal | None
     items: tuple[HistoryItem, ...]
+    played: Mapping[str, Versions]
 
 
 class Change(Struct, frozen=True, kw_only=True):
     """What one commit writes. `game` has the new version and commit id.
 
     A field that is None is not written. `state` is the encoded `position`; `played` is the key of
-    a move and the versions of the history items that it caused.
+    a move and the versions of the history items that it caused. The last item is that of the new
+    version.
     """
 
     game: Game
@@ -98,7 +131,7 @@ class Change(Struct, frozen=True, kw_only=True):
     state: bytes | None = None
     position: Any = None
     deal: StoredDeal | None = None
-    played: tuple[str, str] | None = None
+    played: tuple[str, Versions] | None = None
 
 
 class Commit(NamedTuple):
@@ -116,6 +149,14 @@ class Commit(NamedTuple):
     now: int
     ttl_ms: int
 
+    @property
+    def ends(self) -> bool:
+        """Whether the commit ends a game, and stores its record."""
+        before, after = self.before, self.change.game
+        if not after.has_ended or after.format < FORMAT:
+            return False
+        return before is None or not before.has_ended
+
 
 class ItemRange(NamedTuple):
     """A part of the history of a game: from one version to another, both included."""
@@ -123,6 +164,54 @@ class ItemRange(NamedTuple):
     game: Game
     first: int
     last: int
+
+
+class HistoryPart(NamedTuple):
+    """Items of a history that were read together, and the id of the commit that wrote a version.
+
+    The id is None if none was asked for, or if the store does not have the version.
+    """
+
+    items: Sequence[HistoryItem]
+    seen_id: str | None
+
+
+class HistoryQuery(NamedTuple):
+    """What is read to learn a part of a game's history.
+
+    Attributes:
+        game_id: The game.
+        first: The first version of the part.
+        last: The last version of the part.
+        seen: The version of which the id is wanted, 0 for none.
+        trace: What the worker remembers of the game before the part, None for nothing.
+    """
+
+    game_id: str
+    first: int
+    last: int
+    seen: int
+    trace: Trace | None
+
+    @property
+    def after(self) -> int:
+        """The version before the first step that is read, which is that of the trace's commit."""
+        return 0 if self.trace is None else self.trace.version - 1
+
+    @property
+    def commands(self) -> list[Command]:
+        """The commands, whose replies `GameStore.read_history` understands.
+
+        The steps are read first: if they are gone, because the game has ended, its record is there.
+        """
+        key, items = game_key(self.game_id), items_key(self.game_id)
+        commands = [
+            Command(items, ("LRANGE", items, self.after, self.last - 1)),
+            Command(key, ("HMGET", key, "record", *(("deal",) if self.trace is None else ()))),
+        ]
+        if self.seen and not self.after < self.seen <= self.last:
+            commands.append(Command(items, ("LRANGE", items, self.seen - 1, self.seen - 1)))
+        return commands
 
 
 class Snapshot(NamedTuple):
@@ -139,8 +228,16 @@ class Fingerprint(NamedTuple):
     commit: str | None
 
 
+class Past(NamedTuple):
+    """The replies to `GameStore.past_commands`: what a game that ends has had until then."""
+
+    steps: Any
+    fields: Any
+
+
 _item_decoder = msgspec.json.Decoder(HistoryItem)
 _deal_decoder = msgspec.json.Decoder(StoredDeal)
+_versions_decoder = msgspec.json.Decoder(Versions)
 
 
 class GameStore:
@@ -156,6 +253,7 @@ class GameStore:
 
     client: StoreClient
     stored_format: int
+    traces: Traces
 
     def games(self, ids: Sequence[str]) -> dict[str, Game | None]:
         """Return the documents of some games, None for each that has expired.
@@ -185,43 +283,97 @@ class GameStore:
         earlier = [each for each, game in found.items() if game is not None and game.is_earlier]
         for game_id, converted in self._convert(earlier).items():
             try:
-                found[game_id] = readable(converted)
+                found[game_id] = _stored(readable(converted))
             except Unreadable as error:
                 log_unreadable(game_id, error)
                 del found[game_id]
         return found
 
-    def commit_all(self, commits: Sequence[Commit]) -> list[bool | RedisError | Unreadable]:
+    def past_commands(self, commits: Sequence[Commit]) -> dict[str, tuple[Command, Command]]:
+        """Return the commands that read what the records of the games that end are made of.
+
+        By the ids of these games, none if no game ends. `commit_all` takes their replies.
+        """
+        return {
+            commit.change.game.id: _past_commands(commit.change.game.id)
+            for commit in commits
+            if commit.ends
+        }
+
+    def commit_all(
+        self, commits: Sequence[Commit], pasts: Mapping[str, Past] | None = None
+    ) -> list[bool | RedisError | Unreadable]:
         """Write each change if the stored game still is `before`; all in one round trip, in order.
 
         Return whether each was written, or its error: `Unreadable` if the stored history does not
         fit the game. A game may have several changes, each decided on what the one before it makes.
+        `pasts` are the replies to `past_commands`; if they are not given, they are read first.
         """
         for before, change, *_ in commits:
             if before is not None and before.format < change.game.format:
                 # The store was full when the game was read.
                 self._store_converted(before.id)
+                pasts = None
         if not commits:
             return []
-        commands = []
+        if pasts is None:
+            pasts = self._read_pasts(commits)
+        outcomes: list[Any] = []
+        commands: dict[int, Command] = {}
         with long_work():
-            for each in commits:
+            for at, commit in enumerate(commits):
                 pause()
-                commands.append(self._commit_command(each))
-        outcomes = self.client.execute(commands, durable=True, keep_errors=True)
-        return [_commit_outcome(each) for each in outcomes]
+                try:
+                    record = _record(commits[: at + 1], pasts) if commit.ends else None
+                    commands[at] = self._commit_command(commit, record)
+                    outcomes.append(None)
+                except (RedisError, Unreadable) as error:
+                    outcomes.append(error)
+                except _Changed:
+                    outcomes.append(False)
+        if commands:
+            replies = self.client.execute([*commands.values()], durable=True, keep_errors=True)
+            for at, reply in zip(commands, replies, strict=True):
+                outcomes[at] = _commit_outcome(reply)
+                if outcomes[at] is True:
+                    self._follow(commits[at])
+        return outcomes
 
-    def _commit_command(self, commit: Commit) -> Command:
+    def _read_pasts(self, commits: Sequence[Commit]) -> dict[str, Past]:
+        commands = self.past_commands(commits)
+        if not commands:
+            return {}
+        both = [command for pair in commands.values() for command in pair]
+        return read_pasts(commands, self.client.execute(both, keep_errors=True))
+
+    def _commit_command(self, commit: Commit, record: bytes | None) -> Command:
         before, change, _, ttl_ms = commit
         game = change.game
-        fields: list[Any] = ["version", game.version, "game", encode(game)]
         is_present = game.format == FORMAT
-        if change.state is not None:
-            fields += ["state", change.state if is_present else encode_state(game, change.position)]
-        if change.deal is not None:
-            fields += ["deal", encode(change.deal) if is_present else encode_deal(change.deal)]
-        items = [encode(each) for each in change.items]
-        played = list(change.played or ())
+        document = encode(game) if is_present else encode_game(game)
+        fields: list[Any] = ["version", game.version, "game", document]
+        items: list[bytes] = []
+        played: list[Any] = []
+        if record is not None:
+            fields += ["record", record]
+        elif is_present:
+            if change.state is not None:
+                fields += ["state", change.state]
+            if change.deal is not None:
+                fields += ["deal", pack_deal(change.deal)]
+            if change.played is not None:
+                key, versions = change.played
+                fields += [played_field(key), played_value(versions)]
+            items = [encode_step(game, each) for each in change.items]
+        else:
+            if change.state is not None:
+                fields += ["state", encode_state(game, change.position)]
+            if change.deal is not None:
+                fields += ["deal", encode_deal(change.deal)]
+            if change.played is not None:
+                played = [change.played[0], encode(change.played[1])]
+            items = [encode_item(each) for each in change.items]
+        has_record = is_present and before is not None and before.has_ended
         # In the order of commit.lua's ARGV.
         args: list[Any] = [
             self.client.publish,
@@ -229,10 +381,32 @@ class GameStore:
             "" if before is None else before.commit,
             game.commit,
             ttl_ms,
+            0 if has_record else game.version - len(change.items),
+            "" if record is None else "ends",
         ]
         for values in (fields, items, played):
             args += [len(values), *values]
-        return COMMIT.call(_game_key(game.id), _items_key(game.id), _played_key(game.id), args=args)
+        return COMMIT.call(game_key(game.id), items_key(game.id), played_key(game.id), args=args)
+
+    def _follow(self, commit: Commit) -> None:
+        """Remember a commit of this worker, so that its events are not derived again."""
+        before, change, *_ = commit
+        game = change.game
+        if game.has_ended or game.format < FORMAT:
+            self.traces.forget(game.id)
+            return
+        if not change.items:
+            return
+        state, start, start_id = change.state, 0, ""
+        if before is not None:
+            start, start_id = before.version, before.version_id
+            known = self.traces.get(game.id)
+            if state is None and before.started_at is not None:
+                if known is None or known.version_id != start_id:
+                    return
+                state = known.state
+        trace = Trace(game.version, game.version_id, state, start, start_id, change.items)
+        self.traces.put(game.id, trace)
 
     def confirm(self, game: Game) -> bool:
         """Make sure that the last commit of a game is replicated; return False if it is lost.
@@ -242,55 +416,115 @@ class GameStore:
         """
         if not self.client.waits_for_replicas:
             return True
-        command = CONFIRM_COMMIT.call(_game_key(game.id), args=(game.commit,))
+        command = CONFIRM_COMMIT.call(game_key(game.id), args=(game.commit,))
         (outcome,) = self.client.execute([command], durable=True)
         return bool(outcome)
 
-    def history(self, game: Game, first: int, last: int) -> list[HistoryItem]:
-        """Return the history of a game from one version to another, both included."""
-        (items,) = self.history_parts(game, [(first, last)])
-        return items
+    # --- Histories -----------------------------------------------------------------------
 
-    def history_parts(
-        self, game: Game, ranges: Sequence[tuple[int, int]]
-    ) -> list[list[HistoryItem]]:
-        """Return several parts of a game's history, as `history` does, in one round trip."""
+    def history_query(self, game_id: str, first: int, last: int, seen: int = 0) -> HistoryQuery:
+        """Return how a part of a game's history is read, from one version to another.
+
+        `seen` is a version of which the id of the commit is wanted, 0 for none. Its commands can be
+        sent with others; `read_history` takes their replies.
+        """
+        trace = self.traces.get(game_id)
+        if trace is not None and trace.version >= first:
+            trace = None
+        return HistoryQuery(game_id, first, last, seen, trace)
+
+    def read_history(self, game: Game, query: HistoryQuery, replies: Sequence[Any]) -> HistoryPart:
+        """Return what a query has found of a game, which is stored in the present format."""
+        part = self._read_history(game, query, replies)
+        if part is None:
+            # A failover has lost the commit that the worker remembers.
+            self.traces.forget(game.id)
+            query = query._replace(trace=None)
+            part = self._read_history(game, query, self.client.execute(query.commands))
+            assert part is not None
+        return part
+
+    def _read_history(
+        self, game: Game, query: HistoryQuery, replies: Sequence[Any]
+    ) -> HistoryPart | None:
+        steps_reply, (record, *deal), *seen_reply = map(readable, replies)
+        first, last, seen, trace = query.first, query.last, query.seen, query.trace
+        if record is not None:
+            items = derived(game, record).items
+            seen_id = items[seen - 1].version_id if 0 < seen <= len(items) else None
+            return HistoryPart(items[first - 1 : last], seen_id)
+        steps = decode_steps(steps_reply)
+        if trace is not None and (not steps or steps[0].version_id != trace.version_id):
+            return None
+        seen_id = None
+        if seen_reply:
+            seen_id = next((each.version_id for each in decode_steps(seen_reply[0])), None)
+        elif query.after < seen <= query.after + len(steps):
+            seen_id = steps[seen - query.after - 1].version_id
+        if trace is None:
+            packed = deal[0]
+            replay = Replay(Setup.of(game), None if packed is None else unpack_deal(packed))
+            start, start_id = 0, ""
+        else:
+            position = None if trace.state is None else decode_state(game, trace.state)
+            replay = Replay(Setup.of(game), None, trace.version, position)
+            start, start_id = trace.version, trace.version_id
+            steps = steps[1:]
+        found = tuple(replay.items(steps))
+        if steps and (version_id := steps[-1].version_id):
+            state = None if replay.position is None else encode(replay.position)
+            follow = Trace(replay.version, version_id, state, start, start_id, found)
+            self.traces.put(game.id, follow)
+        return HistoryPart(found[first - start - 1 : max(last - start, 0)], seen_id)
+
+    def history_part(self, game: Game, first: int, last: int, seen: int = 0) -> HistoryPart:
+        """Return a part of a game's history, from one version to another, both included.
+
+        With the id of the commit that wrote the version `seen`, unless that is 0. What the worker
+        remembers of the game is not read again.
+        """
         if game.format < FORMAT:
             whole = self._whole_game(game.id)
             items = () if whole is None else whole.items
-            return [list(items[first - 1 : last]) for first, last in ranges]
-        replies = self.client.execute([items_command(game.id, *each) for each in ranges])
-        return [read_items(each) for each in replies]
-
-    def items(self, game_id: str, first: int, last: int) -> list[HistoryItem]:
-        """Return the history as `history` does, of a game that is stored in the present format."""
-        (reply,) = self.client.execute([items_command(game_id, first, last)])
-        return read_items(reply)
+            seen_id = items[seen - 1].version_id if 0 < seen <= len(items) else None
+            return HistoryPart(items[first - 1 : last], seen_id)
+        trace = self.traces.get(game.id)
+        if trace is not None and trace.version_id == game.version_id and trace.start < first:
+            seen_id = trace.id_of(seen)
+            if seen == 0 or seen_id is not None:
+                found = trace.items[first - trace.start - 1 : max(last - trace.start, 0)]
+                return HistoryPart(found, seen_id)
+        query = self.history_query(game.id, first, last, seen)
+        return self.read_history(game, query, self.client.execute(query.commands))
 
     def histories(
         self, ranges: Sequence[ItemRange]
-    ) -> list[list[HistoryItem] | RedisError | Unreadable]:
+    ) -> list[Sequence[HistoryItem] | RedisError | Unreadable]:
         """Return parts of the histories of games in the present format, in one round trip.
 
         An error of one stands in its place.
         """
-        commands = [items_command(game.id, first, last) for game, first, last in ranges]
-        histories: list[list[HistoryItem] | RedisError | Unreadable] = []
-        for reply in self.client.execute(commands, keep_errors=True):
+        queries = [self.history_query(game.id, first, last) for game, first, last in ranges]
+        commands = [command for query in queries for command in query.commands]
+        replies = iter(self.client.execute(commands, keep_errors=True))
+        histories: list[Sequence[HistoryItem] | RedisError | Unreadable] = []
+        for (game, *_), query in zip(ranges, queries, strict=True):
+            own = [next(replies) for _ in query.commands]
             try:
-                histories.append(read_items(reply))
+                histories.append(self.read_history(game, query, own).items)
             except (RedisError, Unreadable) as error:
                 histories.append(error)
         return histories
 
-    def deal(self, game: Game) -> StoredDeal | None:
-        """Return the deal of a game that was started."""
-        if game.format < FORMAT:
-            whole = self._whole_game(game.id)
-            return None if whole is None else whole.deal
-        key = _game_key(game.id)
-        (reply,) = self.client.execute([Command(key, ("HGET", key, "deal"))])
-        return _read_deal(reply)
+    def deal_and_items(
+        self, stored: StoredGame
+    ) -> tuple[StoredDeal | None, tuple[HistoryItem, ...]]:
+        """Return the deal of a game, None if it was not started, and its whole history."""
+        if stored.record is not None:
+            deal, items, _ = derived(stored.game, stored.record)
+            return deal, items
+        whole = self._whole_game(stored.game.id)
+        return (None, ()) if whole is None else (whole.deal, whole.items)
 
     def snapshots(self, ids: Sequence[str]) -> list[Snapshot | RedisError | Unreadable]:
         """Return some games with the time, or the error that keeps one from being read."""
@@ -313,7 +547,8 @@ class GameStore:
         converted = self._convert([ids[at] for at in earlier])
         for at, snapshot in earlier.items():
             try:
-                snapshots[at] = snapshot._replace(stored=readable(converted[ids[at]]))
+                stored = _stored(readable(converted[ids[at]]))
+                snapshots[at] = snapshot._replace(stored=stored)
             except (RedisError, Unreadable) as error:
                 snapshots[at] = error
         return snapshots
@@ -329,14 +564,12 @@ class GameStore:
 
     # --- Games of an earlier format ----------------------------------------------------
 
-    def converted(self, game_id: str) -> StoredGame | None:
+    def converted(self, game_id: str) -> WholeGame | None:
         """Return a game of an earlier format, read again and converted."""
-        converted: StoredGame | None = readable(self._convert([game_id])[game_id])
+        converted: WholeGame | None = readable(self._convert([game_id])[game_id])
         return converted
 
-    def _convert(
-        self, ids: Sequence[str]
-    ) -> dict[str, StoredGame | RedisError | Unreadable | None]:
+    def _convert(self, ids: Sequence[str]) -> dict[str, WholeGame | RedisError | Unreadable | None]:
         """Return some games converted, and store them so if the store takes them."""
         wholes = self._whole_games(ids)
         earlier = {
@@ -352,10 +585,7 @@ class GameStore:
                     wholes[game_id] = _in_present_format(whole)
                 elif isinstance(outcome, RedisError):
                     count_failure(outcome)
-        return {
-            game_id: whole.stored if isinstance(whole, WholeGame) else whole
-            for game_id, whole in wholes.items()
-        }
+        return wholes
 
     def _store_converted(self, game_id: str) -> None:
         """Store a game in the present format that could not be stored when it was read."""
@@ -373,30 +603,30 @@ class GameStore:
         """Read some games with all that belongs to them, and convert those of earlier formats."""
         if not ids:
             return {}
-        fields = (*GAME_FIELDS, "deal")
-        commands = [
-            command
-            for each in ids
-            for command in (_fields_command(each, fields), items_command(each, 1, 0))
-        ]
+        commands = [command for each in ids for command in _whole_commands(each)]
         replies = self.client.execute(commands, keep_errors=True)
         wholes: dict[str, WholeGame | RedisError | Unreadable | None] = {}
-        for game_id, reply, items in zip(ids, replies[::2], replies[1::2], strict=True):
+        groups = zip(ids, replies[::3], replies[1::3], replies[2::3], strict=True)
+        for game_id, items, fields, played in groups:
             try:
-                wholes[game_id] = _read_whole_game(game_id, reply, items)
+                wholes[game_id] = _read_whole_game(game_id, items, fields, played)
             except (RedisError, Unreadable) as error:
                 wholes[game_id] = error
         return wholes
 
 
+class _Changed(Exception):
+    """Another commit has changed a game that was to end."""
+
+
 def game_channel(game_id: str) -> str:
     """Return the channel on which the commits of a game are published."""
-    return _game_key(game_id)
+    return game_key(game_id)
 
 
 def time_command(game_id: str) -> Command:
     """Return the command that reads the time of the server that has a game."""
-    return Command(_game_key(game_id), ("TIME",))
+    return Command(game_key(game_id), ("TIME",))
 
 
 def read_time(reply: Sequence[bytes]) -> int:
@@ -404,42 +634,17 @@ def read_time(reply: Sequence[bytes]) -> int:
     return int(reply[0]) * 1000 + int(reply[1]) // 1000
 
 
-def game_command(game_id: str) -> Command:
-    """Return the command that reads a game with its position; `read_game` decodes its reply."""
-    return _fields_command(game_id, GAME_FIELDS)
+def game_command(game_id: str, move_keys: Sequence[str] = ()) -> Command:
+    """Return the command that reads a game with its position, and moves that were played before.
 
-
-def played_command(game_id: str, move_key: str) -> Command:
-    """Return the command that reads which items a move caused, if it was played."""
-    key = _played_key(game_id)
-    return Command(key, ("HGET", key, move_key))
-
-
-def played_moves_command(game_id: str, move_keys: Sequence[str]) -> Command:
-    """Return the command that reads the same as `played_command` of several moves."""
-    key = _played_key(game_id)
-    return Command(key, ("HMGET", key, *move_keys))
-
-
-def items_command(game_id: str, first: int, last: int) -> Command:
-    """Return the command of `GameStore.items`; `read_items` decodes its reply."""
-    key = _items_key(game_id)
-    return Command(key, ("LRANGE", key, first - 1, last - 1))
-
-
-def read_items(reply: Any) -> list[HistoryItem]:
-    """Return the items in a reply to `items_command`. Raises `Unreadable`."""
-    items = []
-    with long_work():
-        for each in readable(reply):
-            pause()
-            items.append(decode(_item_decoder, each))
-    return items
+    `read_game` and `read_played` decode its reply.
+    """
+    return _fields_command(game_id, (*GAME_FIELDS, *map(played_field, move_keys)))
 
 
 def read_game(game_id: str, reply: Any) -> StoredGame | None:
     """Return the game in a reply with its document, or with all of `GAME_FIELDS`."""
-    document, *fields = readable(reply)
+    document, *fields = readable(reply)[: len(GAME_FIELDS)]
     if document is None:
         return None
     if not fields or sum(len(value or b"") for value in (document, *fields)) > MAX_CACHED_BYTES:
@@ -448,33 +653,116 @@ def read_game(game_id: str, reply: Any) -> StoredGame | None:
 
 
 def _decode_game(game_id: str, document: bytes, *fields: bytes | None) -> StoredGame:
-    # The position is decoded only when a request needs it.
-    return StoredGame(decode_game(game_id, document, *fields), fields[0] if fields else None)
+    # The position is decoded, or derived, only when a request needs it.
+    game = decode_game(game_id, document, *fields)
+    state, *_, record = fields or (None, None)
+    return StoredGame(game, state, record=record)
 
 
 _cached_game = lru_cache(CACHED_GAMES)(_decode_game)
 
 
-def _read_deal(reply: bytes | None) -> StoredDeal | None:
-    return None if reply is None else decode(_deal_decoder, reply)
+def read_played(
+    stored: StoredGame | None, move_keys: Sequence[str], reply: Any
+) -> dict[str, Versions]:
+    """Return by their keys the moves that were played before, from the reply to `game_command`."""
+    if stored is None or not move_keys:
+        return {}
+    if stored.record is not None:
+        played = played_moves(stored.game, derived(stored.game, stored.record).items)
+        return {key: played[key] for key in move_keys if key in played}
+    values = readable(reply)[len(GAME_FIELDS) :]
+    return {
+        key: _read_versions(value)
+        for key, value in zip(move_keys, values, strict=True)
+        if value is not None
+    }
 
 
-def _read_whole_game(game_id: str, reply: Any, items_reply: Any) -> WholeGame | None:
-    *fields, deal_reply = readable(reply)
+@lru_cache(CACHED_GAMES)
+def played_field(move_key: str) -> bytes:
+    """Return the field that stores a move that was played, by a hash of its key.
+
+    Its first byte is not ASCII, as opposed to the names of the other fields.
+    """
+    first, *rest = blake2b(move_key.encode(), digest_size=6).digest()
+    return bytes((first | 0x80, *rest))
+
+
+def played_value(versions: Versions) -> str:
+    """Return the value of a move that was played: the versions of its items."""
+    first, last = versions
+    return str(first) if first == last else f"{first}-{last}"
+
+
+def _read_versions(value: bytes) -> Versions:
+    first, _, last = value.partition(b"-")
+    try:
+        return int(first), int(last or first)
+    except ValueError as error:
+        raise Unreadable from error
+
+
+def move_key(player_id: str, turn: int | None, move: bytes) -> str:
+    """Return the key of a move, which makes playing it idempotent. The move is encoded."""
+    return f"{player_id}:{turn}:{move.decode()}"
+
+
+def played_moves(game: Game, items: Sequence[HistoryItem]) -> dict[str, Versions]:
+    """Return the moves of players in a whole history, by their keys."""
+    played: dict[str, Versions] = {}
+    last = len(items)
+    for item in reversed(items):
+        if item.version_id:
+            last = item.version
+        if item.by == BY_PLAYER and item.move != NOT_A_MOVE and item.seat is not None:
+            player = game.seats[item.seat].player
+            if player is not None:
+                played[move_key(player.id, item.turn, bytes(item.move))] = item.version, last
+    return played
+
+
+def _stored(whole: WholeGame | None) -> StoredGame | None:
+    return None if whole is None else whole.stored
+
+
+def _whole_commands(game_id: str) -> tuple[Command, ...]:
+    """Return the commands that read all of a game; see `HistoryQuery.commands` for their order."""
+    items, played = items_key(game_id), played_key(game_id)
+    return (
+        Command(items, ("LRANGE", items, 0, -1)),
+        _fields_command(game_id, (*GAME_FIELDS, "deal")),
+        Command(played, ("HGETALL", played)),
+    )
+
+
+def _read_whole_game(
+    game_id: str, items_reply: Any, fields_reply: Any, played_reply: Any
+) -> WholeGame | None:
+    *fields, deal = readable(fields_reply)
     stored = read_game(game_id, fields)
     if stored is None:
         return None
-    game, deal = stored.game, _read_deal(deal_reply)
-    # The history may have been read later than the game.
-    items = read_items(items_reply)[: game.version]
-    if len(items) != game.version:
+    game, steps, played = stored.game, readable(items_reply), readable(played_reply)
+    if stored.record is not None:
+        old = derived(game, stored.record)
+        return WholeGame(stored, old.deal, old.items, {})
+    if len(steps) < game.version:
         raise Unreadable
     if not stored.is_earlier:
-        return WholeGame(stored, deal, tuple(items))
-    converted = convert(game, deal, items)
+        new_deal = None if deal is None else unpack_deal(deal)
+        # The history may have been read later than the game.
+        items = Replay(Setup.of(game), new_deal).items(decode_steps(steps[: game.version]))
+        return WholeGame(stored, new_deal, tuple(items), {})
+    earlier = [decode(_item_decoder, each) for each in steps[: game.version]]
+    converted = convert(game, None if deal is None else decode(_deal_decoder, deal), earlier)
     state = None if converted.position is None else encode(converted.position)
     stored = StoredGame(converted.game, state, converted.position)
-    return WholeGame(stored, converted.deal, converted.items)
+    versions = {
+        key.decode(): decode(_versions_decoder, value)
+        for key, value in zip(played[::2], played[1::2], strict=True)
+    }
+    return WholeGame(stored, converted.deal, converted.items, versions)
 
 
 def _in_present_format(whole: WholeGame) -> WholeGame:
@@ -486,15 +774,60 @@ def _in_present_format(whole: WholeGame) -> WholeGame:
 def _convert_command(whole: WholeGame) -> Command:
     """Return the command that stores a whole game in the present format, unless it has changed."""
     game, state = replace(whole.stored.game, format=FORMAT), whole.stored.state
-    fields: list[Any] = ["game", encode(game)]
-    if state is not None:
-        fields += ["state", state]
-    if whole.deal is not None:
-        fields += ["deal", encode(whole.deal)]
-    items = [encode(each) for each in whole.items]
+    deal = None if whole.deal is None else pack_deal(whole.deal)
+    steps = [encode_step(game, each) for each in whole.items]
+    fields: list[Any] = ["version", game.version, "commit", game.commit, "game", encode(game)]
+    if game.has_ended:
+        fields += ["record", pack_record(deal, steps)]
+        steps = []
+    else:
+        if state is not None:
+            fields += ["state", state]
+        if deal is not None:
+            fields += ["deal", deal]
+        for key, versions in whole.played.items():
+            fields += [played_field(key), played_value(versions)]
     # In the order of convert.lua's ARGV.
-    args = (game.version, game.commit, len(fields), *fields, len(items), *items)
-    return CONVERT.call(_game_key(game.id), _items_key(game.id), args=args)
+    args = (game.version, game.commit, game.version, len(fields), *fields, len(steps), *steps)
+    keys = (game_key(game.id), items_key(game.id), played_key(game.id))
+    return CONVERT.call(*keys, args=args)
+
+
+def _past_commands(game_id: str) -> tuple[Command, Command]:
+    items = items_key(game_id)
+    return Command(items, ("LRANGE", items, 0, -1)), _fields_command(game_id, ("commit", "deal"))
+
+
+def read_pasts(
+    commands: Mapping[str, tuple[Command, Command]], replies: Sequence[Any]
+) -> dict[str, Past]:
+    """Return by their games the replies to the commands of `GameStore.past_commands`."""
+    pairs = zip(commands, replies[::2], replies[1::2], strict=True)
+    return {game_id: Past(steps, fields) for game_id, steps, fields in pairs}
+
+
+def _record(commits: Sequence[Commit], pasts: Mapping[str, Past]) -> bytes:
+    """Return the record of the game that the last of some commits ends.
+
+    Those before it in the same game are in the record too. Raises `_Changed`, `RedisError`, or
+    `Unreadable` if the stored history does not fit the game.
+    """
+    game = commits[-1].change.game
+    own = [each for each in commits if each.change.game.id == game.id]
+    before, steps, deal = own[0].before, [], None
+    if before is not None:
+        past = pasts[game.id]
+        stored_steps, (commit_id, deal) = readable(past.steps), readable(past.fields)
+        if commit_id != before.commit.encode():
+            raise _Changed
+        if len(stored_steps) != before.version:
+            raise Unreadable
+        steps = list(stored_steps)
+    for _, change, *_ in own:
+        steps += [encode_step(game, each) for each in change.items]
+        if change.deal is not None:
+            deal = pack_deal(change.deal)
+    return pack_record(deal, steps)
 
 
 def _commit_outcome(reply: Any) -> bool | RedisError | Unreadable:
@@ -519,18 +852,6 @@ def _fingerprint(
         return None
 
 
-def _fields_command(game_id: str, fields: Sequence[str]) -> Command:
-    key = _game_key(game_id)
+def _fields_command(game_id: str, fields: Sequence[str | bytes]) -> Command:
+    key = game_key(game_id)
     return Command(key, ("HMGET", key, *fields))
-
-
-def _game_key(game_id: str) -> str:
-    return f"game:{{{game_id}}}"
-
-
-def _items_key(game_id: str) -> str:
-    return f"game:{{{game_id}}}:items"
-
-
-def _played_key(game_id: str) -> str:
-    return f"game:{{{game_id}}}:played"

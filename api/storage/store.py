@@ -16,7 +16,8 @@ from api.observability.context import current
 from api.storage import games, players
 from api.storage.client import Command, StoreClient, execute_with
 from api.storage.errors import Unreadable, readable
-from api.storage.games import GameStore, StoredGame
+from api.storage.games import GameStore, StoredGame, Versions
+from api.storage.history import Traces
 from api.storage.matches import MatchStore
 from api.storage.players import PlayerStore
 
@@ -24,27 +25,27 @@ from api.storage.players import PlayerStore
 class Reading(NamedTuple):
     """The result of one round trip: time (ms), account and game.
 
-    `played_versions` are the versions of the items of a move played before, as JSON; `extra` has
-    the replies to the extra commands, as they came. It is empty if the game was of an earlier
-    format: the replies may be, too.
+    `played_versions` are the versions of the items of a move played before; `extra` has the replies
+    to the extra commands, as they came. It is empty if the game was of an earlier format: the
+    replies may be, too.
     """
 
     now: int
     account: Account | None
     stored: StoredGame | None
-    played_versions: bytes | None
+    played_versions: Versions | None
     extra: Sequence[Any]
 
 
 class GameReading(NamedTuple):
     """One of several games that were read: time (ms), game, and the moves played before.
 
-    `played_versions` are, by the keys of the moves, the versions of their items, as JSON.
+    `played_versions` are, by the keys of the moves, the versions of their items.
     """
 
     now: int
     stored: StoredGame | None
-    played_versions: Mapping[str, bytes]
+    played_versions: Mapping[str, Versions]
 
 
 class Store(GameStore, PlayerStore, MatchStore):
@@ -53,6 +54,7 @@ class Store(GameStore, PlayerStore, MatchStore):
     def __init__(self, client: StoreClient, stored_format: int = FORMAT) -> None:
         self.client = client
         self.stored_format = stored_format
+        self.traces = Traces()
 
     def read(
         self,
@@ -67,25 +69,30 @@ class Store(GameStore, PlayerStore, MatchStore):
         an extra command is not raised: it is among their replies. What the request has deferred
         is sent as well, and raises what its receivers raise.
         """
+        move_keys = () if move_key is None else (move_key,)
         if game_id is not None:
-            commands = [games.time_command(game_id), games.game_command(game_id)]
+            commands = [games.time_command(game_id), games.game_command(game_id, move_keys)]
         elif player_id is not None:
             commands = [players.time_command(player_id)]
         else:
             commands = [Command("", ("TIME",))]
         if player_id is not None:
             commands.append(players.account_command(player_id))
-        if game_id is not None and move_key is not None:
-            commands.append(games.played_command(game_id, move_key))
         replies = execute_with(self.client, [*commands, *extra], current().take_deferred())
         own = iter(map(readable, replies[: len(commands)]))
         now = games.read_time(next(own))
         current().store_time = now
-        stored = games.read_game(game_id, next(own)) if game_id is not None else None
+        reply = next(own) if game_id is not None else None
+        stored = games.read_game(game_id, reply) if game_id is not None else None
         account = players.read_account(player_id, next(own)) if player_id is not None else None
-        played_versions = next(own, None)
         if stored is not None and stored.is_earlier:
-            return Reading(now, account, self.converted(stored.game.id), played_versions, ())
+            whole = self.converted(stored.game.id)
+            if whole is None:
+                return Reading(now, account, None, None, ())
+            played_versions = whole.played.get(move_key or "")
+            return Reading(now, account, whole.stored, played_versions, ())
+        played = games.read_played(stored, move_keys, reply)
+        played_versions = played.get(move_key or "")
         return Reading(now, account, stored, played_versions, replies[len(commands) :])
 
     def read_games(
@@ -99,8 +106,7 @@ class Store(GameStore, PlayerStore, MatchStore):
         for game_id, keys in move_keys.items():
             commands += [
                 games.time_command(game_id),
-                games.game_command(game_id),
-                games.played_moves_command(game_id, keys),
+                games.game_command(game_id, keys),
             ]
         replies = iter(execute_with(self.client, commands, current().take_deferred()))
         now = games.read_time(readable(next(replies)))
@@ -110,16 +116,13 @@ class Store(GameStore, PlayerStore, MatchStore):
         with long_work():
             for game_id, keys in move_keys.items():
                 pause()
-                time, game, played = (next(replies) for _ in range(3))
+                time, reply = next(replies), next(replies)
                 try:
+                    stored = games.read_game(game_id, reply)
                     found[game_id] = GameReading(
                         games.read_time(readable(time)),
-                        games.read_game(game_id, game),
-                        {
-                            key: versions
-                            for key, versions in zip(keys, readable(played), strict=True)
-                            if versions is not None
-                        },
+                        stored,
+                        games.read_played(stored, keys, reply),
                     )
                 except (RedisError, Unreadable) as error:
                     found[game_id] = error

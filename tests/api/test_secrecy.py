@@ -47,7 +47,6 @@ from tests.support.worlds import (
     in_another_world,
     joint_steps,
     listen,
-    redealt,
 )
 
 MANY_GAMES = int(os.environ.get("SECRECY_GAMES", "5"))
@@ -151,7 +150,7 @@ def two_pasts(
     case: Case, seed: int, reader: Seat | None, now: int, rng: Random
 ) -> tuple[History, History]:
     past = history(case, seed, now)
-    return past, in_another_world(past, reader, redealt(past, reader, rng, TRIES), rng)
+    return past, in_another_world(past, reader, rng, TRIES)
 
 
 def plant(worlds: Worlds, past: History, other: History) -> None:

@@ -146,6 +146,9 @@ class MemoryClient:
         found = self.value(key, Hash)
         return [found.get(field) for field in fields]
 
+    def hgetall(self, key: bytes) -> list[bytes]:
+        return [each for pair in self.value(key, Hash).items() for each in pair]
+
     def hset(self, key: bytes, *pairs: bytes) -> None:
         self.value(key, Hash, make=True).update(zip(pairs[::2], pairs[1::2], strict=True))
 
@@ -198,7 +201,7 @@ class MemoryClient:
 
 
 def commit(store: MemoryClient, keys: list[bytes], args: list[bytes]) -> int:
-    _, version, commit_id, own_id, ttl, *rest = args
+    _, version, commit_id, own_id, ttl, length, ends, *rest = args
     game, items, played = keys
     stored = store.hmget(game, b"version", b"commit")
     if stored[1] == own_id:
@@ -214,8 +217,12 @@ def commit(store: MemoryClient, keys: list[bytes], args: list[bytes]) -> int:
         groups.append(rest[1 : 1 + number])
         rest = rest[1 + number :]
     fields, new_items, new_played = groups
-    if has + len(new_items) != int(fields[1]):
+    if has != int(length):
         return -1
+    if ends:
+        store.hset(game, b"commit", commit_id)
+        for key in keys:
+            store.delete(key)
     store.hset(game, b"commit", own_id, *fields)
     if new_items:
         store.value(items, list, make=True).extend(new_items)
@@ -232,16 +239,22 @@ def confirm_commit(store: MemoryClient, keys: list[bytes], args: list[bytes]) ->
 
 
 def convert(store: MemoryClient, keys: list[bytes], args: list[bytes]) -> int:
-    game, items = keys
-    version, commit_id, field_count, *rest = args
+    game, items, _ = keys
+    version, commit_id, length, field_count, *rest = args
     fields, (_, *new_items) = rest[: int(field_count)], rest[int(field_count) :]
     if store.hmget(game, b"version", b"commit") != [version, commit_id]:
         return 0
-    history = store.value(items, list)
-    if len(history) != len(new_items):
+    if len(store.value(items, list)) not in (int(length), len(new_items)):
         return 0
+    ttl = store.pttl(game)
+    store.hset(game, b"commit", commit_id)
+    for key in keys:
+        store.delete(key)
     store.hset(game, *fields)
-    history[:] = new_items
+    store.value(items, list, make=bool(new_items)).extend(new_items)
+    if ttl > 0:
+        for key in keys:
+            store.pexpire(key, ttl)
     return 1
 
 

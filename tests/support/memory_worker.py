@@ -29,7 +29,7 @@ from api.live.long_polls import LongPolls
 from api.live.quota import Quota
 from api.live.tickets import Tickets
 from api.live.turn_streams import TurnStreams
-from api.model.game import FORMAT, Game
+from api.model.game import FORMAT, Game, HistoryItem
 from api.problems.problem import Problem
 from api.ratelimit.limiter import Limiter
 from api.storage.indexes import Indexes
@@ -155,6 +155,11 @@ class MemoryWorker:
         found = self.store.read(None, game_id).stored
         assert found is not None
         return found.game
+
+    def items(self, game_id: str, first: int = 1, last: int = 1000) -> list[HistoryItem]:
+        """A part of the history of a game, as a worker derives it that has not met the game."""
+        store = Store(self.client, self.store.stored_format)
+        return list(store.history_part(self.game(game_id), first, last).items)
 
     def change(self, game_id: str, **members: Any) -> None:
         """Store another document of a game, as no commit would: nothing is published."""

@@ -1,9 +1,9 @@
 """Two worlds that differ only in what one reader cannot see, each on a service of its own.
 
 A game is played with the rules alone and written to both stores as the service would have written
-it, with the same players, tokens, times and commits. The second world has other hidden state: the
-hidden cards of the position are dealt again, and the deal, the events for other seats and their
-secret choices are replaced. The responses of the two services are compared byte by byte.
+it, with the same players, tokens, times and commits. The second world has another deal and other
+secret choices, under which the reader is told and sees the same until now. The responses of the two
+services are compared byte by byte.
 
 Both worlds publish the deal hash of the first one: a real hash would tell them apart.
 """
@@ -13,11 +13,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from random import Random
+from random import Random, SystemRandom
 from typing import Any, NamedTuple
 
 import msgspec
-from msgspec import Raw
 from msgspec.structs import replace
 
 from api.config.settings import Settings
@@ -27,7 +26,6 @@ from api.model.game import (
     PRIVATE,
     PUBLIC,
     Game,
-    HistoryItem,
     Player,
     SeatRecord,
     StoredDeal,
@@ -36,12 +34,12 @@ from api.model.game import (
 )
 from api.model.retention import DAY_MS, HOUR_MS
 from api.storage.connect import connect
-from api.storage.games import Change
+from api.storage.games import Change, move_key
 from api.storage.indexes import Indexes
 from api.storage.store import Store
 from api.web.wiring import make_retention
-from engine.ruleset import Move, Seat, same_decision
-from tests.engine.play import Case, Step, component_names, encode, plain, random_game, told_to
+from engine.ruleset import IllegalMove, InvalidSetup, Move, Seat, same_decision
+from tests.engine.play import Case, Step, encode, plain, random_game, told_to
 from tests.engine.traits import TRAITS
 from tests.support.commits import commit, index_before
 from tests.support.http_client import HttpClient
@@ -77,30 +75,39 @@ def new_id(rng: Random) -> str:
 
 @dataclass(frozen=True)
 class History:
-    """A game so far: its commits and its position."""
+    """A game so far: its deal, its steps, and the commits of them."""
 
     case: Case
     persons: tuple[Person, ...]
     spectator: Person
-    changes: tuple[Change, ...]
-    state: Any
+    created: Game
+    commit_ids: tuple[str, ...]
+    dealt: Any
     steps: tuple[Step, ...]
+    changes: tuple[Change, ...]
 
     @property
     def game(self) -> Game:
         return self.changes[-1].game
 
+    @property
+    def state(self) -> Any:
+        return self.steps[-1].after if self.steps else self.case.start(self.dealt)[0]
+
 
 def history(case: Case, seed: int, now: int) -> History:
-    """Play a random game up to a random step."""
+    """Play a random game up to a random step.
+
+    The ids of games and commits never come again: they identify what a worker remembers.
+    """
     rng = Random(seed)
     persons = tuple(person(f"Seat {seat}", rng) for seat in range(case.seats))
     dealt = case.deal(Random(seed))
     steps = random_game(case, seed)
     steps = steps[: _somewhere(case, steps, rng)]
     given = {name: value for name, value in plain(case.options).items() if value is not None}
-    game = Game(
-        id=new_id(rng),
+    created = Game(
+        id=new_id(SystemRandom()),
         ruleset=case.ruleset_id,
         seat_count=case.seats,
         options=raw(given),
@@ -109,15 +116,30 @@ def history(case: Case, seed: int, now: int) -> History:
         turn_seconds=TURN_SECONDS,
         host=persons[0].player,
         seats=tuple(SeatRecord(player=each.player) for each in persons),
+        deal_sha256=digest(encode(dealt).decode()),
         created_at=now,
         updated_at=now,
     )
-    text = encode(dealt).decode()
-    course = Progress(replace(game, deal_sha256=digest(text)), None, now, rng)
-    course.start(case.start(dealt), GameStarted(case.seats))
-    changes = [_committed(course.to_change(deal=StoredDeal(raw(dealt), text)), rng)]
-    for step in steps:
-        course = Progress(changes[-1].game, step.before, now, rng)
+    ids = tuple(f"{SystemRandom().getrandbits(64):016x}" for _ in range(len(steps) + 1))
+    return _history(case, persons, person("Spectator", rng), created, ids, dealt, steps)
+
+
+def _history(
+    case: Case,
+    persons: tuple[Person, ...],
+    spectator: Person,
+    created: Game,
+    commit_ids: tuple[str, ...],
+    dealt: Any,
+    steps: tuple[Step, ...],
+) -> History:
+    now = created.created_at
+    start = Progress(created, None, now, Random(0))
+    start.start(case.start(dealt), GameStarted(case.seats))
+    deal = StoredDeal(raw(dealt), encode(dealt).decode())
+    changes = [_committed(start.to_change(deal=deal), commit_ids[0])]
+    for step, commit_id in zip(steps, commit_ids[1:], strict=True):
+        course = Progress(changes[-1].game, step.before, now, Random(0))
         played = None
         if step.seat is None or step.move is None:
             for seat in range(case.seats):
@@ -126,10 +148,13 @@ def history(case: Case, seed: int, now: int) -> History:
             course.apply_timeout()
         else:
             course.apply_move(step.seat, step.move, (step.after, step.told))
-            played = _played(course.game.seats[step.seat], changes[-1].game, step.move, course)
-        changes.append(_committed(course.to_change(played=played), rng))
-    state = steps[-1].after if steps else case.start(dealt)[0]
-    return History(case, persons, person("Spectator", rng), tuple(changes), state, tuple(steps))
+            player_id = persons[step.seat].player.id
+            key = move_key(player_id, changes[-1].game.turn, encode(step.move))
+            played = (key, course.versions)
+        changes.append(_committed(course.to_change(played=played), commit_id))
+    return History(
+        case, persons, spectator, created, commit_ids, dealt, tuple(steps), tuple(changes)
+    )
 
 
 def _somewhere(case: Case, steps: Sequence[Step], rng: Random) -> int:
@@ -147,16 +172,7 @@ def _type(move: Move) -> Any:
     return move.__struct_config__.tag
 
 
-def _played(seat: SeatRecord, before: Game, move: Move, course: Progress) -> tuple[str, str]:
-    assert seat.player is not None
-    return (
-        f"{seat.player.id}:{before.turn}:{encode(move).decode()}",
-        encode(course.versions).decode(),
-    )
-
-
-def _committed(change: Change, rng: Random) -> Change:
-    commit = f"{rng.getrandbits(64):016x}"
+def _committed(change: Change, commit: str) -> Change:
     *items, last = change.items
     game = replace(
         change.game,
@@ -168,62 +184,92 @@ def _committed(change: Change, rng: Random) -> Change:
     return replace(change, game=game, items=(*items, replace(last, version_id=commit)))
 
 
-def in_another_world(past: History, reader: Seat | None, state: Any, rng: Random) -> History:
-    """Return the game with all replaced that this reader was not told."""
-    names = sorted(component_names(past.case))
-    others = dict(zip(names, rng.sample(names, len(names)), strict=True))
-    return replace_changes(
-        past, state, [_otherwise(change, past.case, reader, others, rng) for change in past.changes]
-    )
+def in_another_world(past: History, reader: Seat | None, rng: Random, tries: int) -> History:
+    """Return the game with another deal and other secret moves, which the reader cannot know.
+
+    They are found by many small exchanges, of which those are kept that show the reader nothing.
+    """
+    case, dealt, steps = past.case, past.dealt, past.steps
+    for _ in range(tries):
+        moves = [(step.seat, step.move) for step in steps]
+        candidate = _exchanged(case, dealt, rng)
+        if rng.random() < 0.5:
+            candidate, moves = dealt, _with_another_secret(case, reader, steps, rng)
+        found = _replayed(past, reader, candidate, moves)
+        if found is not None:
+            dealt, steps = candidate, found
+    return _history(case, past.persons, past.spectator, past.created, past.commit_ids, dealt, steps)
 
 
-def replace_changes(past: History, state: Any, changes: list[Change]) -> History:
-    changes[-1] = replace(changes[-1], state=encode(state))
-    return History(past.case, past.persons, past.spectator, tuple(changes), state, past.steps)
+def _exchanged(case: Case, dealt: Any, rng: Random) -> Any:
+    """Return a deal with two of its texts exchanged: cards in the same pile, or in two."""
+    members = plain(dealt)
+    lists = list(_lists_of_texts(members))
+    one = rng.choice(lists)
+    other = rng.choice([each for each in lists if each is one or rng.random() < 0.5])
+    here, there = rng.randrange(len(one)), rng.randrange(len(other))
+    one[here], other[there] = other[there], one[here]
+    return msgspec.convert(members, case.ruleset.deal_type)
 
 
-def _otherwise(
-    change: Change, case: Case, reader: Seat | None, others: dict[str, str], rng: Random
-) -> Change:
-    items = tuple(_told_otherwise(item, case, reader, others) for item in change.items)
-    played = change.played
-    if played is not None and items[0].move != change.items[0].move:
-        key = played[0].replace(bytes(change.items[0].move).decode(), bytes(items[0].move).decode())
-        played = (key, played[1])
-    deal = None
-    if change.deal is not None:
-        dealt = case.deal(rng)
-        deal = StoredDeal(raw(dealt), encode(dealt).decode())
-    return replace(change, items=items, played=played, deal=deal)
+def _lists_of_texts(value: Any) -> Iterator[list[str]]:
+    if isinstance(value, dict):
+        value = list(value.values())
+    if isinstance(value, list):
+        if value and all(isinstance(each, str) for each in value):
+            yield value
+        else:
+            for each in value:
+                yield from _lists_of_texts(each)
 
 
-def _told_otherwise(
-    item: HistoryItem, case: Case, reader: Seat | None, others: dict[str, str]
-) -> HistoryItem:
-    """Return the item with the components renamed that only other seats know."""
-    told_to_others = {
-        seat: told if seat == str(reader) else _renamed(told, others)
-        for seat, told in item.told_to.items()
-    }
-    move = item.move
-    type_ = (msgspec.json.decode(move) or {}).get("type")
-    if item.seat != reader and type_ in TRAITS[case.ruleset_id].secret_moves:
-        move = _renamed(move, others)
-    return replace(item, told_to=told_to_others, move=move)
+SecretMoves = list[tuple[Seat | None, Move | None]]
 
 
-def _renamed(json: Raw, others: dict[str, str]) -> Raw:
-    def rename(value: Any) -> Any:
-        match value:
-            case str():
-                return others.get(value, value)
-            case list():
-                return [rename(each) for each in value]
-            case dict():
-                return {name: rename(member) for name, member in value.items()}
-        return value
+def _with_another_secret(
+    case: Case, reader: Seat | None, steps: Sequence[Step], rng: Random
+) -> SecretMoves:
+    """Return the moves of some steps, with another one instead of a secret one, if there is any."""
+    moves: SecretMoves = [(step.seat, step.move) for step in steps]
+    secret = TRAITS[case.ruleset_id].secret_moves
+    hidden = [
+        number
+        for number, (seat, move) in enumerate(moves)
+        if move is not None and seat != reader and _type(move) in secret
+    ]
+    if hidden:
+        # The latest ones are the likeliest to be secret still.
+        number = rng.choice(hidden[-case.seats :])
+        seat = steps[number].seat
+        legal = case.ruleset.legal_moves(steps[number].before, seat)
+        moves[number] = (seat, rng.choice(legal))
+    return moves
 
-    return raw(rename(msgspec.json.decode(json)))
+
+def _replayed(
+    past: History, reader: Seat | None, dealt: Any, moves: SecretMoves
+) -> tuple[Step, ...] | None:
+    """Return the steps of these moves from a deal, None if the reader is told or sees another."""
+    case, ruleset = past.case, past.case.ruleset
+    try:
+        state, told = case.start(dealt)
+        if told_to(told, reader) != told_to(case.start(past.dealt)[1], reader):
+            return None
+        steps = []
+        for was, (seat, move) in zip(past.steps, moves, strict=True):
+            before = state
+            if seat is None:
+                state, told = ruleset.expire(state)
+            else:
+                state, told = ruleset.apply(state, seat, move)
+            if told_to(told, reader) != was.events(reader):
+                return None
+            steps.append(Step(before, seat, move, state, told))
+    except (InvalidSetup, IllegalMove):
+        return None
+    if ruleset.view(state, reader) != ruleset.view(past.state, reader):
+        return None
+    return tuple(steps)
 
 
 class World:
@@ -309,17 +355,6 @@ def _pairs(
             yield move, elsewhere[0]
         elif move in there:
             yield move, move
-
-
-def redealt(past: History, reader: Seat | None, rng: Random, tries: int) -> Any:
-    """Deal the hidden cards again; prefer a position in which a joint step is possible."""
-    ruleset = past.case.ruleset
-    state = past.state
-    for _ in range(tries):
-        state = ruleset.redeal_hidden(past.state, reader, rng)
-        if state != past.state and any(joint_steps(past.case, (past.state, state), reader, rng)):
-            break
-    return state
 
 
 # --- Requests ------------------------------------------------------------------------------------

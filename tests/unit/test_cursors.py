@@ -9,6 +9,7 @@ from api.games.answers import EventPage
 from api.games.cursors import BEGINNING, EventsCursor, find_events_cursor, read_events_cursor
 from api.games.players import Credentials
 from api.model.game import HistoryItem, Revision
+from tests.support.fake_clock import FakeClock
 from tests.support.memory_worker import MemoryWorker, refused
 
 LIMIT = 1000
@@ -69,7 +70,7 @@ def told(worker: MemoryWorker, game_id: str) -> list[Told]:
 
 
 def items(worker: MemoryWorker, game_id: str) -> list[HistoryItem]:
-    return worker.store.items(game_id, 1, LIMIT)
+    return worker.items(game_id, 1, LIMIT)
 
 
 def test_a_cursor_is_continued_unless_a_failover_has_lost_the_game_that_it_is_of(
@@ -107,18 +108,23 @@ def test_a_cursor_is_continued_unless_a_failover_has_lost_the_game_that_it_is_of
 
 
 def test_a_page_that_a_failover_overtakes_is_a_reset(
-    worker: MemoryWorker, ada: Credentials, bob: Credentials
+    clock: FakeClock, worker: MemoryWorker, ada: Credentials, bob: Credentials
 ) -> None:
-    """The game is read from the old master, its items from the new one."""
+    """The game is read from the old master, its items from the new one.
+
+    By a worker that did not make the commits: one that did need not read them.
+    """
     game_id = worker.seated(ada, bob)
     since = EventsCursor.after(worker.game(game_id))
     replica = copy.deepcopy(worker.client.values)
     worker.move((ada, bob), game_id)
-    loaded = worker.load(ada, game_id)
+    other = MemoryWorker(clock, worker.client)
+    loaded = other.load(ada, game_id)
     worker.client.values = replica
-    assert worker.queries.events(loaded, since, LIMIT).reset
+    assert other.queries.events(loaded, since, LIMIT).reset
     worker.move((ada, bob), game_id)
-    assert worker.queries.events(loaded, since, LIMIT).reset
+    assert other.queries.events(loaded, since, LIMIT).reset
+    other.close()
 
 
 def test_a_game_whose_commits_have_no_ids_is_continued_by_its_versions(

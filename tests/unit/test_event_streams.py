@@ -183,9 +183,9 @@ def test_streams_of_one_audience_share_what_is_rendered(
 ) -> None:
     game_id = worker.seated(ada, bob)
     streams = [Stream(worker, reader, game_id) for reader in [ada, bob] * 5]
-    read, reads = worker.store.history_parts, []
+    read, reads = worker.store.history_part, []
     monkeypatch.setattr(
-        worker.store, "history_parts", lambda *args: reads.append(args) or read(*args)
+        worker.store, "history_part", lambda *args: reads.append(args) or read(*args)
     )
     worker.move((ada, bob), game_id)
     worker.clock.settle()
@@ -268,15 +268,15 @@ def test_a_store_that_fails_while_events_are_read_is_asked_again(
 ) -> None:
     game_id = worker.seated(ada, bob)
     stream = Stream(worker, ada, game_id)
-    read, times = worker.store.history_parts, []
+    read, times = worker.store.history_part, []
 
-    def history_parts(*args: Any) -> Any:
+    def history_part(*args: Any) -> Any:
         times.append(worker.clock.now)
         if worker.clock.now < 40:
             raise RedisConnectionError
         return read(*args)
 
-    monkeypatch.setattr(worker.store, "history_parts", history_parts)
+    monkeypatch.setattr(worker.store, "history_part", history_part)
     worker.move((ada, bob), game_id)
     worker.clock.advance(46)
     assert stream.names == ["snapshot", "update"]
@@ -293,10 +293,10 @@ def test_a_stream_ends_when_the_store_has_failed_for_too_long(
     game_id = worker.seated(ada, bob)
     stream = Stream(worker, ada, game_id)
 
-    def history_parts(*args: Any) -> Any:
+    def history_part(*args: Any) -> Any:
         raise RedisConnectionError
 
-    monkeypatch.setattr(worker.store, "history_parts", history_parts)
+    monkeypatch.setattr(worker.store, "history_part", history_part)
     worker.move((ada, bob), game_id)
     worker.clock.advance(MAX_FAILING_SECONDS - 1)
     assert not stream.is_closed
@@ -591,11 +591,11 @@ def test_a_stream_that_a_stop_cuts_tells_no_end_before_what_comes_before_it(
     game_id = worker.create(ada)
     stream = Stream(worker, ada, game_id)
 
-    def history_parts(*args: Any) -> Any:
+    def history_part(*args: Any) -> Any:
         worker.hub.stop()
         raise RedisConnectionError
 
-    monkeypatch.setattr(worker.store, "history_parts", history_parts)
+    monkeypatch.setattr(worker.store, "history_part", history_part)
     worker.cancel(ada, game_id)
     worker.clock.advance(1)
     assert stream.is_closed

@@ -442,7 +442,7 @@ def test_a_due_game_that_another_worker_settles_is_read_again(
         each.hub.game_topic(game_id).snapshot.fingerprint.version for each in (worker, other)
     }  # type: ignore[union-attr]
     assert versions == {worker.game(game_id).version}
-    assert [item.by for item in worker.store.items(game_id, 4, 100)] == ["clock"]
+    assert [item.by for item in worker.items(game_id, 4, 100)] == ["clock"]
     for waiter in waiters:
         waiter.close()
     other.close()

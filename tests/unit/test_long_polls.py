@@ -109,9 +109,9 @@ def test_polls_of_one_audience_share_one_read_of_the_events(
     game_id = worker.seated(ada, bob)
     polls = [events(worker, reader, game_id) for reader in [ada, bob] * 10]
     reads = []
-    read = worker.store.history_parts
+    read = worker.store.history_part
     monkeypatch.setattr(
-        worker.store, "history_parts", lambda *args: reads.append(args) or read(*args)
+        worker.store, "history_part", lambda *args: reads.append(args) or read(*args)
     )
     worker.move((ada, bob), game_id)
     pages = [worker.clock.result(poll, 0).page for poll in polls]
@@ -210,7 +210,7 @@ def test_a_deadline_is_applied_once_and_wakes_every_poll(
     for poll in polls:
         assert len(worker.clock.result(poll, 11).page.items) == 1
     assert 10 < worker.clock.now < 10.1
-    assert [item.by for item in worker.store.items(game_id, 4, 100)] == ["clock"]
+    assert [item.by for item in worker.items(game_id, 4, 100)] == ["clock"]
 
 
 def test_a_lost_notification_is_noticed_by_the_next_recheck(
@@ -269,14 +269,14 @@ def test_a_store_that_fails_after_it_told_of_news_is_read_again(
 ) -> None:
     game_id = worker.seated(ada, bob)
     poll = events(worker, ada, game_id)
-    read, failures = worker.store.history_parts, [RedisConnectionError(), RedisConnectionError()]
+    read, failures = worker.store.history_part, [RedisConnectionError(), RedisConnectionError()]
 
-    def history_parts(*args: Any) -> Any:
+    def history_part(*args: Any) -> Any:
         if failures:
             raise failures.pop()
         return read(*args)
 
-    monkeypatch.setattr(worker.store, "history_parts", history_parts)
+    monkeypatch.setattr(worker.store, "history_part", history_part)
     worker.move((ada, bob), game_id)
     assert len(worker.clock.result(poll, 1).page.items) == 1
     assert not failures
@@ -288,10 +288,10 @@ def test_a_poll_whose_news_cannot_be_read_in_time_answers_what_was_there_at_its_
     game_id = worker.seated(ada, bob)
     poll = events(worker, ada, game_id)
 
-    def history_parts(*args: Any) -> Any:
+    def history_part(*args: Any) -> Any:
         raise RedisConnectionError
 
-    monkeypatch.setattr(worker.store, "history_parts", history_parts)
+    monkeypatch.setattr(worker.store, "history_part", history_part)
     worker.move((ada, bob), game_id)
     polled = worker.clock.result(poll, WAIT + 1)
     assert polled.page.items == ()
@@ -304,10 +304,10 @@ def test_a_poll_whose_news_cannot_be_read_does_not_outlive_a_stop(
     game_id = worker.seated(ada, bob)
     poll = events(worker, ada, game_id)
 
-    def history_parts(*args: Any) -> Any:
+    def history_part(*args: Any) -> Any:
         raise RedisConnectionError
 
-    monkeypatch.setattr(worker.store, "history_parts", history_parts)
+    monkeypatch.setattr(worker.store, "history_part", history_part)
     worker.move((ada, bob), game_id)
     worker.hub.stop()
     with pytest.raises(RedisConnectionError):

@@ -74,7 +74,7 @@ def test_moves_in_many_games_take_one_read_and_one_commit(
     for each, outcome in zip(batch, outcomes, strict=True):
         assert isinstance(outcome, PlayedMove)
         assert outcome.loaded.game == worker.game(each.game_id)
-        assert list(outcome.items) == worker.store.items(each.game_id, outcome.items[0].version, 99)
+        assert list(outcome.items) == worker.items(each.game_id, outcome.items[0].version, 99)
 
 
 def test_a_batch_that_is_sent_again_has_the_same_outcomes_in_two_round_trips(

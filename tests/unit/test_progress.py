@@ -81,7 +81,7 @@ def test_a_countdown_that_runs_out_is_an_item_of_its_turn_and_begins_the_next(
     count(worker, players[0], game_id)
     worker.clock.advance(COUNTDOWN_SECONDS + 1)
     loaded = worker.load(None, game_id)
-    (item,) = worker.store.items(game_id, loaded.game.version, loaded.game.version)
+    (item,) = worker.items(game_id, loaded.game.version, loaded.game.version)
     assert (item.by, item.turn, item.seat) == ("clock", 1, None)
     assert loaded.game.turn == 2
     assert loaded.game.deadline == worker.client.time_ms + 60_000
@@ -96,7 +96,7 @@ def test_the_end_is_an_item_of_its_own_and_leaves_no_turn(worker: MemoryWorker) 
     assert (game.turn, game.turn_started_at, game.deadline) == (None, None, None)
     assert (game.to_move, game.answered) == ((), ())
     assert game.finished_at == worker.client.time_ms
-    (item,) = worker.store.items(game_id, game.version, game.version)
+    (item,) = worker.items(game_id, game.version, game.version)
     assert (item.by, item.seat) == ("table", None)
     (event,) = events(item)
     assert event["type"] == "game_finished"
@@ -110,7 +110,7 @@ def wait_for_the_clock(worker: MemoryWorker, game_id: str) -> list[str]:
     assert before.deadline is not None
     worker.clock.advance((before.deadline - worker.client.time_ms) / 1000)
     game = worker.load(None, game_id).game
-    items = worker.store.items(game_id, before.version + 1, game.version)
+    items = worker.items(game_id, before.version + 1, game.version)
     return [event["type"] for item in items for event in events(item)]
 
 

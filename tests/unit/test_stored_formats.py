@@ -16,7 +16,7 @@ from api.model.events import BY_PLAYER, GameCancelled
 from api.model.game import FORMAT, NULL, StoredDeal, public_item
 from api.storage.errors import NewerFormat, UnsupportedFormat
 from api.storage.format_1 import encode_state
-from api.storage.games import Change, items_command
+from api.storage.games import Change
 from engine.registry import RULESETS
 from tests.support.earlier_releases import (
     STORED,
@@ -98,7 +98,7 @@ def test_a_converted_game_is_the_game_that_was_stored(
 def test_a_converted_history_has_the_same_items(worker: MemoryWorker, game: EarlierGame) -> None:
     fill(worker)
     converted = read(worker, game.id).game
-    history = worker.store.history(converted, 1, converted.version)
+    history = worker.store.history_part(converted, 1, converted.version).items
     assert [
         (each.version, each.at, each.turn, str(each.by), each.seat, each.version_id)
         for each in history
@@ -141,10 +141,9 @@ def test_a_seat_that_0_1_handed_over_tells_why(
     of_0_1 = [re.sub(rb',"cause":"[a-z]+"', b"", each) for each in history]
     assert of_0_1 != history
     history[:] = of_0_1
-    found = read(worker, game_id).game
     events = [
         event
-        for item in worker.store.history(found, 1, found.version)
+        for item in worker.items(game_id)
         for event in msgspec.json.decode(item.told)
         if event["type"] == "seat_handed_over"
     ]
@@ -162,7 +161,7 @@ def test_a_converted_deal_names_its_ruleset_and_keeps_its_text(
 ) -> None:
     fill(worker)
     converted = read(worker, game.id).game
-    deal = worker.store.deal(converted)
+    deal, _ = worker.store.deal_and_items(read(worker, game.id))
     if "deal" not in game.fields:
         assert deal is None
         return
@@ -198,7 +197,7 @@ def test_every_kind_of_read_converts(worker: MemoryWorker, game: EarlierGame) ->
 
 def test_replies_of_the_same_round_trip_as_a_conversion_are_not_used(worker: MemoryWorker) -> None:
     fill(worker)
-    commands = [items_command(PLAYING.id, 1, 100)]
+    commands = worker.store.history_query(PLAYING.id, 1, 100).commands
     assert worker.transactions.load(None, PLAYING.id, extra_commands=commands)
     fill(worker)
     loaded = worker.transactions.load(None, PLAYING.id, extra_commands=commands)
@@ -273,8 +272,8 @@ def test_a_pinned_worker_goes_on_with_a_game_of_0_1(
     found = read(pinned, PLAYING.id)
     assert stored_document(pinned, PLAYING.id) == before
     assert found.game.format == 1
-    assert len(pinned.store.history(found.game, 1, 100)) == found.game.version
-    deal = pinned.store.deal(found.game)
+    deal, items = pinned.store.deal_and_items(found)
+    assert len(items) == found.game.version
     assert deal is not None
     assert msgspec.json.decode(deal.deal)["ruleset"] == "tea-time"
 
@@ -342,7 +341,7 @@ def test_a_game_that_a_full_store_could_not_convert_is_converted_by_the_next_com
 
     loaded, _ = worker.transactions.update(ada, game.id, join)
     assert loaded.game.format == stored_document(worker, game.id)["format"] == FORMAT
-    assert [each.version for each in worker.store.items(game.id, 1, 9)] == [1, 2]
+    assert [each.version for each in worker.items(game.id, 1, 9)] == [1, 2]
 
 
 def refuse(*_: Any) -> None:

@@ -112,7 +112,7 @@ def test_the_creation_that_a_failed_request_began_is_finished_by_the_next_one(
 ) -> None:
     body: Any = {"ruleset": "parade", "seat_count": 2}
 
-    def fail(commits: Any) -> None:
+    def fail(*args: Any) -> None:
         monkeypatch.undo()
         raise RedisConnectionError("killed")
 

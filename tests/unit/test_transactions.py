@@ -324,7 +324,7 @@ def test_a_commit_gives_the_last_item_its_id_and_the_game_the_version(
     worker.clock.advance(7)
     worker.move((ada, bob), game_id)
     game = worker.game(game_id)
-    *_, last = worker.store.items(game_id, 1, 100)
+    *_, last = worker.items(game_id, 1, 100)
     assert last.version == game.version
     assert last.version_id == game.version_id == game.commit
     assert game.updated_at == worker.client.time_ms
