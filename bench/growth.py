@@ -11,6 +11,7 @@ the card; and the same 20 open games besides, so that the list is as long everyw
 | grows | whose requests are measured |
 | --- | --- |
 | games | a player's with one game, half played, that waits for it |
+| ended games | the same, but for listGames: the lobby with all the games |
 | games of the player | the same with more games, which wait for others; beyond 100, ended ones |
 | events of the game | the same in a game that has just begun, after many sat down and left again |
 | waiters | as the first; the others wait for other games |
@@ -72,6 +73,7 @@ LONG = Load(
     plays=5,
     sizes={
         "games": (10, 100, 1_000, 10_000, 100_000),
+        "ended games": (1_000, 10_000, 100_000, 1_000_000),
         "games of the player": (1, 10, 100, 1_000),
         "events of the game": (10, 30, 100, 300, 1_000),
         "waiters": (0, 10, 100, 1_000, 5_000),
@@ -83,6 +85,7 @@ QUICK = Load(
     plays=1,
     sizes={
         "games": (10, 100),
+        "ended games": (10, 100),
         "games of the player": (1, 110),
         "events of the game": (10, 100),
         "waiters": (0, 100),
@@ -101,6 +104,7 @@ class Point(NamedTuple):
     moment: str
     game_id: str
     padding: int
+    lobby: str = "status=open&"
 
     def measure(self, load: Load) -> dict[str, float]:
         """How long the median answer takes (ms)."""
@@ -122,7 +126,7 @@ class Point(NamedTuple):
         paths = {
             "getGame": path,
             "listTurns": f"/v1/me/turns?since={_cursor(caller, token)}",
-            "listGames": f"/v1/games?status=open&limit={LOBBY}",
+            "listGames": f"/v1/games?{self.lobby}limit={LOBBY}",
             "listEvents": f"{path}/events?since={page['cursor']}&limit={EVENTS}",
         }
         return {name: request("GET", each, token) for name, each in paths.items()}
@@ -169,6 +173,7 @@ class Growth:
         """Each size of what grows, and how to measure it once."""
         make = {
             "games": self._games,
+            "ended games": self._ended_games,
             "games of the player": self._games_of_the_player,
             "events of the game": self._events,
             "waiters": self._waiters,
@@ -180,6 +185,12 @@ class Growth:
             running, stock = self._service()
             stock.fill(size)
             yield self._measuring(self._point(running, stock))
+
+    def _ended_games(self, sizes: tuple[int, ...]) -> Iterator[Measure]:
+        for size in sizes:
+            running, stock = self._service()
+            stock.fill_ended(size)
+            yield self._measuring(self._point(running, stock)._replace(lobby=""))
 
     def _games_of_the_player(self, sizes: tuple[int, ...]) -> Iterator[Measure]:
         running, stock = self._service()

@@ -61,9 +61,12 @@ def draw(measured: dict[str, Any], directory: Path) -> None:
 
 
 def _figure(growth: list[dict[str, Any]], look: Snapshot) -> Figure:
-    figure = Figure(figsize=(9, 6.5), layout="constrained")
-    panels = figure.subplots(2, 2, sharey=True).flat
-    for at, (axes, each) in enumerate(zip(panels, growth, strict=True)):
+    rows = -(-len(growth) // 2)
+    figure = Figure(figsize=(9, 3.25 * rows), layout="constrained")
+    panels = list(figure.subplots(rows, 2, sharey=True).flat)
+    for axes in panels[len(growth) :]:
+        axes.remove()
+    for at, (axes, each) in enumerate(zip(panels, growth, strict=False)):
         _panel(axes, each, look)
         if at % 2 == 0:
             axes.set_ylabel("milliseconds, one at a time", color=look.ink)

@@ -21,7 +21,7 @@ from api.games.transactions import Transactions
 from api.model.events import BY_PLAYER, SeatLeft, SeatTaken
 from api.model.game import Game, HistoryItem, Player, StoredDeal, public_item
 from api.storage.client import Command, StoreClient
-from api.storage.games import Change, played_field, played_moves, played_value
+from api.storage.games import Change, Commit, played_field, played_moves, played_value
 from api.storage.indexes import Indexes
 from api.storage.keys import game_key
 from api.storage.store import Store
@@ -35,6 +35,9 @@ AT_ONCE = 2000
 
 GAMES_EACH = 40
 """In so many games a player of the stock may be; of more than 100 nobody can be."""
+
+ENDED_EACH = 1000
+"""The same for games that ended, of which a player may have any number."""
 
 MIX = ("open", "half", "half", "ended", "ended")
 """What the games in a store are, again and again."""
@@ -149,10 +152,11 @@ class Stock:
         self._created_at = self._now - HOUR_MS
         self._batch = Batch(services.store.client)
         store = Store(self._batch)
-        lives = make_retention(Settings())
+        lives = self._lives = make_retention(Settings())
         # Players are stored at once: the answer has the time of the store.
         self._accounts = Players(services.store, lives)
-        self._desk = Transactions(store, Indexes(self._batch, store, lives), self._accounts, lives)
+        self._indexes = Indexes(self._batch, store, lives)
+        self._desk = Transactions(store, self._indexes, self._accounts, lives)
 
     def players(self) -> list[Seated]:
         """New players, as many as the game has."""
@@ -171,6 +175,35 @@ class Stock:
                 in_play.append(game_id)
         self.flush()
         return in_play
+
+    def fill_ended(self, number: int) -> None:
+        """Store the documents and index entries of games that ended, and players for them.
+
+        Their histories and positions are left out: a list reads none.
+        """
+        half, ended = (self.template.game(each) for each in ("half", "ended"))
+        for made in range(number):
+            if made % ENDED_EACH == 0:
+                (host, *_) = players = self.players()
+                seats = tuple(
+                    replace(record, player=Player(player.id, "Bench", "bot"))
+                    for record, player in zip(ended.seats, players, strict=True)
+                )
+            self._created_at += 1
+            common = {"id": new_id(), "created_at": self._created_at, "seats": seats}
+            common["host"] = Player(host.id, "Bench", "bot")
+            before, after = (replace(each, **common) for each in (half, ended))
+            self._indexes.before_commits([Commit(before, Change(game=after), self._now, 0)])
+            key = game_key(after.id)
+            document = msgspec.json.encode(after)
+            ttl_ms = self._lives.of_game(after, self._now)
+            self._batch.execute(
+                [
+                    Command(key, ("HSET", key, "game", document, "version", after.version)),
+                    Command(key, ("PEXPIRE", key, ttl_ms)),
+                ]
+            )
+        self.flush()
 
     def copy(self, moment: str, players: list[Seated], padding: int = 0) -> str:
         """A game as it was at a moment, with these players; its id.
@@ -240,4 +273,5 @@ def _padded(items: list[HistoryItem], player: Player, number: int) -> list[Histo
 
 def services_on(running: Running) -> Services:
     """The services of the application in this process, on the store of one that runs."""
-    return make_services(Settings.from_environment({"REDIS_URL": f"unix://{running.store}"}))
+    environment = {"REDIS_URL": f"unix://{running.store}", "REDIS_TIMEOUT_SECONDS": "60"}
+    return make_services(Settings.from_environment(environment))

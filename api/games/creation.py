@@ -19,8 +19,17 @@ from api.games.transactions import MAX_ATTEMPTS, LoadedGame, Transactions, apply
 from api.model.events import BY_PLAYER, SeatTaken
 from api.model.game import CANCELLED, PRIVATE, PUBLIC, Game, Player, SeatRecord, digest, raw
 from api.problems.problem import Problem, invalid
+from api.storage.client import Deferred
 from api.storage.games import Change, StoredGame
-from api.storage.players import Creation
+from api.storage.indexes import count_commands
+from api.storage.players import (
+    Creation,
+    account_command,
+    creation_command,
+    read_creation,
+    read_players,
+    remember_command,
+)
 from engine.house import HOUSE_LEVELS
 from engine.ruleset import Seat, replaced
 
@@ -48,6 +57,14 @@ class NewGame(TypedDict, total=False):
     turn_seconds: int
 
 
+class _KeyUsedError(Exception):
+    """Another request has used the Idempotency-Key, for this creation."""
+
+    def __init__(self, creation: Creation) -> None:
+        super().__init__()
+        self.creation = creation
+
+
 class GameCreation:
     """Creates games."""
 
@@ -70,25 +87,49 @@ class GameCreation:
             Problem: ``invalid_token``, ``idempotency_key_reused``,
                 ``invalid_request``, ``too_many_games``, ``busy``.
         """
-        host = self.transactions.players.caller(credentials)
-        if idempotency_key is None:
-            return self.commit_new(host, self.new_game(host, body))
-        key = digest(idempotency_key)
+        player_id, game_id = credentials.player_id, new_id()
+        reserved = [each["player_id"] for each in body.get("reserved_seats", ())]
+        commands = [*map(account_command, reserved), *count_commands(player_id)]
+        key = None
+        if idempotency_key is not None:
+            key = digest(idempotency_key)
+            commands.append(creation_command(player_id, key))
+        reading = self.store.read(player_id, game_id, extra=commands)
+        host = self.transactions.players.authenticate(reading, credentials)
+        accounts, counts = reading.extra[: len(reserved)], reading.extra[len(reserved) :][:2]
         body_digest = digest(msgspec.json.encode(body, order="deterministic").decode())
-        earlier = self.store.creation(host.id, key)
+        earlier = None if key is None else read_creation(reading.extra[-1])
         if earlier is not None:
             loaded = self._earlier_game(host, earlier, body_digest)
             if loaded is not None:
                 return loaded, False
+            game_id = earlier.game_id
+        game = replace(self.new_game(host, body, accounts), id=game_id)
+        self.tables.check_game_count(host.id, reading.now, counts)
+        if key is None:
+            return self.commit_new(host, game, reading.now)
         # A refused request does not use its key up: the key is kept only for a valid body.
-        game = self.new_game(host, body)
-        first = self.store.remember_creation(
-            host.id, key, Creation(game.id, body_digest), self.transactions.retention.request
-        )
+        remember = self._remember(player_id, key, Creation(game_id, body_digest))
+        try:
+            return self.commit_new(host, game, reading.now, first=[remember])
+        except _KeyUsedError as used:
+            first = used.creation
         loaded = self._earlier_game(host, first, body_digest)
         if loaded is not None:
             return loaded, False
-        return self.commit_new(host, replace(game, id=first.game_id))
+        return self.commit_new(host, replace(game, id=first.game_id), reading.now)
+
+    def _remember(self, player_id: str, key: str, creation: Creation) -> Deferred:
+        """Return what stores a creation. Raises `_KeyUsedError` if its key has another one."""
+        ttl_ms = self.transactions.retention.request
+
+        def receive(replies: Sequence[Any]) -> None:
+            first = read_creation(replies[0])
+            if first is not None and first != creation:
+                raise _KeyUsedError(first)
+
+        command = remember_command(player_id, key, creation, ttl_ms)
+        return Deferred([command], receive, is_durable=True)
 
     def _earlier_game(
         self, host: Player, creation: Creation, body_digest: str
@@ -111,11 +152,14 @@ class GameCreation:
                 return LoadedGame(reading.now, host, reading.stored)
         raise Problem("busy")
 
-    def new_game(self, host: Player, body: NewGame) -> Game:
-        """Return a game that is not stored yet. Raises `Problem` (``invalid_request``)."""
+    def new_game(self, host: Player, body: NewGame, accounts: Sequence[Any] = ()) -> Game:
+        """Return a game that is not stored yet. Raises `Problem` (``invalid_request``).
+
+        `accounts` are the replies about the players for whom seats are reserved.
+        """
         ruleset, options = read_setup(body)
         seats = _seat_house_players((SeatRecord(),) * body["seat_count"], body.get("house", ()))
-        seats = self._reserve_seats(seats, body.get("reserved_seats", ()))
+        seats = _reserve_seats(seats, body.get("reserved_seats", ()), accounts)
         if body.get("take_seat", True):
             seats = _seat_host(seats, host)
         visibility = body.get("visibility", PUBLIC)
@@ -132,43 +176,6 @@ class GameCreation:
             created_at=0,  # set when the game is committed
             updated_at=0,
         )
-
-    def _reserve_seats(
-        self, seats: tuple[SeatRecord, ...], reserved: Sequence[ReservedSeat]
-    ) -> tuple[SeatRecord, ...]:
-        """Reserve seats for players. Raises `Problem` (``invalid_request``)."""
-        ids = [each["player_id"] for each in reserved]
-        players = self.store.players(ids)
-        for index, (each, player) in enumerate(zip(reserved, players, strict=True)):
-            seat, player_id = each["seat"], each["player_id"]
-            if seat >= len(seats):
-                raise _invalid_reservation(no_such_seat(seat, len(seats)), index, "seat")
-            if seats[seat].house is not None:
-                raise _invalid_reservation(
-                    f"Seat {seat} cannot be reserved: house players get the last seats. Reserve "
-                    "one of the other seats, or send fewer levels in 'house'.",
-                    index,
-                    "seat",
-                )
-            if seats[seat].reserved_for is not None:
-                raise _invalid_reservation(
-                    f"Seat {seat} is reserved twice. Send one entry for each seat.", index, "seat"
-                )
-            if player_id in ids[:index]:
-                raise _invalid_reservation(
-                    f"Player {player_id!r} is named twice. Name each player once.",
-                    index,
-                    "player_id",
-                )
-            if player is None:
-                raise _invalid_reservation(
-                    f"There is no player {player_id!r}: the id is wrong, or the player expired. "
-                    "Send the id of an existing player, or leave the entry out.",
-                    index,
-                    "player_id",
-                )
-            seats = replaced(seats, seat, SeatRecord(reserved_for=player))
-        return seats
 
     # --- Rematch -----------------------------------------------------------------------
 
@@ -192,15 +199,19 @@ class GameCreation:
                 raise Problem("game_not_over")
             if game.rematch is not None and not self._is_cancelled(game.rematch):
                 return None
-            self.tables.check_game_count(caller.id, loaded.now)
+            self.tables.check_game_count(caller.id, loaded.now, loaded.extra_answers)
             return Change(game=replace(game, rematch=new_id()))
 
-        loaded, _ = self.transactions.update(credentials, game_id, decide)
+        counts = count_commands(credentials.player_id)
+        loaded, _ = self.transactions.update(credentials, game_id, decide, extra_commands=counts)
         caller, old = loaded.caller, loaded.game
         assert caller is not None
         assert old.rematch is not None
-        if self.store.read(None, old.rematch).stored is None:
-            new, is_new = self.commit_new(caller, _rematch_of(old, old.rematch, caller))
+        reading = self.store.read(None, old.rematch, extra=counts)
+        if reading.stored is None:
+            self.tables.check_game_count(caller.id, reading.now, reading.extra)
+            rematch = _rematch_of(old, old.rematch, caller)
+            new, is_new = self.commit_new(caller, rematch, reading.now)
             if is_new:
                 return new, True
         return self.tables.join(credentials, old.rematch, None, None), False
@@ -211,20 +222,20 @@ class GameCreation:
 
     # --- Both --------------------------------------------------------------------------
 
-    def commit_new(self, host: Player, new_game: Game) -> tuple[LoadedGame, bool]:
+    def commit_new(
+        self, host: Player, new_game: Game, now: int, *, first: Sequence[Deferred] = ()
+    ) -> tuple[LoadedGame, bool]:
         """Commit a new game, or find it if another request has just committed it.
 
-        The deadline of the new game counts from now.
+        The deadline of the new game counts from now. What is `first` is sent before the commit.
         """
-        now = self.store.read(None, new_game.id).now
-        self.tables.check_game_count(host.id, now)
         deadline = None if new_game.deadline is None else now + new_game.deadline
         game = replace(new_game, created_at=now, deadline=deadline)
         progress = Progress(game, None, now, self.transactions.rng)
         seat = game.seat_of(host.id)
         if seat is not None:
             progress.add_events(BY_PLAYER, seat, SeatTaken(seat, host))
-        change = self.transactions.commit(None, start_if_full(progress), now)
+        change = self.transactions.commit(None, start_if_full(progress), now, first=first)
         if change is not None:
             return LoadedGame(now, host, apply_change(StoredGame(game, None), change)), True
         # Another request was faster.
@@ -291,6 +302,44 @@ def _seat_house_players(
         )
     first = len(seats) - len(levels)
     return (*seats[:first], *(SeatRecord(house=level) for level in levels))
+
+
+def _reserve_seats(
+    seats: tuple[SeatRecord, ...], reserved: Sequence[ReservedSeat], accounts: Sequence[Any]
+) -> tuple[SeatRecord, ...]:
+    """Reserve seats for players. Raises `Problem` (``invalid_request``)."""
+    ids = [each["player_id"] for each in reserved]
+    players = read_players(ids, accounts)
+    for index, (each, player) in enumerate(zip(reserved, players, strict=True)):
+        seat, player_id = each["seat"], each["player_id"]
+        if seat >= len(seats):
+            raise _invalid_reservation(no_such_seat(seat, len(seats)), index, "seat")
+        if seats[seat].house is not None:
+            raise _invalid_reservation(
+                f"Seat {seat} cannot be reserved: house players get the last seats. Reserve "
+                "one of the other seats, or send fewer levels in 'house'.",
+                index,
+                "seat",
+            )
+        if seats[seat].reserved_for is not None:
+            raise _invalid_reservation(
+                f"Seat {seat} is reserved twice. Send one entry for each seat.", index, "seat"
+            )
+        if player_id in ids[:index]:
+            raise _invalid_reservation(
+                f"Player {player_id!r} is named twice. Name each player once.",
+                index,
+                "player_id",
+            )
+        if player is None:
+            raise _invalid_reservation(
+                f"There is no player {player_id!r}: the id is wrong, or the player expired. "
+                "Send the id of an existing player, or leave the entry out.",
+                index,
+                "player_id",
+            )
+        seats = replaced(seats, seat, SeatRecord(reserved_for=player))
+    return seats
 
 
 def _seat_host(seats: tuple[SeatRecord, ...], host: Player) -> tuple[SeatRecord, ...]:

@@ -24,8 +24,10 @@ from api.games.rulesets import read_setup
 from api.games.tables import Tables
 from api.games.transactions import MAX_ATTEMPTS, LoadedGame, Transactions
 from api.model.game import FORMAT, OPEN, Game, Player, digest
+from api.observability.context import current
 from api.problems.problem import Problem, invalid
 from api.ratelimit.limiter import Limiter
+from api.storage.indexes import count_commands
 from api.storage.matches import CLOSED, MISSING, Known, KnownGame, queue_command
 from api.storage.players import Creation
 from engine.house import CAREFUL, HOUSE_LEVELS
@@ -103,19 +105,21 @@ class Matching:
         refused: set[str] = set()
         misses = Counter[str]()
         for _ in range(MAX_ATTEMPTS):
-            reading = self.store.read(credentials.player_id, extra=[queue_command(wish.digest)])
+            commands = [queue_command(wish.digest), *count_commands(credentials.player_id)]
+            reading = self.store.read(credentials.player_id, extra=commands)
             caller = self.transactions.players.authenticate(reading, credentials)
             if key is not None:
                 earlier = self._earlier_game(credentials, self.store.creation(caller.id, key), wish)
                 if earlier is not None:
                     return earlier
-            listed = self.store.queue(wish.digest, reading.extra[0])
+            queue, *counts = reading.extra
+            listed = self.store.queue(wish.digest, queue)
             games = self.store.games(listed)
             new_game = self._new_game(caller, wish)
             known = {each: _known(each, games, refused, reading.now) for each in listed}
             game_id = _own_game(games.values(), caller)
             if game_id is None:
-                self.tables.check_game_count(caller.id, reading.now)
+                self.tables.check_game_count(caller.id, reading.now, counts)
                 game_id = self._reserve_seat(caller, wish, new_game, known)
             with self._reservation(caller, wish, game_id):
                 earlier = self._remember(credentials, key, game_id, wish)
@@ -214,9 +218,9 @@ class Matching:
 
         The request counts as a new game too.
         """
-        for name in (GAMES_DAILY, GAMES_HERE, GAMES):
-            self.limiter.take(name)
-        loaded, is_new = self.creation.commit_new(host, new_game)
+        current().deferred += self.limiter.defer(GAMES_DAILY, GAMES_HERE, GAMES)
+        now = self.store.read(None, new_game.id).now
+        loaded, is_new = self.creation.commit_new(host, new_game, now)
         return loaded if is_new else None
 
 

@@ -28,7 +28,7 @@ from api.games.transactions import LoadedGame, Transactions
 from api.model.events import BY_CLOCK
 from api.model.game import NOT_A_MOVE, OPEN, Game, HistoryItem, digest, timestamp
 from api.problems.problem import FieldError, Problem
-from api.storage.indexes import ALL, Entry, Indexes, Page, any_game, invited, lobby
+from api.storage.indexes import Entry, Indexes, Page, any_game, invited, lobby, of_player
 from api.storage.store import Store
 from engine.registry import RULESETS
 
@@ -52,12 +52,12 @@ class LobbyFilter(NamedTuple):
     free_seats: bool = False
 
     @property
-    def index_status(self) -> str:
-        """The status of the index that has all these games."""
-        return OPEN if self.free_seats else self.status or ALL
+    def entries(self) -> tuple[Entry, ...]:
+        """The indexes that have all these games."""
+        return lobby(self.ruleset, OPEN if self.free_seats else self.status)
 
     def filter_for(self, reader: str | None) -> Callable[[Game], bool]:
-        """Return the condition that the games of the index must meet besides."""
+        """Return the condition that the games of the indexes must meet besides."""
         if self.seat_count is None and not self.free_seats:
             return any_game
         return lambda game: (
@@ -96,8 +96,8 @@ class Queries:
             at = FieldError(no_such_ruleset(ruleset), parameter="ruleset")
             raise Problem("invalid_request", at.detail, errors=(at,))
         reader = None if credentials is None else credentials.player_id
-        entry = Entry(lobby(ruleset), wanted.index_status)
-        return self._page(entry, credentials, cursor, limit, wanted.filter_for(reader))
+        accepts = wanted.filter_for(reader)
+        return self._page(wanted.entries, credentials, cursor, limit, accepts)
 
     def own_games(
         self, credentials: Credentials, status: str | None, cursor: str | None, limit: int
@@ -110,24 +110,24 @@ class Queries:
         """
         caller = credentials.player_id
         is_invited = status == OwnGamesStatus.INVITED
-        entry = Entry(invited(caller), OPEN) if is_invited else Entry(caller, status or ALL)
-        return self._page(entry, credentials, cursor, limit)
+        entries = (invited(caller),) if is_invited else of_player(caller, status)
+        return self._page(entries, credentials, cursor, limit)
 
     def _page(
         self,
-        entry: Entry,
+        entries: Sequence[Entry],
         credentials: Credentials | None,
         cursor: str | None,
         limit: int,
         accepts: Callable[[Game], bool] = any_game,
     ) -> GamePage:
         after = None if cursor is None else read_page_cursor(cursor)
-        page = Page(entry, after, limit, accepts)
+        page = Page(entries, after, limit, accepts)
         reader = None if credentials is None else credentials.player_id
-        reading = self.store.read(reader, extra=[page.first_command])
+        reading = self.store.read(reader, extra=page.first_commands)
         if credentials is not None:
             self.players.authenticate(reading, credentials)
-        found, following = self.indexes.page(page, reading.now, reading.extra[0])
+        found, following = self.indexes.page(page, reading.now, reading.extra)
         games = self._settled(page, found, reading.now)
 
         def summary(game: Game) -> GameSummary:
@@ -149,7 +149,7 @@ class Queries:
             return games
         settled = {each.game.id: each.game for each in settled_games(self.transactions, ids, now)}
         current = [settled.get(game.id, game) for game in games]
-        return [game for game in current if page.includes(game)]
+        return [game for game in current if game.id not in settled or page.includes(game)]
 
     # --- Events of a game --------------------------------------------------------------
 

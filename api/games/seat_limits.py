@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from api.config.rate_policies import SITTINGS
 from api.model.game import OPEN, Game, Player
-from api.observability.context import current
 from api.ratelimit.limiter import Limiter, refuse_if_over
+from api.storage.client import Deferred
 
 
 class SeatLimits:
@@ -24,11 +24,9 @@ class SeatLimits:
         """Raise `Problem` (``too_many_requests``) if the limit is used up."""
         refuse_if_over(self._limiter.look(SITTINGS, _counter(game, player)))
 
-    def count(self, game: Game, player: Player) -> None:
-        """Count that a player has taken a seat."""
-        standing = self._limiter.note(SITTINGS, _counter(game, player))
-        if standing is not None:
-            current().tell(standing)
+    def count(self, game: Game, player: Player) -> list[Deferred]:
+        """Return what counts that a player has taken a seat, and tells how much is left."""
+        return self._limiter.defer_note(SITTINGS, _counter(game, player))
 
 
 def _counter(game: Game, player: Player) -> str:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from hmac import compare_digest
+from typing import Any
 
 from msgspec.structs import replace
 
@@ -29,6 +31,7 @@ from api.model.events import (
 from api.model.game import CANCELLED, OPEN, PLAYING, Game, Player, SeatRecord, public_item
 from api.problems.problem import Problem
 from api.storage.games import Change, StoredGame
+from api.storage.indexes import count_commands
 from engine.ruleset import Seat, replaced
 
 MAX_UNFINISHED_GAMES = 100
@@ -66,29 +69,32 @@ class Tables:
             caller = loaded.caller
             assert caller is not None
             own = seat_to_take_back(loaded, seat)
-            if own is not None:
-                self._check_join_limits(loaded.game, caller, loaded.now)
-                return self._take_back(loaded.stored, own, caller, loaded.now)
-            if not wants_seat(loaded, seat):
+            if own is None and not wants_seat(loaded, seat):
                 return None
-            self._check_join_limits(loaded.game, caller, loaded.now)
+            self.seat_limits.check(loaded.game, caller)
+            self.check_game_count(caller.id, loaded.now, loaded.extra_answers)
+            if own is not None:
+                return self._take_back(loaded.stored, own, caller, loaded.now)
             chosen = choose_seat(loaded.game, caller, seat)
             return self._take(loaded.game, chosen, caller, loaded.now)
 
-        loaded, items = self.transactions.update(
-            credentials, game_id, decide, if_match=if_match, admit=is_invited
+        loaded, _ = self.transactions.update(
+            credentials,
+            game_id,
+            decide,
+            if_match=if_match,
+            extra_commands=count_commands(credentials.player_id),
+            admit=is_invited,
+            on_commit=self.seat_limits.count,
         )
-        if items and loaded.caller is not None:
-            self.seat_limits.count(loaded.game, loaded.caller)
         return loaded
 
-    def _check_join_limits(self, game: Game, player: Player, now: int) -> None:
-        self.seat_limits.check(game, player)
-        self.check_game_count(player.id, now)
+    def check_game_count(self, player_id: str, now: int, counts: Sequence[Any] = ()) -> None:
+        """Raise `Problem` (``too_many_games``) if a player may be in no further game.
 
-    def check_game_count(self, player_id: str, now: int) -> None:
-        """Raise `Problem` (``too_many_games``) if a player may be in no further game."""
-        if self.transactions.indexes.occupies(player_id, MAX_UNFINISHED_GAMES, now):
+        `counts` are the replies to `api.storage.indexes.count_commands`, if they have been sent.
+        """
+        if self.transactions.indexes.occupies(player_id, MAX_UNFINISHED_GAMES, now, counts):
             raise Problem(
                 "too_many_games",
                 f"You are in {MAX_UNFINISHED_GAMES} games that have not ended, which is the limit. "

@@ -35,7 +35,7 @@ from api.model.game import (
 from api.model.retention import Retention
 from api.observability import metrics
 from api.problems.problem import Problem
-from api.storage.client import Command
+from api.storage.client import Command, Deferred
 from api.storage.errors import Unreadable, count_failure, is_full, readable
 from api.storage.games import (
     Change,
@@ -122,6 +122,9 @@ Decision = Callable[[LoadedGame], Change | None]
 
 It has no side effects: it is called again after a conflict.
 """
+
+OnCommit = Callable[[Game, Player], Sequence[Deferred]]
+"""What to send after a commit, by the game that it stored and the caller."""
 
 CommitOutcome = bool | RedisError | Unreadable
 """Whether a change was committed, False for a conflict; or why it was not."""
@@ -250,10 +253,13 @@ class Transactions:
         *,
         if_match: Precondition | None = None,
         move_key: str | None = None,
+        extra_commands: Sequence[Command] = (),
         admit: Admission | None = None,
+        on_commit: OnCommit | None = None,
     ) -> tuple[LoadedGame, tuple[HistoryItem, ...]]:
         """Commit what `decide` makes of a game, and return the game after it and the new items.
 
+        The extra commands are sent with each read, and what `on_commit` returns after the commit.
         The precondition does not apply to a move that the caller has played before.
 
         Raises:
@@ -261,7 +267,12 @@ class Transactions:
         """
         for _ in range(MAX_ATTEMPTS):
             loaded = self.load(
-                credentials, game_id, move_key=move_key, admit=admit, for_update=True
+                credentials,
+                game_id,
+                move_key=move_key,
+                extra_commands=extra_commands,
+                admit=admit,
+                for_update=True,
             )
             is_repeated = loaded.played_versions is not None
             if not is_repeated and if_match is not None and not if_match(loaded.tag):
@@ -271,19 +282,29 @@ class Transactions:
                 if self.store.confirm(loaded.game):
                     return loaded, ()
                 continue
-            committed = self.commit(loaded.game, change, loaded.now)
+            last = on_commit(change.game, loaded.caller) if on_commit and loaded.caller else ()
+            committed = self.commit(loaded.game, change, loaded.now, last=last)
             if committed is not None:
                 after = apply_change(loaded.stored, committed)
                 return LoadedGame(loaded.now, loaded.caller, after), committed.items
         raise Problem("busy")
 
-    def commit(self, before: Game | None, change: Change, now: int) -> Change | None:
+    def commit(
+        self,
+        before: Game | None,
+        change: Change,
+        now: int,
+        *,
+        first: Sequence[Deferred] = (),
+        last: Sequence[Deferred] = (),
+    ) -> Change | None:
         """Commit a change, and return it as committed. Return None on a conflict.
 
-        `before` is the game that the change was decided on, None for a new game.
+        `before` is the game that the change was decided on, None for a new game. What is `first`
+        is sent before the commit, and prevents it if it raises; what is `last` after it.
         """
         commit = self.prepare(before, change, now)
-        (outcome,) = self.commit_all([commit])
+        (outcome,) = self.commit_all([commit], first=first, last=last)
         return commit.change if readable(outcome) else None
 
     def prepare(self, before: Game | None, change: Change, now: int) -> Commit:
@@ -301,7 +322,13 @@ class Transactions:
         change = replace(change, game=game, items=items)
         return Commit(before, change, now, self.retention.of_game(game, now))
 
-    def commit_all(self, commits: Sequence[Commit]) -> list[CommitOutcome]:
+    def commit_all(
+        self,
+        commits: Sequence[Commit],
+        *,
+        first: Sequence[Deferred] = (),
+        last: Sequence[Deferred] = (),
+    ) -> list[CommitOutcome]:
         """Commit changes, of one or of several games, in one round trip.
 
         Return for each whether it was committed, False for a conflict, or its error: the changes of
@@ -309,9 +336,12 @@ class Transactions:
         order, each prepared on the game that the one before it makes.
         """
         past = self.store.past_commands(commits)
-        reads = [command for both in past.values() for command in both]
-        errors, read = self.indexes.before_commits(commits, reads)
-        outcomes: list[CommitOutcome] = [error or False for error in errors]
+        read: list[Any] = []
+        reads = Deferred([command for both in past.values() for command in both], read.extend)
+        before = [reads, *first] if reads.commands else first
+        outcomes: list[CommitOutcome] = [
+            error or False for error in self.indexes.before_commits(commits, before)
+        ]
         written = [at for at, outcome in enumerate(outcomes) if outcome is False]
         pasts = read_pasts(past, read) if past else {}
         replies = self.store.commit_all([commits[at] for at in written], pasts)
@@ -323,11 +353,11 @@ class Transactions:
         done = [commits[at] for at in committed]
         for commit in done:
             _count_commit(commit.before, commit.change.game, commit.change.items)
-        for at, error in zip(committed, self.indexes.after_commits(done), strict=True):
-            outcomes[at] = error or True
         concerned: set[str] = set().union(*map(_players_to_announce, done))
-        if concerned:
-            self.store.announce(concerned)
+        told = [self.store.announcement(concerned)] if concerned else []
+        errors = self.indexes.after_commits(done, [*told, *last] if done else ())
+        for at, error in zip(committed, errors, strict=True):
+            outcomes[at] = error or True
         return outcomes
 
 

@@ -18,9 +18,9 @@ from api.games.players import Credentials, Remembered
 from api.games.representations import game_answer, game_summary
 from api.games.settling import each_readable
 from api.games.turns import Ended, OwnGames, TurnQueries, would_be_news
-from api.model.game import OPEN, PLAYING, Game
+from api.model.game import PLAYING, Game
 from api.storage.games import StoredGame
-from api.storage.indexes import MAX_INVITATIONS, Entry, Page, invited
+from api.storage.indexes import MAX_INVITATIONS, Page, invited
 
 
 class ToldTurn(NamedTuple):
@@ -101,9 +101,9 @@ def find_news(
 
     Raises `Problem` (``invalid_token``).
     """
-    page = Page(Entry(invited(credentials.player_id), OPEN), None, MAX_INVITATIONS)
-    own = queries.own_games(credentials, given, [page.first_command])
-    invitations, _ = queries.indexes.page(page, own.now, own.extra[0])
+    page = Page([invited(credentials.player_id)], None, MAX_INVITATIONS)
+    own = queries.own_games(credentials, given, page.first_commands)
+    invitations, _ = queries.indexes.page(page, own.now, own.extra)
     new = [game for game in own.waiting if turn_mark(game) not in own.known.marks]
     return News(own, invitations, queries.positions(own, new), queries.ended(own))
 

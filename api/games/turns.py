@@ -30,7 +30,7 @@ from api.model.game import OPEN, PLAYING, Game, raw
 from api.model.retention import COMMIT_MS
 from api.storage.client import Command
 from api.storage.games import StoredGame
-from api.storage.indexes import Entry, Indexes, Page, ended_command, occupied, read_entries
+from api.storage.indexes import Indexes, Page, ended_command, read_entries, unfinished_page
 from api.storage.store import Reading, Store
 
 MAX_TURNS = 100
@@ -223,10 +223,9 @@ class TurnQueries:
         Raises `Problem` (``invalid_token``).
         """
         reader = credentials.player_id
-        playing = Page(Entry(occupied(reader), PLAYING), None, MAX_TURNS)
-        open_ = Page(Entry(occupied(reader), OPEN), None, MAX_TURNS)
+        playing, open_ = (unfinished_page(reader, [each], MAX_TURNS) for each in (PLAYING, OPEN))
         find_ended = [] if given is None else [_find_ended(reader, given)]
-        commands = [playing.first_command, open_.first_command, *extra, *find_ended]
+        commands = [*playing.first_commands, *open_.first_commands, *extra, *find_ended]
         reading = self.store.read(reader, extra=commands)
         self.players.authenticate(reading, credentials)
         known = _known(given, reading.now)
@@ -248,7 +247,7 @@ class TurnQueries:
 
     def _starting(self, page: Page, reading: Reading) -> list[Game]:
         """Return the open games of a page that are to start, as their deadline has passed."""
-        games, _ = self.indexes.page(page, reading.now, reading.extra[1])
+        games, _ = self.indexes.page(page, reading.now, reading.extra[1:2])
         return [game for game in games if is_due(game, reading.now)]
 
     def _in_play(
@@ -256,7 +255,7 @@ class TurnQueries:
     ) -> tuple[list[Game], list[Game], dict[str, StoredGame]]:
         """Return the games of a page, those that stay due, and those that were settled."""
         now = reading.now
-        found, _ = self.indexes.page(page, now, reading.extra[0])
+        found, _ = self.indexes.page(page, now, reading.extra[:1])
         ids = some_due(self.transactions, [*found, *starting], now)
         settled = {each.game.id: each for each in settled_games(self.transactions, ids, now)}
         games = [game for game in found if not is_due(game, now)]

@@ -42,11 +42,14 @@ class RequestContext:
         store_time: The store's time when it was last read, in ms since 1970.
         tells_time: Whether the route's answers tell the store's time.
         is_stream: Whether the route's answers are event streams.
+        needs_token: Whether the route's requests need a token: their view reads the caller first.
         has_waited: Whether the request waited for an event, so that its duration says nothing
             about speed.
         limits: The names of the rate limits that the request counts for.
         counted_for: The caller that the rate limits count: an address, or the hash of a token.
         is_repeated_move: Whether the move was played by an earlier request.
+        deferred: What the request sends with its next read of the store
+            (`api.storage.client.Deferred`).
         facts: What the request's log line tells besides.
         standings: The `api.ratelimit.limiter.Standing` to tell in the answer, by limit.
     """
@@ -61,10 +64,12 @@ class RequestContext:
     store_time: int | None = None
     tells_time: bool = False
     is_stream: bool = False
+    needs_token: bool = False
     has_waited: bool = False
     limits: Sequence[str] = ()
     counted_for: str = LOCAL
     is_repeated_move: bool = False
+    deferred: list[Any] = field(default_factory=list)
     facts: dict[str, Any] = field(default_factory=dict)
     standings: dict[str, Any] = field(default_factory=dict)
 
@@ -76,6 +81,11 @@ class RequestContext:
     def set_address(self, address: str) -> None:
         """Set the caller's address, for which the rate limits count unless there is a token."""
         self.address = self.counted_for = address
+
+    def take_deferred(self) -> list[Any]:
+        """Return what the request is to send, which is then up to the caller."""
+        taken, self.deferred = self.deferred, []
+        return taken
 
     def tell(self, standing: Any) -> None:
         """Tell in the answer how much of a rate limit is left."""

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterable
-from typing import NamedTuple
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
 
 from redis import RedisError
 
@@ -18,7 +18,7 @@ from api.config.rate_policies import Policy
 from api.observability import metrics
 from api.observability.context import current
 from api.problems.problem import Problem
-from api.storage.client import StoreClient
+from api.storage.client import Deferred, StoreClient, execute_with
 from api.storage.counters import SharedCounters, Window, WorkerCounters
 from api.storage.errors import Unreadable, count_failure
 
@@ -58,6 +58,7 @@ class Limiter:
 
     def __init__(self, client: StoreClient, policies: Iterable[Policy]) -> None:
         self._policies = {each.name: each for each in policies}
+        self._client = client
         self._own = WorkerCounters()
         self._shared = SharedCounters(client)
         self._away_until = 0.0
@@ -85,21 +86,64 @@ class Limiter:
             is_over = window.total > policy.amount
         return _standing(policy, window, is_over)
 
-    def take(self, name: str) -> None:
-        """Count the current request, and tell its caller's standing.
+    def take(self, *names: str) -> None:
+        """Count the current request for some limits, in one round trip; tell its standings.
 
         Raises:
             Problem: ``too_many_requests``.
             redis.RedisError: as `count`.
         """
-        policy = self._policies.get(name)
-        if policy is None:
-            return
+        self._execute(self.defer(*names))
+
+    def defer(self, *names: str) -> list[Deferred]:
+        """Count the current request for the limits of this worker, and defer the shared ones.
+
+        Raises `Problem` as `take` does if a limit is known to be reached; what is deferred raises
+        the rest.
+        """
         context = current()
-        standing = self.count(name, context.address if policy.by_address else context.counted_for)
-        if standing is not None:
-            context.tell(standing)
-            refuse_if_over(standing)
+        shared: list[tuple[Policy, str]] = []
+        for policy in (self._policies[name] for name in names if name in self._policies):
+            key = context.address if policy.by_address else context.counted_for
+            standing = (self.look if policy.shared else self.count)(policy.name, key)
+            if standing is not None and policy.shared and not standing.is_over:
+                shared.append((policy, _counter(policy, key)))
+            elif standing is not None:
+                context.tell(standing)
+                refuse_if_over(standing)
+
+        def receive(replies: Sequence[Any]) -> None:
+            standings = [
+                self._received(*each, reply) for each, reply in zip(shared, replies, strict=True)
+            ]
+            for standing in standings:
+                context.tell(standing)
+            for standing in standings:
+                refuse_if_over(standing)
+
+        commands = [self._shared.command(counter, policy.seconds) for policy, counter in shared]
+        return [Deferred(commands, receive)] if commands else []
+
+    def _received(self, policy: Policy, counter: str, reply: Any) -> Standing:
+        window = self._shared.received(counter, reply)
+        return _standing(policy, window, window.total > policy.amount)
+
+    def _execute(self, deferred: Sequence[Deferred]) -> None:
+        if deferred:
+            execute_with(self._client, (), deferred)
+
+    def count_deferred(self) -> Problem | None:
+        """Count what the current request has deferred and not sent, as it read nothing.
+
+        Return the problem if a limit is used up. If the store fails, count nothing.
+        """
+        try:
+            self._execute(current().take_deferred())
+        except Problem as problem:
+            return problem
+        except (RedisError, Unreadable) as error:
+            count_failure(error)
+        return None
 
     def note(self, name: str, key: str) -> Standing | None:
         """Count what has happened already; None if the policy is off or the store fails."""
@@ -107,12 +151,33 @@ class Limiter:
             return None
         try:
             return self.count(name, key)
-        except Unreadable:
+        except (RedisError, Unreadable) as error:
+            self._note_failure(error)
             return None
-        except RedisError as error:
+
+    def defer_note(self, name: str, key: str) -> list[Deferred]:
+        """Return what counts for a shared limit something that has happened; as `note` does.
+
+        Its receiver tells the standing.
+        """
+        policy = self._policies.get(name)
+        if policy is None or time.monotonic() < self._away_until:
+            return []
+        context, counter = current(), _counter(policy, key)
+
+        def receive(replies: Sequence[Any]) -> None:
+            try:
+                context.tell(self._received(policy, counter, replies[0]))
+            except (RedisError, Unreadable) as error:
+                self._note_failure(error)
+
+        return [Deferred([self._shared.command(counter, policy.seconds)], receive)]
+
+    def _note_failure(self, error: RedisError | Unreadable) -> None:
+        """Leave a store that fails alone for a while."""
+        if isinstance(error, RedisError):
             count_failure(error)
             self._away_until = time.monotonic() + AWAY_SECONDS
-            return None
 
     def look(self, name: str, key: str) -> Standing | None:
         """Return the standing of a caller, as far as this worker knows."""

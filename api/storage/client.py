@@ -66,6 +66,17 @@ class Command(NamedTuple):
         return self._replace(words=("EVAL", self.script.source, *self.words[2:]))
 
 
+class Deferred(NamedTuple):
+    """Commands that wait for the next batch of their request, and the receiver of their replies.
+
+    Errors are among the replies. The receiver may raise. If it `is_durable`, the whole batch is.
+    """
+
+    commands: Sequence[Command]
+    receive: Callable[[Sequence[Any]], None]
+    is_durable: bool = False
+
+
 class Replicas(NamedTuple):
     """How many replicas must confirm a durable change, and within which time."""
 
@@ -97,6 +108,23 @@ class StoreClient(Protocol):
 
     def execute_on_all(self, *words: Any) -> list[Any]:
         """Return the reply of each server that has keys."""
+
+
+def execute_with(
+    client: StoreClient, commands: Sequence[Command], deferred: Sequence[Deferred]
+) -> list[Any]:
+    """Execute commands and deferred ones in one round trip; return the replies to the former.
+
+    Errors are among the replies. The deferred commands receive theirs first.
+    """
+    added = [command for each in deferred for command in each.commands]
+    is_durable = any(each.is_durable for each in deferred)
+    replies = client.execute([*commands, *added], durable=is_durable, keep_errors=True)
+    at = len(commands)
+    for each in deferred:
+        each.receive(replies[at : at + len(each.commands)])
+        at += len(each.commands)
+    return replies[: len(commands)]
 
 
 class ServerClient:

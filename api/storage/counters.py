@@ -8,9 +8,10 @@ time makes none longer.
 from __future__ import annotations
 
 import time
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from api.storage.client import Script, StoreClient
+from api.storage.client import Command, Script, StoreClient
+from api.storage.errors import readable
 
 MAX_KEYS = 50_000
 """About ten megabytes. Beyond, the oldest windows are forgotten, so their counts start again."""
@@ -78,5 +79,14 @@ class SharedCounters(WorkerCounters):
 
     def add(self, key: str, seconds: int) -> Window:
         """Count one more, in one round trip. Raises `redis.RedisError` or `Unreadable`."""
-        ((total, left_ms),) = self._client.execute([COUNT.call(key, args=(1, seconds * 1000))])
+        (reply,) = self._client.execute([self.command(key, seconds)])
+        return self.received(key, reply)
+
+    def command(self, key: str, seconds: int) -> Command:
+        """Return the command that counts one more; `received` takes its reply."""
+        return COUNT.call(key, args=(1, seconds * 1000))
+
+    def received(self, key: str, reply: Any) -> Window:
+        """Note the reply to `command`, and return the window. Raises as `add`."""
+        total, left_ms = readable(reply)
         return self._store(key, Window(total, time.monotonic() + left_ms / 1000))

@@ -14,31 +14,74 @@ index has few of them even if it is never read. An index expires with its last e
 | `index:{OWNER}:STATUS:until` | sorted set: the same ids by the time when their entries expire |
 | `index:{PLAYER}:ended` | sorted set: a player's own games that ended, by the time of their end |
 
-An owner is the lobby, the lobby of one ruleset, a player (the games that it hosts or has a seat
-in), `places:PLAYER` (those that it hosts or plays, until they end), or `invited:PLAYER` (the open
-games in which a seat is only reserved for it). Strangers can reserve seats for any player, so this
-last index has the newest entries only, and the others have none of these games. The index of ended
-games tells a bot what ended since it last asked.
+| owner | games |
+| --- | --- |
+| `lobby:RULESET`, `lobby:RULESET:STATUS:BUCKET` | the public games of a ruleset, by their ids |
+| `PLAYER` | those that a player hosts or has a seat in; of games in play those that it only hosts |
+| `places:PLAYER` | the games in play in which a player has a seat |
+| `invited:PLAYER` | the open games in which a seat is only reserved for a player |
+
+A list is merged from the indexes that have its games, in one round trip. The buckets of the lobby
+spread over the nodes of a cluster. A bucket has the newest of the games that ended: the lobby does
+not grow with all that was ever played. Strangers can reserve seats for any player, so the index
+of invitations has the newest entries only, and the others have none of these games. The index of
+ended games tells a bot what ended since it last asked.
+
+Workers of 0.1 need more indexes (see `_earlier_entries`), and have one bucket. A worker writes what
+they need while `STORED_FORMAT` is theirs. What they wrote needs no conversion: a game in the first
+bucket is listed whatever its id, and the indexes that only they read expire.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+import heapq
+import itertools
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache
 from typing import Any, NamedTuple
 
 from redis import RedisError
 
-from api.model.game import OPEN, PLAYING, PUBLIC, UNFINISHED, Game
+from api.model.game import (
+    CANCELLED,
+    ENDED,
+    FINISHED,
+    FORMAT,
+    OPEN,
+    PLAYING,
+    PUBLIC,
+    UNFINISHED,
+    Game,
+)
 from api.model.retention import COMMIT_MS, Retention
 from api.observability.logger import log
-from api.storage.client import Command, Script, StoreClient
+from api.storage.client import Command, Deferred, Script, StoreClient, execute_with
 from api.storage.errors import Unreadable, count_failure, readable, unless_full
 from api.storage.games import Commit, GameStore
 from api.storage.players import renew_command
+from engine.registry import RULESETS
 
-ALL = "all"
-LOBBY = "lobby"
 INVITED = "invited:"
+LOBBY = "lobby:"
+PLACES = "places:"
+
+STATUSES = (*UNFINISHED, *ENDED)
+"""In the order in which a game has them.
+
+The indexes of a list are read in this order, so that a game whose status changes meanwhile is found
+in one of them. On a cluster, nodes answer independently: there a list of several statuses can lack
+a game whose status changes within the moment between two answers.
+"""
+
+BUCKETS: dict[str, int] = {OPEN: 4, PLAYING: 4, FINISHED: 4, CANCELLED: 1}
+"""How many indexes of the lobby have the games of a ruleset with a status.
+
+Each of them is read for a page.
+"""
+
+MAX_LISTED_ENDED = 10_000
+"""How many games of a ruleset that ended the lobby lists, about: of each status the newest."""
 
 MAX_READS = 20
 """How often an index is read for one page. If all entries were false until then, the page is short.
@@ -50,8 +93,11 @@ SPARSE_BATCH = 101
 MAX_SPARSE_READS = 5
 """How often an index is read for such a page."""
 
+MANY_INDEXES = 8
+"""From so many indexes on, a page reads only a part of a batch of each at first."""
+
 MAX_REMOVED = 10
-"""How many expired entries are removed when one is added."""
+"""How many entries that expired, and how many that are too many, are removed when one is added."""
 
 MAX_INVITATIONS = 100
 """How many of the open games in which a seat is reserved for a player its index has."""
@@ -65,11 +111,6 @@ MAX_SCRIPT_IDS = 1000
 ADD_ENTRY = Script.load("add_entry")
 ADD_ENDED_ENTRY = Script.load("add_ended_entry")
 REMOVE_ENTRIES = Script.load("remove_entries")
-
-KEEP_LATER = "GT"
-"""An entry that expires later is left so: the commit may fail, and the game go on as it was."""
-
-REPLACE = "CH"
 
 
 class Entry(NamedTuple):
@@ -86,43 +127,96 @@ class Cursor(NamedTuple):
     game_id: str
 
 
-def lobby(ruleset: str | None = None) -> str:
-    """Return the owner of the index of public games, or of those of one ruleset."""
-    return LOBBY if ruleset is None else f"{LOBBY}:{ruleset}"
+def lobby(ruleset: str | None = None, status: str | None = None) -> tuple[Entry, ...]:
+    """Return the indexes of public games, all or those of a ruleset, of a status, or both."""
+    return _lobby(ruleset, status)
 
 
-def occupied(player_id: str) -> str:
-    """Return the owner of the index of games that a player hosts or sits in, until they end."""
-    return f"places:{player_id}"
+@cache
+def _lobby(ruleset: str | None, status: str | None) -> tuple[Entry, ...]:
+    return tuple(
+        Entry(_bucket(each, of_status, number), of_status)
+        for of_status in ([*STATUSES] if status is None else [status])
+        for each in ([*RULESETS] if ruleset is None else [ruleset])
+        for number in range(BUCKETS[of_status])
+    )
 
 
-def invited(player_id: str) -> str:
-    """Return the owner of the index of open games in which a seat is reserved for a player."""
-    return f"{INVITED}{player_id}"
+def _bucket(ruleset: str, status: str, number: int) -> str:
+    """Return the owner of a bucket; the first one is the only index that 0.1 has."""
+    owner = f"{LOBBY}{ruleset}"
+    return f"{owner}:{status}:{number}" if number else owner
+
+
+def of_player(player_id: str, status: str | None = None) -> tuple[Entry, ...]:
+    """Return the indexes of the games that a player hosts or has a seat in."""
+    entries = []
+    for each in [*STATUSES] if status is None else [status]:
+        entries.append(Entry(player_id, each))
+        if each == PLAYING:
+            entries.append(occupied(player_id, PLAYING))
+    return tuple(entries)
+
+
+def occupied(player_id: str, status: str) -> Entry:
+    """Return the index of the unfinished games of a status that a player hosts or sits in.
+
+    It also has those in play that the player has left.
+    """
+    return Entry(player_id if status == OPEN else f"{PLACES}{player_id}", status)
+
+
+def invited(player_id: str) -> Entry:
+    """Return the index of open games in which a seat is reserved for a player."""
+    return Entry(f"{INVITED}{player_id}", OPEN)
 
 
 def entries(game: Game | None) -> set[Entry]:
     """Return the entries that a game should have."""
     if game is None:
         return set()
-    listed = {Entry(owner, status) for owner in owners(game) for status in (game.status, ALL)}
-    if game.status not in UNFINISHED:
-        return listed
-    listed |= {Entry(occupied(each), game.status) for each in game.occupants()}
+    listed = set()
+    if game.visibility == PUBLIC:
+        number = int(game.id[:8], 16) % BUCKETS[game.status]
+        listed.add(Entry(_bucket(game.ruleset, game.status, number), game.status))
+    seated = game.players() if game.status == PLAYING else set()
+    listed |= {occupied(each, PLAYING) for each in seated}
+    listed |= {Entry(each, game.status) for each in game.participants() - seated}
     if game.status == OPEN:
-        listed |= {Entry(invited(each), OPEN) for each in game.members() - game.participants()}
+        listed |= {invited(each) for each in game.members() - game.participants()}
     return listed
 
 
-def owners(game: Game) -> set[str]:
-    """Return the owners of the indexes that a game belongs in, whatever its status."""
-    in_lobby = {lobby(), lobby(game.ruleset)} if game.visibility == PUBLIC else set()
-    return in_lobby | game.participants()
+def _earlier_entries(game: Game | None) -> set[Entry]:
+    """Return the entries that workers of 0.1 look for."""
+    if game is None:
+        return set()
+    owners = game.participants()
+    if game.visibility == PUBLIC:
+        owners |= {"lobby", f"{LOBBY}{game.ruleset}"}
+    listed = {Entry(owner, status) for owner in owners for status in (game.status, "all")}
+    if game.status in UNFINISHED:
+        listed |= {Entry(f"{PLACES}{each}", game.status) for each in game.occupants()}
+    if game.status == OPEN:
+        listed |= {invited(each) for each in game.members() - game.participants()}
+    return listed
 
 
 def is_true(entry: Entry, game: Game | None) -> bool:
-    """Return whether a game belongs in the index of an entry."""
-    return entry in entries(game)
+    """Return whether a game belongs in the index of an entry, or did so for 0.1."""
+    return game is not None and entry.status == game.status and _has_game(entry.owner, game)
+
+
+def _has_game(owner: str, game: Game) -> bool:
+    """Return whether an index of this owner has a game, whatever its status."""
+    _, is_special, name = owner.partition(":")
+    if not is_special:
+        return owner in game.participants()
+    if owner.startswith(LOBBY):
+        return game.visibility == PUBLIC and name.partition(":")[0] == game.ruleset
+    if owner.startswith(PLACES):
+        return name in game.players()
+    return name in game.members() - game.participants()
 
 
 def can_become_true(entry: Entry, cursor: Cursor, game: Game | None, now: int) -> bool:
@@ -136,12 +230,9 @@ def can_become_true(entry: Entry, cursor: Cursor, game: Game | None, now: int) -
         return False  # seats are reserved only by the commit that creates the game
     if game.status == PLAYING and entry.status == OPEN:
         return False
-    if game.has_ended and entry.status not in (ALL, game.status):
+    if game.has_ended and entry.status != game.status:
         return False
-    if game.status == OPEN or entry.owner in owners(game):
-        return True
-    # A player who left can take the seat back from the house.
-    return entry.owner in {occupied(player_id) for player_id in game.players()}
+    return game.status == OPEN or _has_game(entry.owner, game)
 
 
 def any_game(game: Game) -> bool:
@@ -150,9 +241,12 @@ def any_game(game: Game) -> bool:
 
 
 class Page(NamedTuple):
-    """A request for a page of an index, newest first, of the games that `accepts` is true for."""
+    """A request for a page of a list, newest first, of the games that `accepts` is true for.
 
-    entry: Entry
+    `entries` name the indexes that have the games of the list.
+    """
+
+    entries: Sequence[Entry]
     after: Cursor | None
     limit: int
     accepts: Callable[[Game], bool] = any_game
@@ -168,19 +262,29 @@ class Page(NamedTuple):
         return self.batch * (MAX_READS if self.accepts is any_game else MAX_SPARSE_READS)
 
     @property
-    def first_command(self) -> Command:
-        """The first command for this page; it can be sent with other commands."""
-        return self.command(self.after, 0)
+    def first_batch(self) -> int:
+        """The number of entries of each index that are read first.
 
-    def command(self, after: Cursor | None, offset: int) -> Command:
-        """Return the command that reads entries after a cursor."""
+        Of many indexes, none is expected to have much more than the share of a bucket.
+        """
+        if len(self.entries) < MANY_INDEXES:
+            return self.batch
+        return self.batch // BUCKETS[OPEN] + 2 * math.isqrt(self.batch)
+
+    @property
+    def first_commands(self) -> list[Command]:
+        """The first commands for this page; they can be sent with other commands."""
+        return [self.command(entry, self.after, 0, self.first_batch) for entry in self.entries]
+
+    def command(self, entry: Entry, after: Cursor | None, offset: int, count: int) -> Command:
+        """Return the command that reads entries of an index after a cursor."""
         newest = "+inf" if after is None else after.created_at
-        limits = ("BYSCORE", "REV", "LIMIT", offset, self.batch)
-        return _range(_key(self.entry), newest, "-inf", *limits)
+        limits = ("BYSCORE", "REV", "LIMIT", offset, count)
+        return _range(_key(entry), newest, "-inf", *limits)
 
     def includes(self, game: Game) -> bool:
         """Return whether a game belongs in the list that this is a page of."""
-        return is_true(self.entry, game) and self.accepts(game)
+        return any(is_true(entry, game) for entry in self.entries) and self.accepts(game)
 
 
 class Indexes:
@@ -200,14 +304,14 @@ class Indexes:
         return is_new or now - after.indexed_at > self.retention.renewal
 
     def before_commits(
-        self, commits: Sequence[Commit], reads: Sequence[Command] = ()
-    ) -> tuple[list[RedisError | None], list[Any]]:
+        self, commits: Sequence[Commit], deferred: Sequence[Deferred] = ()
+    ) -> list[RedisError | None]:
         """Write the entries that commits are about to make true; all of them if they are renewed.
 
         Their players are kept for as long as the entries. Return the error of each commit whose
-        entries could not be written, and the replies to `reads`, which are sent with them.
+        entries could not be written. What is deferred is sent in the same round trip.
         """
-        return self._write_each([self._commands_before(each) for each in commits], reads)
+        return self._write_each([self._commands_before(each) for each in commits], deferred)
 
     def _commands_before(self, commit: Commit) -> list[Command]:
         before, after, now = commit.before, commit.change.game, commit.now
@@ -217,8 +321,8 @@ class Indexes:
         if before is not None and after.indexed_at != before.indexed_at:
             old = None
         commands = [
-            self._add_command(entry, after, now, KEEP_LATER)
-            for entry in sorted(entries(after) - entries(old))
+            self._add_command(entry, after, now)
+            for entry in sorted(self._entries(after) - self._entries(old))
         ]
         ttl_ms = max(self.retention.player, self.retention.of_entries(after))
         commands += [
@@ -233,86 +337,92 @@ class Indexes:
             ]
         return commands
 
-    def after_commits(self, commits: Sequence[Commit]) -> list[RedisError | None]:
+    def after_commits(
+        self, commits: Sequence[Commit], deferred: Sequence[Deferred] = ()
+    ) -> list[RedisError | None]:
         """Remove the entries that commits have made false for good; return errors as before.
 
-        The entries of a game that has ended need not be kept longer than the game.
+        What is deferred is sent in the same round trip; if there is nothing else, an unreachable
+        store is no error.
         """
-        errors, _ = self._write_each([self._commands_after(each) for each in commits])
-        return errors
+        groups = [self._commands_after(each) for each in commits]
+        try:
+            return self._write_each(groups, deferred)
+        except RedisError as error:
+            if any(groups):
+                raise
+            count_failure(error)
+            return [None] * len(commits)
 
     def _commands_after(self, commit: Commit) -> list[Command]:
         before, after, now = commit.before, commit.change.game, commit.now
         if _have_same_entries(before, after):
             return []
         cursor = Cursor(after.created_at, after.id)
-        commands = [
+        return [
             REMOVE_ENTRIES.call(*_keys(entry), args=(after.id,))
-            for entry in sorted(entries(before) - entries(after))
+            for entry in sorted(self._entries(before) - self._entries(after))
             if not can_become_true(entry, cursor, after, now)
         ]
-        if _ends(before, after):
-            commands += [
-                self._add_command(entry, after, now, REPLACE) for entry in sorted(entries(after))
-            ]
-        return commands
 
-    def occupies(self, player_id: str, number: int, now: int) -> bool:
+    def _entries(self, game: Game | None) -> set[Entry]:
+        is_shared_with_earlier = self.store.stored_format < FORMAT
+        return _earlier_entries(game) if is_shared_with_earlier else entries(game)
+
+    def occupies(self, player_id: str, number: int, now: int, replies: Sequence[Any] = ()) -> bool:
         """Return whether a player hosts or sits in so many games that have not ended.
 
         As long as there are fewer entries, counting them is enough; only then are false entries
-        told from true ones.
+        told from true ones. `replies` are those to `count_commands`, if they have been sent.
         """
-        indexes = [Entry(occupied(player_id), status) for status in UNFINISHED]
-        counts = [_command("ZCARD", _key(entry)) for entry in indexes]
         try:
-            if sum(self.client.execute(counts)) < number:
+            counts = replies or self.client.execute(count_commands(player_id))
+            if sum(map(readable, counts)) < number:
                 return False
-            taken = {
-                game.id
-                for entry in indexes
-                for game in self.page(Page(entry, None, number), now)[0]
-            }
+            games, _ = self.page(unfinished_page(player_id, UNFINISHED, number), now)
         except Unreadable as error:
             # A damaged index must not keep its player from playing.
-            _note_unreadable(_key(indexes[0]), error)
+            _note_unreadable(_key(occupied(player_id, OPEN)), error)
             return False
-        return len(taken) >= number
+        return len(games) >= number
 
     def lobby_sizes(self) -> dict[str, int]:
         """Return the number of public games by status, false entries included."""
-        keys = [_key(Entry(lobby(), status)) for status in UNFINISHED]
-        sizes = self.client.execute([_command("ZCARD", key) for key in keys])
-        return dict(zip(UNFINISHED, sizes, strict=True))
+        buckets = [entry for status in UNFINISHED for entry in lobby(status=status)]
+        counts = self.client.execute([_command("ZCARD", _key(each)) for each in buckets])
+        sizes: dict[str, int] = dict.fromkeys(UNFINISHED, 0)
+        for entry, count in zip(buckets, counts, strict=True):
+            sizes[entry.status] += count
+        return sizes
 
     def page(
-        self, page: Page, now: int, first_reply: Any = None
+        self, page: Page, now: int, first_replies: Sequence[Any] = ()
     ) -> tuple[list[Game], Cursor | None]:
         """Return the games of a page, and the cursor of the next page, if there is one.
 
-        There may be fewer games than the limit, even none, and still a next page. `first_reply` is
-        the reply to `page.first_command`, if that was sent with other commands.
+        There may be fewer games than the limit, even none, and still a next page. `first_replies`
+        are those to `page.first_commands`, if they were sent with other commands.
         """
-        entry = page.entry
         games: list[Game] = []
-        false: list[str] = []
-        following = None
-        for number, (cursor, game) in enumerate(self._read(page, first_reply), 1):
+        false: dict[Entry, list[str]] = {}
+        listed = following = None
+        for number, (cursor, entry, game) in enumerate(self._read(page, first_replies), 1):
             if game is None or not is_true(entry, game):
                 if not can_become_true(entry, cursor, game, now):
-                    false.append(cursor.game_id)
-            elif not page.accepts(game):
-                pass
+                    false.setdefault(entry, []).append(cursor.game_id)
+            elif cursor == listed or not page.accepts(game):
+                pass  # listed already, from another index, or not wanted
             elif len(games) < page.limit:
                 games.append(game)
+                listed = cursor
             else:
-                following = Cursor(games[-1].created_at, games[-1].id)
+                following = listed
                 break
             if number == page.max_entries:
                 following = cursor
                 break
         # Not earlier: a removal moves the entries that `_read` has still to read.
-        self._remove(entry, false)
+        self._remove(false)
         return games, following
 
     def unfinished(
@@ -328,49 +438,62 @@ class Indexes:
         replies = self.client.execute(
             [
                 _command("ZRANGE", _key(entry), 0, limit - 1, "REV")
-                for player_id in player_ids
-                for entry in (
-                    Entry(occupied(player_id), PLAYING),
-                    Entry(occupied(player_id), OPEN),
-                    Entry(invited(player_id), OPEN),
-                )
+                for each in player_ids
+                for entry in (occupied(each, PLAYING), occupied(each, OPEN), invited(each))
             ],
             keep_errors=True,
         )
         by_player = zip(replies[::3], replies[1::3], replies[2::3], strict=True)
         return [_unfinished(parts, limit) for parts in by_player]
 
-    def _read(self, page: Page, reply: Any) -> Iterator[tuple[Cursor, Game | None]]:
-        """Yield the entries of an index from where a page begins, with their games."""
-        after, offset = page.after, 0
+    def _read(
+        self, page: Page, replies: Sequence[Any]
+    ) -> Iterator[tuple[Cursor, Entry, Game | None]]:
+        """Yield the entries of a list from where a page begins, with their games."""
+        replies = replies or self.client.execute(page.first_commands)
+        indexes = [
+            self._read_index(page, *each) for each in zip(page.entries, replies, strict=True)
+        ]
+        merged = heapq.merge(*indexes, reverse=True)
+        while batch := list(itertools.islice(merged, page.batch)):
+            games = self.store.games(list({cursor.game_id: None for cursor, _ in batch}))
+            for cursor, entry in batch:
+                if cursor.game_id in games:
+                    yield cursor, entry, games[cursor.game_id]
+
+    def _read_index(self, page: Page, entry: Entry, reply: Any) -> Iterator[tuple[Cursor, Entry]]:
+        """Yield the entries of one index from where a page begins, newest first."""
+        after, offset, count = page.after, 0, page.first_batch
         while True:
-            if reply is None:
-                (reply,) = self.client.execute([page.command(after, offset)])
-            found, reply = read_entries(reply), None
-            cursors = [Cursor(score, game_id) for game_id, score in found]
-            batch = [each for each in cursors if after is None or each < after]
-            games = self.store.games([each.game_id for each in batch])
-            yield from ((each, games[each.game_id]) for each in batch if each.game_id in games)
-            if len(found) < page.batch:
+            found = readable(reply)
+            last = None
+            for game_id, score in zip(found[::2], found[1::2], strict=True):
+                cursor = _read_cursor(game_id, score)
+                if after is None or cursor < after:
+                    last = cursor
+                    yield cursor, entry
+            if len(found) < 2 * count:
                 return
             # Continue after the last entry rather than by offset, so that entries which are added
             # or removed meanwhile do not matter. An offset is needed only within a millisecond.
-            offset = 0 if batch else offset + len(found)
-            after = batch[-1] if batch else after
+            offset = offset + count if last is None else 0
+            after, count = after if last is None else last, page.batch
+            (reply,) = self.client.execute([page.command(entry, after, offset, count)])
 
-    def _add_command(self, entry: Entry, game: Game, now: int, mode: str) -> Command:
+    def _add_command(self, entry: Entry, game: Game, now: int) -> Command:
         ttl_ms = self.retention.of_entries(game)
-        most = MAX_INVITATIONS if entry.owner.startswith(INVITED) else MAX_ENTRIES
-        args = (game.id, game.created_at, now, ttl_ms, mode, MAX_REMOVED, most)
+        args = (game.id, game.created_at, now, ttl_ms, MAX_REMOVED, _max_entries(entry))
         return ADD_ENTRY.call(*_keys(entry), args=args)
 
-    def _remove(self, entry: Entry, game_ids: list[str]) -> None:
+    def _remove(self, false: Mapping[Entry, Sequence[str]]) -> None:
         """Remove false entries that a read has met, unless the store is full."""
-        chunks = [
-            game_ids[at : at + MAX_SCRIPT_IDS] for at in range(0, len(game_ids), MAX_SCRIPT_IDS)
+        commands = [
+            REMOVE_ENTRIES.call(*_keys(entry), args=game_ids[at : at + MAX_SCRIPT_IDS])
+            for entry, game_ids in false.items()
+            for at in range(0, len(game_ids), MAX_SCRIPT_IDS)
         ]
         with unless_full():
-            self._write([REMOVE_ENTRIES.call(*_keys(entry), args=chunk) for chunk in chunks])
+            self._write(commands)
 
     def _write(self, commands: list[Command]) -> None:
         """Change some indexes. Raises `redis.RedisError`."""
@@ -379,20 +502,18 @@ class Indexes:
             raise error
 
     def _write_each(
-        self, groups: Sequence[Sequence[Command]], reads: Sequence[Command] = ()
-    ) -> tuple[list[RedisError | None], list[Any]]:
+        self,
+        groups: Sequence[Sequence[Command]],
+        deferred: Sequence[Deferred] = (),
+    ) -> list[RedisError | None]:
         """Change some indexes in one round trip, and return the first error of each group.
 
-        A damaged index is no error, since it is only a hint. Other reads can go along: their
-        replies are returned too.
+        A damaged index is no error, since it is only a hint.
         """
-        commands = [*reads]
-        for group in groups:
-            commands += group
-        if not commands:
-            return [None] * len(groups), []
-        all_replies = self.client.execute(commands, keep_errors=True)
-        replies = iter(all_replies[len(reads) :])
+        commands = [command for group in groups for command in group]
+        replies: Iterator[Any] = iter(())
+        if commands or deferred:
+            replies = iter(execute_with(self.client, commands, deferred))
         errors: list[RedisError | None] = []
         for group in groups:
             first: RedisError | None = None
@@ -402,7 +523,18 @@ class Indexes:
                 elif isinstance(reply, RedisError):
                     first = first or reply
             errors.append(first)
-        return errors, all_replies[: len(reads)]
+        return errors
+
+
+def count_commands(player_id: str) -> list[Command]:
+    """Return the commands that count a player's games; `Indexes.occupies` takes their replies."""
+    return [_command("ZCARD", _key(occupied(player_id, status))) for status in UNFINISHED]
+
+
+def unfinished_page(player_id: str, statuses: Sequence[str], limit: int) -> Page:
+    """Return the page of the newest unfinished games that a player hosts or plays itself."""
+    entries = [occupied(player_id, status) for status in statuses]
+    return Page(entries, None, limit, lambda game: player_id in game.occupants())
 
 
 def ended_command(player_id: str, since: int, limit: int) -> Command:
@@ -416,9 +548,13 @@ def ended_command(player_id: str, since: int, limit: int) -> Command:
 def read_entries(reply: Any) -> list[tuple[str, int]]:
     """Return the game ids and times in a reply from an index. Raises `Unreadable`."""
     found = readable(reply)
-    pairs = zip(found[::2], found[1::2], strict=True)
+    cursors = map(_read_cursor, found[::2], found[1::2])
+    return [(game_id, time) for time, game_id in cursors]
+
+
+def _read_cursor(game_id: bytes, score: bytes) -> Cursor:
     try:
-        return [(game_id.decode(), int(float(score))) for game_id, score in pairs]
+        return Cursor(int(float(score)), game_id.decode())
     except (ValueError, OverflowError) as error:
         raise Unreadable from error
 
@@ -469,6 +605,15 @@ def _command(name: str, key: str, *words: Any) -> Command:
 
 def _key(entry: Entry) -> str:
     return f"index:{{{entry.owner}}}:{entry.status}"
+
+
+def _max_entries(entry: Entry) -> int:
+    """Return how many entries an index has at most; the newest are kept."""
+    if entry.owner.startswith(INVITED):
+        return MAX_INVITATIONS
+    if entry.owner.startswith(LOBBY) and entry.status in ENDED:
+        return MAX_LISTED_ENDED // BUCKETS[entry.status]
+    return MAX_ENTRIES
 
 
 def _keys(entry: Entry) -> tuple[str, str]:

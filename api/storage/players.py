@@ -20,9 +20,9 @@ from msgspec import Struct
 from redis import RedisError, ResponseError
 
 from api.model.game import Account, Participation, Player
-from api.storage.client import Command, Script, StoreClient
+from api.storage.client import Command, Deferred, Script, StoreClient
 from api.storage.codec import decode, encode
-from api.storage.errors import Unreadable, count_failure
+from api.storage.errors import Unreadable, count_failure, readable
 from api.storage.games import read_time
 
 ADD_PLAYER = Script.load("add_player")
@@ -84,8 +84,7 @@ class PlayerStore:
         if not ids:
             return []
         replies = self.client.execute([account_command(each) for each in ids])
-        accounts = [read_account(each, reply) for each, reply in zip(ids, replies, strict=True)]
-        return [None if account is None else account.player for account in accounts]
+        return read_players(ids, replies)
 
     def see_player(self, player_id: str, now: int, ttl_ms: int) -> None:
         """Note when a player was last seen, and keep it for at least this long from now on."""
@@ -118,19 +117,17 @@ class PlayerStore:
 
     def creation(self, player_id: str, key: str) -> Creation | None:
         """Return what a player created with this Idempotency-Key."""
-        name = _creation_key(player_id, key)
-        (found,) = self.client.execute([Command(name, ("GET", name))])
-        return None if found is None else decode(_creation_decoder, found)
+        (reply,) = self.client.execute([creation_command(player_id, key)])
+        return read_creation(reply)
 
     def remember_creation(
         self, player_id: str, key: str, creation: Creation, ttl_ms: int
     ) -> Creation:
         """Store what a player creates with this Idempotency-Key; return the first with this key."""
-        name = _creation_key(player_id, key)
-        args = (encode(creation), ttl_ms)
-        return decode(
-            _creation_decoder, self._execute_durably(REMEMBER_CREATION.call(name, args=args))
-        )
+        command = remember_command(player_id, key, creation, ttl_ms)
+        first = read_creation(self._execute_durably(command))
+        assert first is not None
+        return first
 
     def replace_creation(self, player_id: str, key: str, creation: Creation, ttl_ms: int) -> None:
         """Store what a player creates with this Idempotency-Key in place of an earlier record."""
@@ -148,31 +145,55 @@ class PlayerStore:
         (found,) = self.client.execute([Command(key, ("GET", key))])
         return None if found is None else decode(_ticket_decoder, found)
 
-    def announce(self, player_ids: Iterable[str]) -> None:
-        """Wake the waiting requests of these players. A failure only delays them."""
+    def announcement(self, player_ids: Iterable[str]) -> Deferred:
+        """Return what wakes the waiting requests of these players. A failure only delays them."""
         channels = [player_channel(each) for each in player_ids]
-        if not channels:
-            return
-        try:
-            self._publish(self.client.publish, channels)
-        except RedisError as error:
-            count_failure(error)
 
-    def _publish(self, command: str, channels: list[str]) -> None:
-        try:
-            self.client.execute([Command(each, (command, each, "")) for each in channels])
-        except ResponseError:
-            # Clusters before Redis 7 do not know SPUBLISH.
-            self.client.execute([Command(each, ("PUBLISH", each, "")) for each in channels])
+        def receive(replies: Sequence[Any]) -> None:
+            failures = [each for each in replies if isinstance(each, RedisError)]
+            if any(isinstance(each, ResponseError) for each in failures):
+                # Clusters before Redis 7 do not know SPUBLISH.
+                try:
+                    self.client.execute(_publications("PUBLISH", channels))
+                except RedisError as error:
+                    failures = [error]
+                else:
+                    failures = []
+            for each in failures:
+                count_failure(each)
+
+        return Deferred(_publications(self.client.publish, channels), receive)
 
     def _execute_durably(self, command: Command) -> Any:
         (reply,) = self.client.execute([command], durable=True)
         return reply
 
 
+def _publications(command: str, channels: Sequence[str]) -> list[Command]:
+    return [Command(each, (command, each, "")) for each in channels]
+
+
 def player_channel(player_id: str) -> str:
     """Return the channel of a player."""
     return _player_key(player_id)
+
+
+def creation_command(player_id: str, key: str) -> Command:
+    """Return the command of `PlayerStore.creation`; `read_creation` decodes its reply."""
+    name = _creation_key(player_id, key)
+    return Command(name, ("GET", name))
+
+
+def remember_command(player_id: str, key: str, creation: Creation, ttl_ms: int) -> Command:
+    """Return the command of `PlayerStore.remember_creation`; `read_creation` decodes its reply."""
+    name = _creation_key(player_id, key)
+    return REMEMBER_CREATION.call(name, args=(encode(creation), ttl_ms))
+
+
+def read_creation(reply: Any) -> Creation | None:
+    """Return the creation in a reply. Raises `Unreadable` or `redis.RedisError`."""
+    found = readable(reply)
+    return None if found is None else decode(_creation_decoder, found)
 
 
 def renew_command(player_id: str, now: int, ttl_ms: int) -> Command:
@@ -207,6 +228,17 @@ def read_account(player_id: str, values: list[bytes | None]) -> Account | None:
         )
     except ValueError as error:
         raise Unreadable from error
+
+
+def read_players(ids: Sequence[str], replies: Sequence[Any]) -> list[Player | None]:
+    """Return the players in replies to `account_command`, None for each that does not exist.
+
+    Raises `Unreadable` or `redis.RedisError`.
+    """
+    accounts = [
+        read_account(each, readable(reply)) for each, reply in zip(ids, replies, strict=True)
+    ]
+    return [None if account is None else account.player for account in accounts]
 
 
 def _seen_at(reply: Any) -> int | None:

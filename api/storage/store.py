@@ -14,7 +14,7 @@ from api.concurrency.time_slices import long_work, pause
 from api.model.game import FORMAT, Account
 from api.observability.context import current
 from api.storage import games, players
-from api.storage.client import Command, StoreClient
+from api.storage.client import Command, StoreClient, execute_with
 from api.storage.errors import Unreadable, readable
 from api.storage.games import GameStore, StoredGame, Versions
 from api.storage.history import Traces
@@ -66,7 +66,8 @@ class Store(GameStore, PlayerStore, MatchStore):
         """Read the time, an account, a game and a move played before, in one round trip.
 
         The time is that of the server that has the game, or else the player. An error of
-        an extra command is not raised: it is among their replies.
+        an extra command is not raised: it is among their replies. What the request has deferred
+        is sent as well, and raises what its receivers raise.
         """
         move_keys = () if move_key is None else (move_key,)
         if game_id is not None:
@@ -77,7 +78,7 @@ class Store(GameStore, PlayerStore, MatchStore):
             commands = [Command("", ("TIME",))]
         if player_id is not None:
             commands.append(players.account_command(player_id))
-        replies = self.client.execute([*commands, *extra], keep_errors=True)
+        replies = execute_with(self.client, [*commands, *extra], current().take_deferred())
         own = iter(map(readable, replies[: len(commands)]))
         now = games.read_time(next(own))
         current().store_time = now
@@ -107,7 +108,7 @@ class Store(GameStore, PlayerStore, MatchStore):
                 games.time_command(game_id),
                 games.game_command(game_id, keys),
             ]
-        replies = iter(self.client.execute(commands, keep_errors=True))
+        replies = iter(execute_with(self.client, commands, current().take_deferred()))
         now = games.read_time(readable(next(replies)))
         current().store_time = now
         account = players.read_account(player_id, readable(next(replies)))

@@ -1,6 +1,7 @@
 """Rate limits of requests: counting them, refusing them, and telling the caller the rest.
 
-A request is counted before its parameters and body are read, so malformed requests count too. A
+A request is counted whether its parameters and body are right or not. Where a view begins with
+reading the caller, the limits that all workers share are counted in the round trip of that read. A
 move is never refused beforehand: only its outcome counts, if it was refused or a repetition, and
 over the limit the answer becomes ``too_many_requests``. Failures that may be guesses, such as a
 wrong token, count for the caller's address. A batch of moves counts as one request, and each of its
@@ -90,19 +91,27 @@ class RateLimits:
         credential = _credential(request, names)
         request_context.counted_for = credential or request_context.address
         if MOVES not in names or REQUESTS in names:
-            self._take(REQUESTS, request_context)
+            self._limiter.take(REQUESTS)
         if credential is None:
             # Failures of an address do not shut out its callers that have a token.
             refuse_if_over(self._limiter.look(FAILURES, request_context.address))
-        for name in names:
-            if name not in (MOVES, REQUESTS):
-                self._take(name, request_context)
+        others = [name for name in names if name not in (MOVES, REQUESTS)]
+        for name in others:
+            self._check_caller(name, request_context)
+        if request_context.needs_token:
+            # The view begins with reading the caller, and sends this along.
+            request_context.deferred += self._limiter.defer(*others)
+        else:
+            self._limiter.take(*others)
 
     def add_headers(self, response: Response) -> Response:
         """Count the outcome, and add the rate limit headers. Runs after the view."""
         request_context = context.current()
         if not request_context.limits:
             return response
+        problem = self._limiter.count_deferred()
+        if problem is not None:
+            response = problem_response(problem)
         over = self._count_outcome(request_context)
         if over is not None:
             response = problem_response(too_many(over))
@@ -114,19 +123,19 @@ class RateLimits:
             response.headers.add("RateLimit", ", ".join([_rate(each) for each in standings]))
         return response
 
-    def _take(self, name: str, request_context: RequestContext) -> None:
-        """Count the request for one limit. Raises `Problem` if the limit is used up."""
+    def _check_caller(self, name: str, request_context: RequestContext) -> None:
+        """Authenticate the caller first if its address has failed too often.
+
+        Otherwise each invented token would create a counter in the store.
+        """
         policy = self._limiter.policy(name)
-        if policy is None:
-            return
         if (
-            policy.shared
+            policy is not None
+            and policy.shared
             and not policy.by_address
             and _is_over(self._limiter.look(FAILURES, request_context.address))
         ):
-            # Authenticate first: otherwise each invented token would create a counter in the store.
             self._players.caller(current_request().required_credentials)
-        self._limiter.take(name)
 
     def count_move(self, game_id: str, code: str | None, *, is_repeated: bool) -> Problem | None:
         """Count a move of a batch by its outcome; return the problem if a limit is used up.
@@ -174,6 +183,7 @@ def note_route(request: Request, request_context: RequestContext) -> None:
     view = current_app.view_functions[rule.endpoint]
     request_context.tells_time = getattr(view, "tells_time", False)
     request_context.is_stream = getattr(view, "is_stream", False)
+    request_context.needs_token = getattr(view, "needs_token", False)
     if request.method != "OPTIONS":  # CORS preflight requests count for no limit
         request_context.limits = getattr(view, "limits", ())
     game_id = (request.view_args or {}).get("game_id")

@@ -15,6 +15,7 @@ import pytest
 import redis
 
 from api.problems.catalogue import CATALOGUE as PROBLEMS
+from api.storage.indexes import lobby
 from tests.support.api_client import Client, seated
 from tests.support.event_stream import Stream
 from tests.support.http_client import Response
@@ -378,8 +379,13 @@ def test_a_player_of_whom_something_cannot_be_read_is_a_problem_of_its_own(
     assert ada.game(game["id"])["seats"][1]["player"]["id"] == bob.id
 
 
-@pytest.mark.parametrize("status", ["all", "open", "playing", "open:until", "ended"])
-@pytest.mark.parametrize("owner", ["bob", "places:bob"])
+@pytest.mark.parametrize(
+    ("owner", "status"),
+    [
+        *(("bob", each) for each in ("open", "playing", "open:until", "ended", "cancelled")),
+        *(("places:bob", each) for each in ("playing", "playing:until")),
+    ],
+)
 def test_a_player_s_list_that_cannot_be_read_keeps_nobody_from_playing(
     service: Service, store: redis.Redis, ada: Client, bob: Client, owner: str, status: str
 ) -> None:
@@ -399,20 +405,25 @@ def test_a_list_that_cannot_be_read_is_a_problem_of_its_own(
     service: Service, store: redis.Redis, ada: Client, bob: Client
 ) -> None:
     failures = store_errors(service)
-    kept = store.dump("index:{lobby}:open")
-    make_a_string(store, "index:{lobby}:open")
+    buckets = [f"index:{{{owner}}}:{status}" for owner, status in lobby("parade", "open")]
+    kept = {key: store.dump(key) for key in buckets}
+    for key in buckets:
+        make_a_string(store, key)
     try:
         game = ada.create(2)
-        bob.refused("internal_error", "GET", "/v1/games?status=open")
-        assert game["id"] in [each["id"] for each in bob.get("/v1/games")["items"]]
+        for query in ("", "?status=open", "?ruleset=parade"):
+            bob.refused("internal_error", "GET", f"/v1/games{query}")
+        for query in ("?status=playing", "?ruleset=contrast", "?status=open&ruleset=contrast"):
+            bob.get(f"/v1/games{query}")
         assert [each["id"] for each in ada.get("/v1/me/games?status=open")["items"]] == [game["id"]]
         assert bob.join(game["id"])["status"] == "playing"
         assert store_errors(service) > failures
-        assert log_of(service, "index:{lobby}:open")
+        assert log_of(service, "index:{lobby:parade")
     finally:
-        store.delete("index:{lobby}:open")
-        if kept is not None:
-            store.restore("index:{lobby}:open", 0, kept)
+        for key, value in kept.items():
+            store.delete(key)
+            if value is not None:
+                store.restore(key, 0, value)
 
 
 @pytest.mark.parametrize("entry", [{b"\xff": 1}, {"0" * 32: float("inf")}])
@@ -420,7 +431,7 @@ def test_an_entry_that_cannot_be_read_is_a_problem_of_its_list(
     store: redis.Redis, ada: Client, bob: Client, entry: dict[Any, float]
 ) -> None:
     game = seated([ada, bob])
-    store.zadd(f"index:{{{ada.id}}}:all", entry)
+    store.zadd(f"index:{{{ada.id}}}:finished", entry)
     ada.refused("internal_error", "GET", "/v1/me/games")
     assert [each["id"] for each in bob.get("/v1/me/games")["items"]] == [game["id"]]
 

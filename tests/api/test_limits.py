@@ -718,7 +718,7 @@ def test_a_setting_names_only_what_there_is() -> None:
 def test_a_lobby_of_expired_games_is_read_in_bounded_steps(limited: Limited) -> None:
     running = limited("reads=100000/minute", WEB_CONCURRENCY="1")
     stranger = Client(running.url)
-    key, limit, most = "index:{lobby:contrast}:all", 10, 20 * 11
+    key, limit, most = "index:{lobby:contrast}:finished", 10, 20 * 11
     with running.store.client() as redis:
         redis.zadd(key, {secrets.token_hex(16): 1_000_000 + number for number in range(1000)})
         path = f"/v1/games?ruleset=contrast&limit={limit}"

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import pytest
 
@@ -51,15 +52,19 @@ TRIPS = {
     "playMoves": 2,
     "playMoves, again": 2,
     "playMoves, one of them the last": 4,
-    # Limits, which all workers share; the rest as above, and who is told of it.
+    # The limit, which all workers share; the player.
     "createPlayer": 2,
-    "createGame": 9,
-    "joinGame, which starts it": 9,
-    # The limits of seats; the caller and the queue; the games of the queue; the caller's other
-    # games, and the reservation. Then as createGame, or joinGame.
-    "quickMatch, which creates a game": 14,
-    "quickMatch, again": 5,
-    "quickMatch, which starts the game": 13,
+    # Shared limits, the caller, the game and the number of the caller's others; index entries,
+    # and the Idempotency-Key; the commit; old entries, and the players to wake.
+    "createGame": 4,
+    "createGame with a key and a reserved seat": 4,
+    "createGame with a key, again": 2,
+    "joinGame, which starts it": 4,
+    # The read as above, with the queue; the games of the queue; the reservation. Then as
+    # createGame, or joinGame.
+    "quickMatch, which creates a game": 7,
+    "quickMatch, again": 3,
+    "quickMatch, which starts the game": 7,
     "listRulesets": 0,
 }
 
@@ -130,6 +135,22 @@ def come_together(room: Room) -> None:
     room.count("createPlayer", host, room.newcomer)
     room.count("createGame", host, lambda: created.update(host.create()))
     room.game = created["id"]
+    eve, bob = room.newcomer(), room.newcomer()
+    body = {
+        "ruleset": "parade",
+        "seat_count": 2,
+        "reserved_seats": [{"seat": 1, "player_id": bob.id}],
+    }
+    headers = {"Idempotency-Key": str(uuid4())}
+    for what, status in {
+        "createGame with a key and a reserved seat": 201,
+        "createGame with a key, again": 200,
+    }.items():
+        room.count(
+            what,
+            eve,
+            lambda status=status: eve.post("/v1/games", body, status, headers=headers),
+        )
     room.count("joinGame, which starts it", guest, lambda: guest.join(room.game))
 
 

@@ -119,7 +119,7 @@ def test_memory_is_measured_of_games_and_workers(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_growth_is_measured_and_drawn(tmp_path: Path) -> None:
     measured = figures("growth", tmp_path)
-    assert len(measured["growth"]) == 4
+    assert len(measured["growth"]) == 5
     for each in measured["growth"]:
         assert each["ms"].keys() == set(OPERATIONS)
         assert {len(figures) for figures in each["ms"].values()} == {len(each["sizes"])}

@@ -25,6 +25,7 @@ import redis
 
 from api.config.rate_policies import POLICIES
 from api.live.hub import LINGER_SECONDS, RECHECK_SECONDS
+from api.storage.indexes import lobby
 from tests.proofs.caller import Caller, Tally, new_player
 from tests.proofs.clock import DAY_SECONDS, Clock
 from tests.proofs.faults import address, own_store
@@ -142,7 +143,9 @@ class Watch:
         kept = {key.split("{")[1].rstrip("}") for key in keys if _is_game(key)}
         self._gone_early |= alive - kept
         self._kept_beyond |= kept - alive
-        self._listed_beyond |= set(self._client.zrange("index:{lobby}:all", 0, -1)) - alive
+        for entry in lobby():
+            listed = self._client.zrange(f"index:{{{entry.owner}}}:{entry.status}", 0, -1)
+            self._listed_beyond |= set(listed) - alive
         self._for_ever += [key for key in keys if self._client.pttl(key) == -1]
         self._kinds |= {key.partition(":")[0] for key in keys}
         self._most_keys = max(self._most_keys, len(keys))

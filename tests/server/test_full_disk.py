@@ -353,7 +353,7 @@ def test_an_external_server_that_cannot_write_is_full_too(start: Start, disk: Sm
         ada, bob = new_player(service.url), new_player(service.url)
         game = seated([ada, bob])
         # An entry of no game, which the next list would remove.
-        store.client().zadd("index:{lobby}:playing", {"0" * 32: 1})
+        store.client().zadd("index:{lobby:parade}:playing", {"0" * 32: 1})
         disk.fill()
         ada.checked = False
 

@@ -15,8 +15,10 @@ from prometheus_client.parser import text_string_to_metric_families
 from api.config.settings import Settings
 from api.observability import metrics, multiprocess
 from api.storage.connect import connect
+from api.storage.indexes import Indexes
 from api.storage.store import Store
 from api.web.metrics_page import MAX_AGE_SECONDS
+from api.web.wiring import make_retention
 from tests.support import raw_http
 from tests.support.api_client import Client, new_player, seat_two
 from tests.support.event_stream import events
@@ -252,7 +254,9 @@ def test_failures_of_the_store_that_are_overcome_are_counted_too(start: Start) -
 def test_a_message_that_the_store_does_not_pass_on_is_counted() -> None:
     before = value(own_samples(), "store_errors_total", kind="connection")
     link, _ = connect(Settings(redis_url="redis://127.0.0.1:1", redis_timeout_seconds=0.2))
-    Store(link).announce(["0" * 32])
+    store = Store(link)
+    indexes = Indexes(link, store, make_retention(Settings()))
+    assert indexes.after_commits((), [store.announcement(["0" * 32])]) == []
     assert value(own_samples(), "store_errors_total", kind="connection") == before + 1
 
 

@@ -92,6 +92,30 @@ def test_players_are_matched_on_a_cluster(cluster: Cluster, tmp_path: Path) -> N
             assert [players[0].game(each)["status"] for each in ids] == ["playing"] * 3
 
 
+def test_lists_are_merged_from_all_nodes_of_a_cluster(cluster: Cluster, tmp_path: Path) -> None:
+    with serving(tmp_path, REDIS_URL=cluster.url, WAIT_REPLICAS="1") as service:
+        ada, bob = new_player(service.url), new_player(service.url)
+        made = []
+        for number in range(24):
+            ruleset = ("parade", "contrast", "tea-time")[number % 3]
+            made.append(ada.create(ruleset=ruleset)["id"])
+            if number % 4 == 1:
+                bob.join(made[-1])
+            elif number % 4 == 2:
+                ada.delete(f"/v1/games/{made[-1]}")
+        for path in ("/v1/games?limit=5", "/v1/me/games?limit=5"):
+            listed, page = [], ada.get(path)
+            while True:
+                listed += page["items"]
+                if page["next"] is None:
+                    break
+                page = ada.get(f"{path}&cursor={page['next']}")
+            ids = [each["id"] for each in listed if each["id"] in made]
+            assert sorted(ids) == sorted(made)
+            keys = [(each["created_at"], each["id"]) for each in listed]
+            assert keys == sorted(keys, reverse=True)
+
+
 def test_moves_in_games_of_all_nodes_of_a_cluster_are_played_together(
     cluster: Cluster, tmp_path: Path
 ) -> None:
@@ -114,18 +138,18 @@ def test_a_key_of_a_cluster_that_holds_something_else_is_a_fault_of_its_own(
         (ada, _), good = seat_two(service.url)
         bad = ada.create()["id"]
         with cluster.client() as store:
-            for key in (f"game:{{{bad}}}", "index:{lobby}:open"):
+            for key in (f"game:{{{bad}}}", damaged := "index:{lobby:contrast}:open"):
                 store.delete(key)
                 store.set(key, "x")
-        listed = [each["id"] for each in ada.get("/v1/games")["items"]]
+        listed = [each["id"] for each in ada.get("/v1/games?ruleset=parade")["items"]]
         assert good in listed
         assert bad not in listed
-        for path in (f"/v1/games/{bad}", "/v1/games?status=open"):
+        for path in (f"/v1/games/{bad}", "/v1/games", "/v1/games?status=open"):
             assert ada.request("GET", path).code == "internal_error"
         new = ada.create()["id"]
-        assert new in [each["id"] for each in ada.get("/v1/games")["items"]]
+        assert new in [each["id"] for each in ada.get("/v1/games?ruleset=parade")["items"]]
         with cluster.client() as store:
-            store.delete("index:{lobby}:open")
+            store.delete(damaged)
 
 
 def test_a_watched_master_keeps_games_and_tells_those_who_wait(

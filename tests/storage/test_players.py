@@ -15,6 +15,7 @@ from api.storage.client import Command
 from api.storage.errors import Unreadable
 from api.storage.players import Creation, Ticket, TokenOffer, read_account
 from api.storage.store import Store
+from tests.support.commits import announce
 from tests.support.memory_store import MemoryClient
 from tests.support.records import ADA, BOB
 
@@ -129,19 +130,15 @@ def test_a_damaged_creation_or_ticket_is_unreadable(store: Store, client: Client
 # --- Announcements -----------------------------------------------------------------------
 
 
-def test_nothing_is_sent_to_announce_nothing(store: Store, client: Client) -> None:
-    store.announce([])
-    assert client.sent == []
-
-
 def test_an_announcement_that_fails_is_counted_and_raises_nothing(
     store: Store, client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     counted: list[Exception] = []
     monkeypatch.setattr(module, "count_failure", counted.append)
-    client.failure = RedisConnectionError("away")
-    store.announce([ADA.id])
-    assert counted == [client.failure]
+    away = RedisConnectionError("away")
+    client.failures[channel_of(ADA.id)] = away
+    announce(store, [ADA.id, BOB.id])
+    assert counted == [away]
 
 
 def test_where_the_command_that_publishes_is_unknown_the_old_one_is_sent(
@@ -152,6 +149,6 @@ def test_where_the_command_that_publishes_is_unknown_the_old_one_is_sent(
 
     client.publish = "SPUBLISH"
     monkeypatch.setattr(client, "spublish", refuse, raising=False)
-    store.announce([ADA.id, BOB.id])
+    announce(store, [ADA.id, BOB.id])
     channels = [channel_of(ADA.id), channel_of(BOB.id)]
     assert client.channels("SPUBLISH") == client.channels("PUBLISH") == channels

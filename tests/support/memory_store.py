@@ -304,17 +304,18 @@ def see_player(store: MemoryClient, keys: list[bytes], args: list[bytes]) -> Non
 
 
 def add_entry(store: MemoryClient, keys: list[bytes], args: list[bytes]) -> None:
-    game_id, created_at, now, ttl, how, most, largest = args
+    game_id, created_at, now, ttl, most, largest = args
     entries, ends = keys
     store.zadd(entries, float(created_at), game_id)
-    store.zadd(ends, float(now) + float(ttl), game_id, greater=how == b"GT")
+    store.zadd(ends, float(now) + float(ttl), game_id, greater=True)
     by_end = sorted(store.value(ends, SortedSet).items(), key=lambda each: each[1])
     over = [member for member, end in by_end if end < float(now)][: int(most)]
     for key in keys:
         store.zrem(key, over)
-    surplus = store.zrange(entries, b"0", b"%d" % (-1 - int(largest)))
+    surplus = min(store.zcard(entries) - int(largest), int(most))
+    oldest = store.zrange(entries, b"0", b"%d" % (surplus - 1)) if surplus > 0 else []
     for key in keys:
-        store.zrem(key, surplus)
+        store.zrem(key, oldest)
     last = max(store.value(ends, SortedSet).values())
     for key in keys:
         store.pexpire(key, last - float(now))

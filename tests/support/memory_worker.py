@@ -39,7 +39,7 @@ from tests.support.fake_clock import FakeClock
 from tests.support.memory_store import MemoryClient, MemoryNodes, to_bytes
 
 NO_SEAT_LIMITS: Any = SimpleNamespace(
-    check=lambda game, player: None, count=lambda game, player: None
+    check=lambda game, player: None, count=lambda game, player: []
 )
 
 

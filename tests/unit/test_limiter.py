@@ -1,18 +1,19 @@
 """Rate limits: what a window counts, when it is used up, and what a failing store changes."""
 
+from collections.abc import Iterator
 from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
 from redis.exceptions import ConnectionError as RedisConnectionError
 
-from api.config.rate_policies import GAMES, MOVES, READS, read_policies
+from api.config.rate_policies import GAMES, GAMES_HERE, MOVES, READS, SITTINGS, read_policies
 from api.observability import context
 from api.problems.problem import Problem
 from api.ratelimit import limiter as limiter_module
 from api.ratelimit.limiter import AWAY_SECONDS, Limiter, refuse_if_over
 from api.storage import counters
-from api.storage.client import StoreClient
+from api.storage.client import StoreClient, execute_with
 from api.storage.errors import Unreadable
 
 
@@ -24,12 +25,12 @@ class Store:
         self.asked = 0
         self.failure: Exception | None = None
 
-    def execute(self, commands: Any) -> list[tuple[int, int]]:
+    def execute(self, commands: Any, **how: Any) -> list[tuple[int, int]]:
         self.asked += 1
         if self.failure is not None:
             raise self.failure
         self.total += 1
-        return [(self.total, 30_000)]
+        return [(self.total, 30_000) for _ in commands]
 
 
 @pytest.fixture
@@ -49,7 +50,7 @@ def now(monkeypatch: pytest.MonkeyPatch) -> list[float]:
 
 @pytest.fixture
 def limiter(store: Store, now: list[float]) -> Limiter:
-    policies = read_policies("reads=2/minute, games=2/minute, moves=off")
+    policies = read_policies("reads=2/minute, games=2/minute, games-here=3/minute, moves=off")
     return Limiter(cast("StoreClient", store), policies)
 
 
@@ -154,3 +155,82 @@ def test_a_used_up_limit_is_refused_with_its_rest_and_told_in_the_answer(limiter
     assert refused.value.headers == {"Retry-After": "60"}
     assert refused.value.detail == "The limit of 2/minute for 'reads' is used up for 60 s."
     assert list(request.standings) == [READS]
+
+
+@pytest.fixture
+def request_() -> Iterator[context.RequestContext]:
+    """A request of an address, with a token."""
+    request = context.begin(None, "POST", "192.0.2.1")
+    request.counted_for = "ada"
+    yield request
+    context.end()
+
+
+def test_limits_that_workers_share_are_counted_together_and_all_are_told(
+    limiter: Limiter, store: Store, request_: context.RequestContext
+) -> None:
+    limiter.take(READS, GAMES_HERE, GAMES, MOVES)
+    assert store.asked == 1
+    told = {name: each.remaining for name, each in request_.standings.items()}
+    assert told == {READS: 1, GAMES_HERE: 2, GAMES: 1}
+    limiter.take(GAMES_HERE, GAMES)
+    with pytest.raises(Problem) as refused:
+        limiter.take(GAMES_HERE, GAMES)
+    assert refused.value.detail == "The limit of 2/minute for 'games' is used up for 30 s."
+    # It is known now, and refused before anything is counted.
+    store.asked = 0
+    with pytest.raises(Problem):
+        limiter.take(GAMES_HERE, GAMES)
+    assert store.asked == 0
+
+
+def test_what_a_request_defers_is_counted_with_its_first_read(
+    limiter: Limiter, store: Store, request_: context.RequestContext
+) -> None:
+    client = cast("StoreClient", store)
+    for _ in range(2):
+        request_.deferred += limiter.defer(GAMES)
+        execute_with(client, (), request_.take_deferred())
+    assert (store.asked, request_.deferred) == (2, [])
+    # The first worker that meets the limit learns of it with its read.
+    store.total, other = 2, Limiter(client, read_policies("games=2/minute"))
+    request_.deferred += other.defer(GAMES)
+    with pytest.raises(Problem) as refused:
+        execute_with(client, (), request_.take_deferred())
+    assert refused.value.code == "too_many_requests"
+
+
+def test_a_request_that_reads_nothing_is_counted_at_its_end(
+    limiter: Limiter, store: Store, request_: context.RequestContext
+) -> None:
+    assert limiter.count_deferred() is None
+    assert store.asked == 0
+    for _ in range(2):
+        request_.deferred += limiter.defer(GAMES)
+        assert limiter.count_deferred() is None
+    store.total, request_.deferred = (
+        2,
+        Limiter(cast("StoreClient", store), read_policies("games=2/minute")).defer(GAMES),
+    )
+    over = limiter.count_deferred()
+    assert over is not None
+    assert over.code == "too_many_requests"
+    for failure in (RedisConnectionError(), Unreadable()):
+        store.failure, request_.deferred = failure, limiter.defer(GAMES_HERE)
+        assert limiter.count_deferred() is None
+
+
+def test_a_count_that_is_sent_with_a_commit_fails_alone(
+    limiter: Limiter, request_: context.RequestContext, now: list[float]
+) -> None:
+    (deferred,) = limiter.defer_note(SITTINGS, "game")
+    receive = deferred.receive
+    receive([(1, 30_000)])
+    assert request_.standings[SITTINGS].remaining == 299
+    receive([Unreadable()])
+    assert limiter.defer_note(SITTINGS, "game")
+    receive([RedisConnectionError()])
+    assert limiter.defer_note(SITTINGS, "game") == []
+    now[0] += AWAY_SECONDS
+    assert limiter.defer_note(SITTINGS, "game")
+    assert limiter.defer_note(MOVES, "game") == []

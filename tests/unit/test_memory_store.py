@@ -35,14 +35,14 @@ from api.storage.indexes import (
     ended_command,
     invited,
     lobby,
-    occupied,
+    of_player,
     read_entries,
 )
 from api.storage.matches import CLOSED, MISSING, Known, KnownGame, queue_command
 from api.storage.players import Creation, Ticket, TokenOffer, renew_command
 from api.storage.store import Store
 from api.web.wiring import make_retention
-from tests.support.commits import commit, index_after, index_before
+from tests.support.commits import announce, commit, index_after, index_before
 from tests.support.memory_store import MemoryClient, MemoryNodes
 from tests.support.ports import free_port
 from tests.support.stores import Server, binary
@@ -466,7 +466,7 @@ def test_an_index_lists_the_newest_games_first_and_page_by_page(
     newest = sorted(games, key=lambda game: (game.created_at, game.id), reverse=True)
     entry, found, after = Entry(host.id, OPEN), [], None
     for _ in range(3):
-        page = indexes.page(Page(entry, after, 2), now)
+        page = indexes.page(Page([entry], after, 2), now)
         found += ids(page)
         after = page[1]
     assert after is None
@@ -489,9 +489,10 @@ def test_a_game_that_ends_leaves_the_index_of_open_games_for_that_of_ended_ones(
     index_before(indexes, game, end.game, now)
     assert commit(store, game, end, LONG_MS)
     index_after(indexes, game, end.game, now)
-    for owner in (host.id, occupied(host.id), lobby()):
-        assert game.id not in ids(indexes.page(Page(Entry(owner, OPEN), None, 10), now))
-    assert game.id in ids(indexes.page(Page(Entry(host.id, CANCELLED), None, 10), now))
+    for listed_open in (of_player(host.id, OPEN), lobby(status=OPEN)):
+        assert game.id not in ids(indexes.page(Page(listed_open, None, 10), now))
+    for listed_cancelled in (of_player(host.id, CANCELLED), lobby(), of_player(host.id)):
+        assert game.id in ids(indexes.page(Page(listed_cancelled, None, 10), now))
     for since, limit, expected in (
         (now, 10, [(game.id, now)]),
         (now, 0, []),
@@ -511,7 +512,7 @@ def test_an_index_of_invitations_keeps_the_newest_games(
     games = [replace(new_game(host, now - age), seats=seats) for age in (1, 3, 2, 4)]
     for game in games:
         index_before(indexes, None, game, now)
-    key = f"index:{{{invited(guest.id)}}}:{OPEN}"
+    key = f"index:{{{invited(guest.id).owner}}}:{OPEN}"
     newest = [games[2].id.encode(), games[0].id.encode()]
     assert send(client, "ZRANGE", key, 0, -1) == newest
     assert set(send(client, "ZRANGE", f"{key}:until", 0, -1)) == set(newest)
@@ -583,7 +584,7 @@ def test_a_commit_an_announcement_and_a_new_token_are_published(
     listener.unsubscribe(of_other)
     assert commit(store, other, change(other, "second"), LONG_MS)
     assert commit(store, game, change(game, "second"), LONG_MS)
-    store.announce([ada.id, new_id()])
+    announce(store, [ada.id, new_id()])
     store.offer_token(ada.id, "old", TokenOffer("a", "new", 1))
     store.promote_token(ada.id, "new")
     assert listener.heard(3) == [(of_game, "message"), (own, "message"), (own, "message")]

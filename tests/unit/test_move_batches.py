@@ -200,12 +200,12 @@ def test_a_game_that_another_request_changes_meanwhile_is_decided_again_alone(
     batch = [move for each in ids for move in cards_of(worker, ada, each, 2)]
     commit_all, calls = worker.transactions.commit_all, []
 
-    def after_another(commits: Any) -> Any:
+    def after_another(commits: Any, **deferred: Any) -> Any:
         calls.append(len(commits))
         if len(calls) == 1:
             # The same move, sent by a request that the client gave up.
             worker.moves.play(ada, *batch[0], matches_anything)
-        return commit_all(commits)
+        return commit_all(commits, **deferred)
 
     monkeypatch.setattr(worker.transactions, "commit_all", after_another)
     outcomes = worker.move_batches.play(ada, batch)
@@ -223,9 +223,9 @@ def test_what_was_decided_on_a_move_that_is_not_committed_is_decided_again(
     batch = [first, second._replace(turn=first.turn)]
     commit_all, calls = worker.transactions.commit_all, []
 
-    def full_once(commits: Any) -> Any:
+    def full_once(commits: Any, **deferred: Any) -> Any:
         calls.append(len(commits))
-        return [OutOfMemoryError()] if len(calls) == 1 else commit_all(commits)
+        return [OutOfMemoryError()] if len(calls) == 1 else commit_all(commits, **deferred)
 
     monkeypatch.setattr(worker.transactions, "commit_all", full_once)
     assert told(worker.move_batches.play(ada, batch)) == [OutOfMemoryError, "played"]

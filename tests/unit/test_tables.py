@@ -2,9 +2,14 @@
 
 from typing import Any
 
+import gevent
+import pytest
 from msgspec.structs import replace
+from redis.exceptions import ConnectionError as RedisConnectionError
 
+from api.games import tables
 from api.games.players import Credentials
+from tests.support.fake_clock import FakeClock
 from tests.support.memory_worker import MemoryWorker, refused
 
 
@@ -64,6 +69,63 @@ def test_a_repeated_creation_answers_its_game_though_it_would_be_refused_now(
     assert again.game == first.game
     with refused("idempotency_key_reused"):
         worker.creation.create(ada, {**body, "seat_count": 3}, "key")
+
+
+def test_a_refused_creation_does_not_use_its_key_up(
+    worker: MemoryWorker, ada: Credentials, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tables, "MAX_UNFINISHED_GAMES", 1)
+    first = worker.create(ada)
+    with refused("too_many_games"):
+        worker.creation.create(ada, {"ruleset": "parade", "seat_count": 2}, "key")
+    worker.cancel(ada, first)
+    _, is_new = worker.creation.create(ada, {"ruleset": "parade", "seat_count": 3}, "key")
+    assert is_new
+
+
+def test_requests_with_one_key_create_one_game_whenever_they_come(
+    worker: MemoryWorker, clock: FakeClock, ada: Credentials
+) -> None:
+    """Two workers, the second one so much later each time."""
+    other = MemoryWorker(clock, worker.client)
+    body: Any = {"ruleset": "parade", "seat_count": 2}
+    worker.client.latency = 0.01
+
+    def create(each: MemoryWorker, key: str, wait: float) -> tuple[str, bool]:
+        gevent.sleep(wait)
+        loaded, is_new = each.creation.create(ada, body, key)
+        return loaded.game.id, is_new
+
+    for number in range(8):
+        at_once = [
+            gevent.spawn(create, worker, f"key {number}", 0.0),
+            gevent.spawn(create, other, f"key {number}", number * 0.005),
+        ]
+        (first, second) = (clock.result(each) for each in at_once)
+        assert first[0] == second[0]
+        assert [first[1], second[1]].count(True) == 1
+    other.close()
+
+
+def test_the_creation_that_a_failed_request_began_is_finished_by_the_next_one(
+    worker: MemoryWorker, ada: Credentials, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    body: Any = {"ruleset": "parade", "seat_count": 2}
+
+    def fail(*args: Any) -> None:
+        monkeypatch.undo()
+        raise RedisConnectionError("killed")
+
+    monkeypatch.setattr(worker.store, "commit_all", fail)
+    with pytest.raises(RedisConnectionError):
+        worker.creation.create(ada, body, "key")
+    assert worker.queries.own_games(ada, None, None, 10).items == ()
+    loaded, is_new = worker.creation.create(ada, body, "key")
+    again, _ = worker.creation.create(ada, body, "key")
+    assert is_new
+    assert again.game.id == loaded.game.id
+    page = worker.queries.own_games(ada, None, None, 10)
+    assert [each.id for each in page.items] == [loaded.game.id]
 
 
 def test_the_players_of_an_open_game_become_host_in_the_order_in_which_they_sat_down(

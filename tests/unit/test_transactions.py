@@ -353,9 +353,9 @@ def test_a_new_player_of_a_game_is_notified(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     told: list[set[str]] = []
-    announce = worker.store.announce
+    announcement = worker.store.announcement
     monkeypatch.setattr(
-        worker.store, "announce", lambda ids: told.append(set(ids)) or announce(ids)
+        worker.store, "announcement", lambda ids: told.append(set(ids)) or announcement(ids)
     )
     game_id = worker.create(ada, 3, reserved_seats=[{"seat": 1, "player_id": bob.player_id}])
     worker.join(bob, game_id)
@@ -363,6 +363,30 @@ def test_a_new_player_of_a_game_is_notified(
     worker.move((ada, bob, eve), game_id)
     # Bob's seat was reserved for him, but the game takes a place of his only from then on.
     assert told == [{ada.player_id, bob.player_id}, {bob.player_id}, {eve.player_id}]
+
+
+def test_a_commit_whose_players_cannot_be_woken_is_no_failure(
+    worker: MemoryWorker, ada: Credentials, bob: Credentials, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    game_id = worker.create(ada, 3)
+    commit_all = worker.store.commit_all
+
+    def fail_after(*args: Any) -> Any:
+        outcomes = commit_all(*args)
+        worker.client.failure = RedisConnectionError("away")
+        return outcomes
+
+    monkeypatch.setattr(worker.store, "commit_all", fail_after)
+    # No index entry is to be removed, since the game does not start.
+    assert worker.join(bob, game_id).seat == 1
+    worker.client.failure = None
+    # With the last seat one is: then the request fails, and finds its seat when it is repeated.
+    monkeypatch.setattr(worker.store, "commit_all", fail_after)
+    eve = worker.player("Eve")
+    with pytest.raises(RedisConnectionError):
+        worker.join(eve, game_id)
+    worker.client.failure = None
+    assert worker.join(eve, game_id).seat == 2
 
 
 def test_index_entries_of_a_long_game_are_renewed(

@@ -139,6 +139,7 @@ class Blueprint(SmorestBlueprint):  # type: ignore[misc]
         def counted(view: View) -> View:
             view.limits = limits  # type: ignore[attr-defined]
             view.is_stream = stream  # type: ignore[attr-defined]
+            view.needs_token = security is TOKEN_NEEDED  # type: ignore[attr-defined]
             # Without a query's schema there are none: `api.web.queries` refuses all.
             vars(view).setdefault("parameters", ())
             return documented(view)

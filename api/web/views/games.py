@@ -93,7 +93,9 @@ def create_game(body: NewGame) -> Response:
 def list_games(query: dict[str, Any]) -> Response:
     """List the public games, newest first
 
-    A page may have fewer games than the limit, even none, and still a `next`: follow it.
+    A page may have fewer games than the limit, even none, and still a `next`: follow it. Of the
+    games that ended, the newest are listed: about 10,000 of each ruleset that are finished, and as
+    many that were cancelled.
     A deadline that has passed takes effect before a game is listed. One request does that for at
     most four games; the others are listed as they are until a later request.
     """
