@@ -189,6 +189,9 @@ class ServerLog(GunicornLogger):  # type: ignore[misc]
         root.handlers = list(self.error_log.handlers)
         root.setLevel(max(self.loglevel, logging.WARNING))
         logging.captureWarnings(True)
+        # A line that cannot be written, as the disk of the log is full, is dropped: the standard
+        # library would write a traceback there.
+        logging.raiseExceptions = False
         # No line names a thread, and looking it up costs gevent a little for each request.
         logging.logThreads = False
         logging.logMultiprocessing = False

@@ -237,7 +237,8 @@ def test_a_store_that_is_away_is_told_of_without_its_password(start: Start) -> N
     assert service.request("GET", "/readyz").status_code == 503
     service.signal(signal.SIGTERM)
     service.exit_code()
-    (failure,) = (line for line in lines(service) if line["level"] == "error")
+    failed = (line for line in lines(service) if line["message"].startswith("the store failed"))
+    failure = next(failed)
     assert failure["message"] == (
         "the store failed: ConnectionError, from ConnectionRefusedError: Connection refused"
     )
