@@ -158,8 +158,10 @@ def write_line(text: str) -> None:
 
     Not with `print`: what its buffer could not write would fail again at the end of the process.
     """
-    with contextlib.suppress(OSError):
-        os.write(1, (text + "\n").encode(sys.stdout.encoding, errors="replace"))
+    # None if the process was started without one: its descriptor may be another file's by now.
+    if sys.stdout is not None:
+        with contextlib.suppress(OSError):
+            os.write(1, (text + "\n").encode(sys.stdout.encoding, errors="replace"))
 
 
 class Master(Arbiter):  # type: ignore[misc]

@@ -17,7 +17,6 @@ import fcntl
 import hashlib
 import os
 import shutil
-import signal
 import stat
 import subprocess
 import sys
@@ -133,10 +132,10 @@ class EmbeddedValkey:
         text = self._messages and self._messages.read(1 << 16)
         sentences, self._own_messages = self._own_messages, []
         for line in text.decode(errors="replace").splitlines() if text else ():
-            cause, _, sentence = line.rpartition("\t")
+            cause, _, sentence = line.partition("\t")
             if cause in restarts.CAUSES:
                 restarts.count(cause)
-            sentences.append(sentence)
+            sentences.append(sentence if cause in restarts.CAUSES else line)
         return sentences
 
     def _stop(self) -> None:
@@ -155,7 +154,9 @@ class EmbeddedValkey:
 
 def _how_it_ended(process: subprocess.Popen[bytes]) -> str:
     code = process.returncode
-    return f"was killed by {signal.Signals(-code).name}" if code < 0 else f"ended with code {code}"
+    if code < 0:
+        return f"was killed by {valkey_supervisor.signal_name(-code)}"
+    return f"ended with exit code {code}"
 
 
 def server_binary() -> str:

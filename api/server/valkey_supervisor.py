@@ -255,9 +255,11 @@ class Server:
         assert self.process is not None
         code = self.process.returncode
         if code < 0:
-            what = signal.Signals(-code).name
             hint = ", as the system does when memory runs out" if -code == signal.SIGKILL else ""
-            return f"killed\tThe embedded Valkey was killed by {what}{hint}: it is started again"
+            return (
+                f"killed\tThe embedded Valkey was killed by {signal_name(-code)}{hint}: it is "
+                "started again"
+            )
         return (
             f"exited\tThe embedded Valkey ended with exit code {code}, and is started again. Its "
             f"last message: {self.last_log_message()} (see {self.directory / LOG})"
@@ -374,6 +376,14 @@ def _lock_file(path: Path) -> IO[bytes]:
         return path.open("ab")
     except OSError as error:
         raise SupervisorError(f"cannot write to {path}: {error.strerror}") from None
+
+
+def signal_name(number: int) -> str:
+    """Return the name of a signal, or its number if it has none."""
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"
 
 
 def note_pid(lock: IO[Any]) -> None:

@@ -78,7 +78,10 @@ class StoreHealth:
 
     def _ask_servers(self) -> list[Condition]:
         replies = self._client.execute_on_all("INFO")
-        return [read_condition(address, reply.decode()) for address, reply in replies.items()]
+        return [
+            read_condition(address, reply.decode(errors="replace"))
+            for address, reply in replies.items()
+        ]
 
 
 def read_condition(address: str, text: str) -> Condition:
