@@ -233,7 +233,7 @@ def test_after_the_start_it_names_its_pages_its_data_and_how_to_stop(start: Star
     assert pages["reference"] == f"{service.url}/docs"
     for name, url in pages.items():
         if url.startswith("http"):
-            assert HttpClient(url).request("GET", "").ok, name
+            assert service.request("GET", url.removeprefix(service.url)).ok, name
     data = f"  data       {service.store.directory}"
     assert data in lines
     assert lines[lines.index(data) + 1] == "  stop       Ctrl-C"
