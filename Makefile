@@ -11,7 +11,7 @@ OF_PYTHON := $(VENV)/.python-$(VERSION)
 PIP     = $(PYTHON) -m pip --python $(BIN)/python --disable-pip-version-check --quiet
 
 .DEFAULT_GOAL := help
-.PHONY: help serve test test-slow fuzz prove bench lint format openapi examples release lock
+.PHONY: help serve test test-slow fuzz prove bench lint format openapi examples pictures screenshots release lock
 
 help: ## Show this help
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
@@ -22,8 +22,12 @@ serve: $(VENV)/.runtime ## Serve on http://127.0.0.1:8000 (HOST, PORT, REDIS_URL
 test: $(VENV)/.dev ## Run the tests (ARGS="..." is passed to pytest)
 	@$(BIN)/python -m pytest -n auto --dist worksteal $(ARGS)
 
+# The others measure, or drown the machine in load: each of them needs it for itself.
+SIDE_BY_SIDE = tests/engine tests/browser
+
 test-slow: $(VENV)/.dev ## Run the tests that take long
-	@$(BIN)/python -m pytest -m slow $(ARGS)
+	@$(BIN)/python -m pytest -m slow -n auto --dist worksteal $(SIDE_BY_SIDE)
+	@$(BIN)/python -m pytest -m slow $(SIDE_BY_SIDE:%=--ignore=%)
 
 fuzz: $(VENV)/.dev ## Send wrong and costly requests for long (REQUESTS=100000, SECONDS=1800, SEED=…)
 	@$(BIN)/python -m tests.fuzz.worst
@@ -51,6 +55,12 @@ openapi: $(VENV)/.runtime ## Write openapi.yaml from the code
 examples: $(VENV)/.dev ## Record the document's examples from a real server, then write openapi.yaml
 	@$(BIN)/python -m tests.document.record
 	@$(BIN)/ludotheque openapi --output openapi.yaml
+
+pictures: $(VENV)/.runtime ## Draw the sheet of Contrast's pictures, docs/contrast-pictures.svg
+	@$(BIN)/python -m engine.pictures --sheet docs/contrast-pictures.svg
+
+screenshots: $(VENV)/.dev ## Take pictures of the table in the browser (FOLDER=build/screenshots ARGS="--keep")
+	@$(BIN)/python -m tests.browser.screenshots $(or $(FOLDER),build/screenshots) $(ARGS)
 
 release: $(VENV)/.dev openapi ## Keep openapi.yaml as the released document, if it breaks nothing
 	@$(BIN)/python -m tests.document.compatibility --release

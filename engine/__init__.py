@@ -8,4 +8,5 @@ reads from top to bottom like its rule sheet.
 - ``engine.ruleset``: what a game offers, and the types that games share.
 - ``engine.house``: the move of a house player.
 - ``engine.texts``: the rules as text for players.
+- ``engine.pictures``: the pictures that a game needs.
 """

@@ -4,8 +4,8 @@ The rules are those of the publisher's sheet (2016), with what it leaves open de
 follows.
 
 - The sheet does not say how many pictures there are. Here there are 74, which with the 36 symbol
-  cards make the published deck of 110. Their artwork is no part of this module; a game may be
-  created with pictures of its own. The name of a picture is printable, without colon, slash,
+  cards make the published deck of 110. `engine.pictures` draws them; a game may be created with
+  pictures of its own. The name of a picture is printable, without colon, slash,
   backslash, angle bracket or double quote, so that a client cannot take it for an address, a
   path or markup. Names that are equal in Unicode's composed form (NFC) are the same name.
 - Which two symbols share a card is read off the sheet's figure, whose second row holds the
@@ -341,7 +341,8 @@ class ContrastTable(Table, frozen=True, tag="contrast"):
     picture: Annotated[
         Picture | None,
         described(
-            "The name or address of the picture that lies face up; null when the game is over.",
+            "The name or address of the picture that lies face up; null when the game is over. The "
+            "component of this name has the picture's `url`.",
             **PICTURE_LENGTH,
         ),
     ]

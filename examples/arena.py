@@ -97,13 +97,13 @@ class Player:
         since = ""
         while True:
             turns = self.call("GET", f"/v1/me/turns?wait=20{since}")
-            statuses = self.move(turns["items"])
+            since = f"&since={turns['cursor']}"
+            if not self.move(turns["items"]) <= {200} or turns["unchanged"]:
+                # A move has to be made again, or nothing came for long: ask for all that waits.
+                self.move(self.call("GET", "/v1/me/turns")["items"])
             for game in turns["ended"]:
                 if results.setdefault(game["id"], game) is game:  # each of its players is told
                     free.release()
-            # Ask for news only, unless a move has to be made again, or nothing came for long.
-            is_settled = statuses <= {200} and not turns["unchanged"]
-            since = f"&since={turns['cursor']}" if is_settled else ""
 
     def move(self, games):
         """Choose and play a move in each game, and return the statuses of the answers."""

@@ -1,5 +1,6 @@
 """The README: every command in it is run here as it stands there, and its tables are true."""
 
+import html
 import json
 import os
 import re
@@ -71,6 +72,12 @@ def test_the_first_request_is_answered_as_shown(service: Service) -> None:
         assert len(player[name]) == len(value), name
 
 
+def test_the_start_page_shows_the_first_request(service: Service) -> None:
+    page = service.request("GET", "/", headers={"Accept": "text/html"}).text
+    shown = re.findall(r"<pre><code>(.*?)</code></pre>", page, re.DOTALL)
+    assert [html.unescape(each) for each in shown] == [block(FIRST_REQUEST).strip()]
+
+
 def test_every_metric_that_is_listed_is_there_and_the_other_way_round(service: Service) -> None:
     listed = set(re.findall(r"^\| `(ludotheque_\w+)` \|", README, re.MULTILINE))
     assert listed == described(exposition({}, False).decode())
@@ -126,6 +133,7 @@ def test_the_table_of_settings_is_what_the_settings_are() -> None:
 
 def test_every_file_that_is_linked_is_there() -> None:
     links = re.findall(r"\]\(([^)#:]+)\)", README)
+    links += re.findall(r'\b(?:src|srcset)="([^":]+)"', README)
     assert links
     for link in links:
         assert (ROOT / link).exists(), link

@@ -8,7 +8,7 @@ from typing import Any
 from msgspec import UNSET
 
 from api.concurrency.time_slices import long_work, pause
-from api.games.answers import AnalysisAnswer, AnalysisStepAnswer
+from api.games.answers import AnalysedPosition, AnalysisAnswer, AnalysisStepAnswer
 from api.games.moves import why_illegal
 from api.games.rulesets import read_setup
 from api.games.seats import no_such_seat
@@ -38,14 +38,19 @@ def _analyse(body: Mapping[str, Any]) -> AnalysisAnswer:
     seat_count = body["seat_count"]
     state, told = _start(ruleset, seat_count, options, body["deal"])
     events = [each.in_full() for each in told]
+    reader = body.get("seat")
+    if reader is not None and reader >= seat_count:
+        raise invalid(no_such_seat(reader, seat_count), "seat")
     steps = []
     for index, move in enumerate(body["moves"]):
         pause()
         if body.get("trace"):
-            steps.append(_step(ruleset, seat_count, state))
+            now = _position(ruleset, seat_count, state)
+            table = ruleset.view(state, reader)
+            steps.append(AnalysisStepAnswer(now.to_move, now.legal_moves, table, len(events)))
         state, told = _advance(ruleset, seat_count, state, move, index)
         events += [each.in_full() for each in told]
-    last = _step(ruleset, seat_count, state)
+    last = _position(ruleset, seat_count, state)
     return AnalysisAnswer(
         to_move=last.to_move,
         legal_moves=last.legal_moves,
@@ -57,10 +62,10 @@ def _analyse(body: Mapping[str, Any]) -> AnalysisAnswer:
     )
 
 
-def _step(ruleset: AnyRuleset, seat_count: int, state: Any) -> AnalysisStepAnswer:
+def _position(ruleset: AnyRuleset, seat_count: int, state: Any) -> AnalysedPosition:
     """Return the seats to move and the legal moves of every seat."""
     moves = tuple(ruleset.legal_moves(state, seat) for seat in range(seat_count))
-    return AnalysisStepAnswer(ruleset.to_move(state), moves)
+    return AnalysedPosition(ruleset.to_move(state), moves)
 
 
 def _start(ruleset: AnyRuleset, seat_count: int, options: Any, deal: Any) -> Outcome[Any]:

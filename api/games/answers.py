@@ -183,6 +183,7 @@ class GameSummary(Struct, frozen=True, kw_only=True):
         Number,
         described("The version of the game: the id of its last item, 0 before the first item."),
     ]
+    cursor: GameCursor
     turn: Annotated[
         Turn | None,
         described("The number of the current decision; a move must name it. Null unless playing."),
@@ -248,7 +249,6 @@ class GameSummary(Struct, frozen=True, kw_only=True):
 class GameAnswer(GameSummary, frozen=True, kw_only=True):
     """A game as seen by the caller."""
 
-    cursor: GameCursor
     legal_moves: Annotated[
         tuple[AnyMove, ...],
         described("The legal moves of your seat; empty if there are none or you have no seat."),
@@ -262,7 +262,6 @@ class GameAnswer(GameSummary, frozen=True, kw_only=True):
 class WaitingGame(GameSummary, frozen=True, kw_only=True):
     """A game in which it is your turn."""
 
-    cursor: GameCursor
     legal_moves: Annotated[
         tuple[AnyMove, ...] | UnsetType,
         described("The legal moves of your seat; absent if you asked for `view=false`."),
@@ -629,8 +628,8 @@ LegalMovesBySeat = Annotated[
 ]
 
 
-class AnalysisStepAnswer(Struct, frozen=True):
-    """A position before a move."""
+class AnalysedPosition(Struct, frozen=True):
+    """Whose move it is, and what every seat may do."""
 
     to_move: Annotated[
         SeatsToMove,
@@ -639,7 +638,18 @@ class AnalysisStepAnswer(Struct, frozen=True):
     legal_moves: LegalMovesBySeat
 
 
-class AnalysisAnswer(AnalysisStepAnswer, frozen=True):
+class AnalysisStepAnswer(AnalysedPosition, frozen=True):
+    """A position before a move."""
+
+    table: Annotated[
+        AnyTable, described("The table as `seat` sees it; without `seat`, as a spectator sees it.")
+    ]
+    event_count: Annotated[
+        int, described("How many of `events` have happened before the move.", minimum=0)
+    ]
+
+
+class AnalysisAnswer(AnalysedPosition, frozen=True):
     """The position after the given moves."""
 
     views: Annotated[tuple[AnyTable, ...], by_seat("By seat: the table as the seat sees it.")]
@@ -711,6 +721,15 @@ class ComponentAnswer(Struct, frozen=True):
     parts: Annotated[
         tuple[str, ...],
         described("The names of its symbols or of its two faces; empty for most things."),
+    ]
+    url: Annotated[
+        str | None,
+        described(
+            "The path of its picture, an SVG image (getPicture): put the address of the service "
+            "before it. Null without a picture.",
+            format="uri-reference",
+            examples=["/v1/rulesets/contrast/pictures/picture-7"],
+        ),
     ]
 
 

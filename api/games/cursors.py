@@ -137,9 +137,12 @@ def turn_mark(game: Game) -> bytes:
     return _mark(f"{game.id} {game.turn} {game.deadline}")
 
 
-def end_mark(game_id: str) -> bytes:
-    """Return the mark of the end of a game."""
-    return _mark(f"{game_id} ended")
+def end_mark(game: Game) -> bytes:
+    """Return the mark of a game's end.
+
+    It names the commit: after a failover that loses the end, the game can end in another way.
+    """
+    return _mark(f"{game.id} {game.version_id} ended")
 
 
 def start_mark(game_id: str) -> bytes:

@@ -3,12 +3,14 @@
 The open games of one wish are in a queue, in which a request reserves a seat before it takes it:
 so players who ask at the same moment are seated together. The queue is a hint, the game is the
 truth: a request that is refused the seat looks again. A game whose creator failed after the
-reservation is created by the next player of its queue, under the same id.
+reservation is created by another player of its queue, under the same id.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any, NamedTuple, TypedDict
 
 import msgspec
@@ -31,6 +33,12 @@ from engine.house import CAREFUL, HOUSE_LEVELS
 REFUSALS = frozenset({"game_full", "game_over", "too_many_requests"})
 """Problems of joining a game that another game of the same wish need not have."""
 
+MAX_MISSES = 3
+"""How often a request looks for a game before it creates it in place of its creator.
+
+Each look takes several round trips, in which a creator that did not fail has stored the game. So a
+request that only joins does not count as a new game.
+"""
 
 MIN_HOUSE_AFTER_SECONDS, MAX_HOUSE_AFTER_SECONDS = 5, 3600
 """Bounds of the time after which house players take the free seats."""
@@ -93,6 +101,7 @@ class Matching:
             )
         key = None if idempotency_key is None else digest(idempotency_key)
         refused: set[str] = set()
+        misses = Counter[str]()
         for _ in range(MAX_ATTEMPTS):
             reading = self.store.read(credentials.player_id, extra=[queue_command(wish.digest)])
             caller = self.transactions.players.authenticate(reading, credentials)
@@ -107,25 +116,50 @@ class Matching:
             game_id = _own_game(games.values(), caller)
             if game_id is None:
                 self.tables.check_game_count(caller.id, reading.now)
-                ttl_ms = self.transactions.retention.of_entries(new_game)
-                game_id = self.store.assign_seat(wish.digest, caller.id, new_game, known, ttl_ms)
-            if key is not None:
+                game_id = self._reserve_seat(caller, wish, new_game, known)
+            with self._reservation(caller, wish, game_id):
                 earlier = self._remember(credentials, key, game_id, wish)
                 if earlier is not None:
                     return earlier
-            if game_id == new_game.id or known.get(game_id) == MISSING:
-                created = self._create(caller, replace(new_game, id=game_id))
-                if created is not None:
-                    return created
-            try:
-                return self.tables.join(credentials, game_id, None, None)
-            except Problem as problem:
-                if problem.code in REFUSALS:
-                    refused.add(game_id)
-                elif problem.code != "game_not_found":
-                    # Not found: another request has listed it, and not stored it yet.
-                    raise
+                has_failed = known.get(game_id) == MISSING and misses[game_id] >= MAX_MISSES
+                if game_id == new_game.id or has_failed:
+                    created = self._create(caller, replace(new_game, id=game_id))
+                    if created is not None:
+                        return created
+                try:
+                    return self.tables.join(credentials, game_id, None, None)
+                except Problem as problem:
+                    if problem.code in REFUSALS:
+                        refused.add(game_id)
+                    elif problem.code == "game_not_found":
+                        # Another request has listed it, and not stored it yet.
+                        misses[game_id] += 1
+                    else:
+                        raise
         raise Problem("busy")
+
+    def _reserve_seat(
+        self, caller: Player, wish: Wish, new_game: Game, known: Mapping[str, Known]
+    ) -> str:
+        """Reserve a seat, and return the id of its game. Raises `Problem` (``busy``)."""
+        ttl_ms = self.transactions.retention.of_entries(new_game)
+        game_id = self.store.assign_seat(wish.digest, caller.id, new_game, known, ttl_ms)
+        if game_id is None:
+            raise Problem("busy")
+        return game_id
+
+    @contextmanager
+    def _reservation(self, caller: Player, wish: Wish, game_id: str) -> Iterator[None]:
+        """Release the caller's reservation if its request is refused.
+
+        Else the seat would be held for a caller that does not come, and the next two callers could
+        wait in two games.
+        """
+        try:
+            yield
+        except Problem:
+            self.store.release_seat(wish.digest, caller.id, game_id)
+            raise
 
     # --- The same request, sent again --------------------------------------------------
 
@@ -150,12 +184,14 @@ class Matching:
         return loaded if took_seat else None
 
     def _remember(
-        self, credentials: Credentials, key: str, game_id: str, wish: Wish
+        self, credentials: Credentials, key: str | None, game_id: str, wish: Wish
     ) -> LoadedGame | None:
-        """Store which game a key stands for, before the caller takes its seat.
+        """Store which game a key stands for, if there is one, before the caller takes its seat.
 
         Return the game of another request with this key that has taken a seat meanwhile.
         """
+        if key is None:
+            return None
         creation = Creation(game_id, wish.digest)
         ttl_ms = self.transactions.retention.request
         player_id = credentials.player_id

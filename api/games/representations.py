@@ -58,8 +58,7 @@ _encoded: WeakKeyDictionary[StoredGame, dict[Audience, Raw]] = WeakKeyDictionary
 
 def game_without_view(game: Game, reader: str) -> Raw:
     """Return the encoded game without the members that need its position."""
-    members = _public_members(game, game.audience_of(reader))
-    return raw(WaitingGame(**members, cursor=EventsCursor.after(game).text))
+    return raw(WaitingGame(**_public_members(game, game.audience_of(reader))))
 
 
 def _game_answer(found: StoredGame, audience: Audience) -> GameAnswer:
@@ -67,7 +66,6 @@ def _game_answer(found: StoredGame, audience: Audience) -> GameAnswer:
     ruleset = RULESETS[game.ruleset]
     return GameAnswer(
         **_public_members(game, audience),
-        cursor=EventsCursor.after(game).text,
         legal_moves=() if state is None or seat is None else legal_moves(game, state, seat),
         table=UNSET if state is None else ruleset.view(state, seat),
     )
@@ -94,6 +92,7 @@ def _public_members(game: Game, audience: Audience) -> dict[str, Any]:
             ]
         ),
         "version": game.version,
+        "cursor": EventsCursor.after(game).text,
         "turn": game.turn,
         "to_move": game.to_move,
         "deadline": _time(game.deadline),

@@ -18,7 +18,9 @@ from api.games.answers import (
     SeatCounts,
 )
 from api.problems.problem import invalid
+from api.problems.quoting import quoted
 from engine.house import HOUSE_LEVELS
+from engine.pictures import has_picture
 from engine.registry import RULESETS
 from engine.ruleset import AnyRuleset, InvalidSetup, Option
 from engine.texts import OptionWords, rules_text, words
@@ -30,6 +32,14 @@ def no_such_ruleset(name: str) -> str:
     return f"There is no ruleset {name[:40]!r}. The rulesets are {', '.join(RULESETS)}."
 
 
+def no_such_picture(ruleset: str, component: str) -> str:
+    """Return the error text for a name that is not that of a component with a picture."""
+    return (
+        f"{RULESETS[ruleset].title} has no picture {quoted(component)}. Use the `url` of a "
+        "component of getRuleset, where it is not null."
+    )
+
+
 def ruleset_answer(name: str, language: str) -> RulesetAnswer:
     """Return what is answered about a ruleset, in one of `LANGUAGES`."""
     ruleset, text = RULESETS[name], words(name, language)
@@ -39,7 +49,10 @@ def ruleset_answer(name: str, language: str) -> RulesetAnswer:
         seat_counts=SeatCounts(ruleset.min_seats, ruleset.max_seats),
         options=tuple(_option_answer(each, text.options[each.name]) for each in ruleset.options),
         components=tuple(
-            ComponentAnswer(**asdict(each), title=text.title(each)) for each in ruleset.components
+            ComponentAnswer(
+                **asdict(each), title=text.title(each), url=picture_path(ruleset.id, each.name)
+            )
+            for each in ruleset.components
         ),
         titles=tuple(NameTitleAnswer(*each) for each in text.names.items()),
         move_types=tuple(
@@ -49,6 +62,16 @@ def ruleset_answer(name: str, language: str) -> RulesetAnswer:
         house_levels=HOUSE_LEVELS,
         rules=rules_text(name, language),
     )
+
+
+def picture_path(ruleset: str, component: str) -> str | None:
+    """Return the path of the picture of a component, None if it has none.
+
+    The picture of a path never changes: caches may keep it.
+    """
+    if not has_picture(ruleset, component):
+        return None
+    return f"/v1/rulesets/{ruleset}/pictures/{component}"
 
 
 def _option_answer(option: Option, text: OptionWords) -> RulesetOption:

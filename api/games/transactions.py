@@ -314,7 +314,7 @@ class Transactions:
             _count_commit(commit.before, commit.change.game, commit.change.items)
         for at, error in zip(committed, self.indexes.after_commits(done), strict=True):
             outcomes[at] = error or True
-        concerned: set[str] = set().union(*map(_newly_concerned, done))
+        concerned: set[str] = set().union(*map(_players_to_announce, done))
         if concerned:
             self.store.announce(concerned)
         return outcomes
@@ -352,6 +352,11 @@ def apply_change(before: StoredGame, change: Change) -> StoredGame:
     return StoredGame(change.game, change.state, change.position)
 
 
+def _players_to_announce(commit: Commit) -> set[str]:
+    """Return the players that a commit concerns although they may not watch the game."""
+    return _newly_concerned(commit) | _told_of_the_end_only(commit)
+
+
 def _newly_concerned(commit: Commit) -> set[str]:
     """Return the new members of a game, and the members who became occupants."""
     before, after = commit.before, commit.change.game
@@ -360,6 +365,17 @@ def _newly_concerned(commit: Commit) -> set[str]:
     if before.seats == after.seats:
         return set()
     return (after.members() - before.members()) | (after.occupants() - before.occupants())
+
+
+def _told_of_the_end_only(commit: Commit) -> set[str]:
+    """Return the participants for which a game that ends did not count as unfinished any more.
+
+    These are players that have left and, after the start, a host without a seat.
+    """
+    before, after = commit.before, commit.change.game
+    if before is None or before.has_ended or not after.has_ended:
+        return set()
+    return after.participants() - before.occupants()
 
 
 def exists_for(game: Game, caller: Player | None, admit: Admission | None = None) -> bool:

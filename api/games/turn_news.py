@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from collections.abc import Set as AbstractSet
+from typing import NamedTuple
 
 from msgspec import Struct
 
@@ -22,6 +23,13 @@ from api.storage.games import StoredGame
 from api.storage.indexes import MAX_INVITATIONS, Entry, Page, invited
 
 
+class ToldTurn(NamedTuple):
+    """A turn that a client was told: the version of the game that has it, and its mark."""
+
+    version: int
+    mark: bytes
+
+
 class News:
     """What a client lacks of a player's games.
 
@@ -29,6 +37,7 @@ class News:
         now: The store's time, in ms since 1970.
         known: What the client knows once it was told the events that `events` has yielded.
         has_more: Whether there may be more news already.
+        turns: The turns that the client knows once it was told the events, by the games' ids.
     """
 
     def __init__(
@@ -37,6 +46,8 @@ class News:
         self.now = own.now
         self.known = own.known
         self.has_more = ended.has_more
+        waiting = [*own.waiting, *(each.game for each in positions)]
+        self.turns = {game.id: ToldTurn(game.version, turn_mark(game)) for game in waiting}
         self._own = own
         self._invitations = sorted(invitations, key=lambda game: game.created_at)
         self._playing = sorted([*own.games, *own.due], key=lambda game: game.started_at or 0)
@@ -49,7 +60,7 @@ class News:
         Without any event, `known` still forgets the marks of what is not true any more.
         """
         known = self._still_true()
-        times = dict(self._ended.entries.entries)
+        times = {game.id: at for game, at in self._ended.entries.games}
         ids: set[str] = set()
         for game in self._ended.games:
             ids.add(game.id)

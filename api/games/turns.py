@@ -14,7 +14,6 @@ from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import islice
 from typing import Any, NamedTuple
 
 from msgspec import Raw
@@ -76,51 +75,50 @@ class Turns:
 
 
 class EndedEntries(NamedTuple):
-    """The index entries of a player's games that ended, oldest first, each with its time (ms).
+    """A player's games that ended, oldest first, each with the time (ms) of its index entry.
 
-    A game may not have ended: an entry is written before its commit. So the entries of the last
-    minute are read again the next time, and marks name those of them that the client was told.
+    An entry is written before its commit, so its game may end later. So the entries of the last
+    minute before `now` (ms) are read again the next time, and marks name those of the games that
+    the client was told.
     """
 
-    entries: list[tuple[str, int]]
+    games: list[tuple[Game, int]]
     known: TurnsCursor
+    now: int
 
-    def new(self) -> list[tuple[str, int]]:
-        """Return the entries that the client was not told, as many as one answer has."""
-        unknown = (each for each in self.entries if end_mark(each[0]) not in self.known.marks)
-        return list(islice(unknown, MAX_ENDED))
+    def new(self) -> list[tuple[Game, int]]:
+        """Return the games that the client was not told."""
+        return [each for each in self.games if end_mark(each[0]) not in self.known.marks]
 
     def cursor(self, told: AbstractSet[str], until: int) -> TurnsCursor:
         """Return what the client knows once it was told these games: all that ended until a time.
 
         If the marks are too many for a cursor, the oldest of the entries are not read again.
         """
-        since = max(self.known.since, until - COMMIT_MS)
+        # No commit of an older entry is in flight: after it, the cursor moves on though its game is
+        # gone or was never told.
+        since = max(self.known.since, min(until, self.now - COMMIT_MS))
         marked = [
-            (game_id, at)
-            for game_id, at in self.entries
-            if at >= since and (game_id in told or end_mark(game_id) in self.known.marks)
+            (mark, at)
+            for game, at in self.games
+            if at >= since and ((mark := end_mark(game)) in self.known.marks or game.id in told)
         ]
         if len(marked) > MAX_END_MARKS:
             since = marked[-MAX_END_MARKS - 1][1] + 1
-        marks = (end_mark(game_id) for game_id, _ in marked[-MAX_END_MARKS:])
-        return TurnsCursor(since, frozenset(marks))
+        return TurnsCursor(since, frozenset(mark for mark, _ in marked[-MAX_END_MARKS:]))
 
 
 class Ended(NamedTuple):
     """The ended games that are news, oldest first.
 
-    `until` is the time up to which there are no others.
+    `until` is the time up to which there are no others; `has_more` tells whether there may be
+    later ones already.
     """
 
     games: list[Game]
     entries: EndedEntries
     until: int
-
-    @property
-    def has_more(self) -> bool:
-        """Whether there may be more of them than one answer has."""
-        return len(self.entries.new()) == MAX_ENDED
+    has_more: bool
 
     @property
     def cursor(self) -> TurnsCursor:
@@ -161,7 +159,7 @@ class OwnGames:
 
     def is_waiting(self, game: Game) -> bool:
         """Return whether a game waits for the player."""
-        return _waits_for(game, self.reader)
+        return is_waiting_for(game, self.reader)
 
     def is_news(self, waiting: Sequence[Game]) -> bool:
         """Return whether the client was not told of all of these games that wait."""
@@ -280,14 +278,27 @@ class TurnQueries:
         reply = own.ended_reply
         if reply is None:
             (reply,) = self.store.client.execute([_find_ended(own.reader, own.known)])
-        entries = EndedEntries(read_entries(reply), own.known)
+        found = read_entries(reply)
+        entries = EndedEntries(self._ended_games(own.reader, found), own.known, own.now)
         new = entries.new()
-        games = [
-            game
-            for game in self.store.games([game_id for game_id, _ in new]).values()
-            if game is not None and game.has_ended and own.reader in game.participants()
+        shown = [game for game, _ in new[:MAX_ENDED]]
+        if len(new) > MAX_ENDED:
+            return Ended(shown, entries, new[MAX_ENDED - 1][1], has_more=True)
+        if len(found) == _max_entries(own.known):
+            return Ended(shown, entries, found[-1][1], has_more=True)
+        return Ended(shown, entries, own.now, has_more=False)
+
+    def _ended_games(
+        self, reader: str, entries: Sequence[tuple[str, int]]
+    ) -> list[tuple[Game, int]]:
+        """Return those of a player's index entries that are true, with their games."""
+        games = self.store.games([game_id for game_id, _ in entries])
+        found = ((games.get(game_id), at) for game_id, at in entries)
+        return [
+            (game, at)
+            for game, at in found
+            if game is not None and game.has_ended and reader in game.participants()
         ]
-        return Ended(games, entries, new[-1][1] if len(new) == MAX_ENDED else own.now)
 
     def _shown(
         self, own: OwnGames, waiting: Sequence[Game], *, has_view: bool
@@ -309,11 +320,12 @@ class TurnQueries:
 def would_be_news(game: Game, reader: str, marks: AbstractSet[bytes]) -> bool:
     """Return whether a turn or an end of a game is news to a client that knows these marks."""
     if game.has_ended:
-        return reader in game.participants() and end_mark(game.id) not in marks
-    return _waits_for(game, reader) and turn_mark(game) not in marks
+        return reader in game.participants() and end_mark(game) not in marks
+    return is_waiting_for(game, reader) and turn_mark(game) not in marks
 
 
-def _waits_for(game: Game, player_id: str) -> bool:
+def is_waiting_for(game: Game, player_id: str) -> bool:
+    """Return whether a game waits for a player."""
     return game.status == PLAYING and game.seat_of(player_id) in game.to_move
 
 
@@ -332,5 +344,9 @@ def _known(given: TurnsCursor | None, now: int) -> TurnsCursor:
 
 
 def _find_ended(caller: str, known: TurnsCursor) -> Command:
+    return ended_command(caller, known.since, _max_entries(known))
+
+
+def _max_entries(known: TurnsCursor) -> int:
     # The games that the client was told are among the entries.
-    return ended_command(caller, known.since, MAX_ENDED + len(known.marks))
+    return MAX_ENDED + len(known.marks)

@@ -7,7 +7,7 @@ event's id is the next such cursor. It ends when the player's token does.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from redis import RedisError
 
@@ -15,8 +15,8 @@ from api.concurrency.time_slices import long_work, pause
 from api.games.answers import TicketAnswer
 from api.games.cursors import TurnsCursor, find_turns_cursor
 from api.games.players import Credentials, Remembered
-from api.games.turn_news import News, find_news, would_be_stream_news
-from api.games.turns import TurnQueries
+from api.games.turn_news import News, ToldTurn, find_news, would_be_stream_news
+from api.games.turns import TurnQueries, is_waiting_for
 from api.live.hub import RECHECK_SECONDS, Hub
 from api.live.player_watch import PlayerWatch
 from api.live.quota import Quota
@@ -94,6 +94,7 @@ class TurnStream(OpenStream):
         self.turn_queries = streams.turn_queries
         self._proof = proof
         self._known = known
+        self._turns: Mapping[str, ToldTurn] = {}
 
     def _events(self) -> Iterator[bytes]:
         with self.hub.waiter() as waiter:
@@ -110,8 +111,10 @@ class TurnStream(OpenStream):
                     return  # the token has expired
                 attempts.succeeded()
                 self.hub.set_clock(news.now)
-                yield from self._tell(news)
-                if not news.has_more:
+                events = self._tell(news)
+                yield from events
+                # Only a yield notices a closed connection, so reads without events are paced.
+                if not (events and news.has_more):
                     yield from self._wait(waiter, CHECK_SECONDS if is_heard else RECHECK_SECONDS)
 
     def _tell(self, news: News) -> list[bytes]:
@@ -121,7 +124,7 @@ class TurnStream(OpenStream):
             for name, data in news.events():
                 parts.append(event(name, data, news.known.text))
                 pause()
-        self._known = news.known
+        self._known, self._turns = news.known, news.turns
         return parts
 
     def _wait(self, waiter: Waiter, seconds: float) -> Iterator[bytes]:
@@ -133,8 +136,20 @@ class TurnStream(OpenStream):
                 return
 
     def _would_be_news(self, game: Game) -> bool:
+        if not is_waiting_for(game, self._proof.player_id):
+            self._forget_turn(game)
         known = frozenset() if self._known is None else self._known.marks
         return would_be_stream_news(game, self._proof.player_id, known)
+
+    def _forget_turn(self, after: Game) -> None:
+        """Forget that the client knows the turn of a game before this version.
+
+        If a failover loses the move, the same turn comes again, and the client is told it again.
+        """
+        turn = self._turns.get(after.id)
+        # An older snapshot may come late.
+        if turn is not None and self._known is not None and after.version > turn.version:
+            self._known = self._known._replace(marks=self._known.marks - {turn.mark})
 
     def _log_failure(self, error: Exception) -> None:
         log.error("the stream of player %s failed", self._proof.player_id, exc_info=error)

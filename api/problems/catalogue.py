@@ -90,6 +90,12 @@ CATALOGUE: dict[str, ProblemType] = {
         "The service has no ruleset with this id.",
         "Use an id from GET /v1/rulesets, for example 'tea-time'.",
     ),
+    "picture_not_found": ProblemType(
+        404,
+        "There is no such picture",
+        "The ruleset has no component of this name with a picture.",
+        "Use the 'url' of a component from GET /v1/rulesets/{ruleset}, where it is not null. Pictures that the creator of a game named are not here: show their name, or load their https address.",
+    ),
     "record_not_found": ProblemType(
         404,
         "There is no record of this game",

@@ -1,9 +1,9 @@
 """Queues of open games that were made by the same wish.
 
 A queue is a hint, the games are the truth: a reader says what it knows of them when it takes a
-seat. A reservation holds a seat until its player has joined or created the game. It lapses soon, so
-a request that fails in between blocks the seat only briefly, and a game that its creator did not
-store is created by the next player.
+seat. A reservation holds a seat until its player has joined or created the game, or was refused. It
+lapses soon, so a request that fails in between blocks the seat only briefly, and a game that its
+creator did not store is created by the next player.
 
 | key | holds |
 | --- | --- |
@@ -27,14 +27,15 @@ from api.storage.codec import decode, encode
 from api.storage.errors import Unreadable, count_failure, readable
 
 ASSIGN_SEAT = Script.load("assign_seat")
+RELEASE_SEAT = Script.load("release_seat")
 
 RESERVATION_MS = 10_000
 """How long a reservation holds a seat."""
 
-MAX_LISTED = 50
-"""How many games a queue has: when it is full, the oldest is left out.
+MAX_LISTED = 1000
+"""How many games a queue has at most.
 
-There are so many only while as many games are being filled at once, the oldest first.
+There are so many only while as many games are being filled at once.
 """
 
 
@@ -92,8 +93,8 @@ class MatchStore:
         new_game: Game,
         known: Mapping[str, Known],
         ttl_ms: int,
-    ) -> str:
-        """Reserve a seat for a player, and return the id of the game.
+    ) -> str | None:
+        """Reserve a seat for a player, and return the id of the game; None if the queue is full.
 
         It is the one where the player has a reservation or is seated, else the oldest with a free
         seat, else the new one; games that are stored come first. `known` is the truth of the listed
@@ -111,7 +112,11 @@ class MatchStore:
             ttl_ms,
         )
         (game_id,) = self.client.execute([ASSIGN_SEAT.call(_key(wish), args=args)], durable=True)
-        return str(game_id.decode())
+        return None if game_id is None else str(game_id.decode())
+
+    def release_seat(self, wish: str, player_id: str, game_id: str) -> None:
+        """Remove a player's reservation in a game."""
+        self.client.execute([RELEASE_SEAT.call(_key(wish), args=(player_id, game_id))])
 
 
 def queue_command(wish: str) -> Command:

@@ -60,6 +60,12 @@ REFERENCE_POLICY = (
 )
 """For the interactive reference: scripts and requests too. Its style sheet has data: icons."""
 
+PLAY_POLICY = (
+    "default-src 'none'; script-src 'self'; connect-src 'self'; style-src 'self'; "
+    "img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+)
+"""For the table in the browser: modules and requests of this server, and nothing inline."""
+
 SAFE_HEADERS = (
     ("X-Content-Type-Options", "nosniff"),
     ("Referrer-Policy", "no-referrer"),

@@ -26,9 +26,9 @@ export function follow(baseUrl, newTicket, on) {
   }
 
   function receive({ type, lastEventId, data }) {
-    lastId = lastEventId || lastId;
     seconds = 1;
     on(type, JSON.parse(data));
+    lastId = lastEventId || lastId;
   }
 
   function openLater() {
@@ -49,7 +49,8 @@ export function paced(draw, milliseconds = 600) {
   let last = Promise.resolve();
   const pause = () => new Promise((resume) => setTimeout(resume, milliseconds));
   return (items) => {
-    for (const item of items) last = last.then(() => draw(item)).then(pause);
+    // An item that cannot be drawn does not keep the others from being drawn.
+    for (const item of items) last = last.then(() => draw(item)).catch(console.error).then(pause);
     return last;
   };
 }

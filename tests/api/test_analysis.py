@@ -40,6 +40,27 @@ def test_recorded_games_replay_step_by_step(stranger: Client, recording: Recordi
                 assert as_set(moves) == as_set(step["legal"].get(str(seat), []))
 
 
+def test_a_trace_shows_what_the_game_showed_before_each_move(stranger: Client, record: Any) -> None:
+    moves = record["moves"]
+    whole = {reader: stranger.post("/v1/analysis", traced(record, reader)) for reader in (0, None)}
+    for count in range(0, len(moves), 7):
+        part = stranger.post("/v1/analysis", {**record, "moves": moves[:count]})
+        for reader, analysis in whole.items():
+            step = analysis["steps"][count]
+            assert step["table"] == (part["spectator"] if reader is None else part["views"][reader])
+            assert analysis["events"][: step["event_count"]] == part["events"]
+            assert step["to_move"] == part["to_move"]
+
+
+def traced(record: Any, reader: int | None) -> dict[str, Any]:
+    return {**record, "trace": True, "seat": reader}
+
+
+def test_a_trace_is_seen_from_a_seat_of_the_game_only(stranger: Client, record: Any) -> None:
+    problem = stranger.refused("invalid_request", "POST", "/v1/analysis", traced(record, 2))
+    assert problem["errors"][0]["pointer"] == "#/seat"
+
+
 @pytest.fixture
 def record(ada: Client, bob: Client, rng: Any) -> Any:
     game = play_out([ada, bob], seated([ada, bob])["id"], rng)
@@ -161,6 +182,7 @@ def test_a_deal_that_no_shuffle_could_give_is_refused_with_a_pointer(
         ({"seat_count": 9}, "#/seat_count"),
         ({"options": {"x": 1}}, "#/options/x"),
         ({"trace": 1}, "#/trace"),
+        ({"seat": 6}, "#/seat"),
     ],
 )
 def test_a_malformed_analysis_is_refused_with_a_pointer(

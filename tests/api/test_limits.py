@@ -111,7 +111,10 @@ def test_a_stream_beyond_a_limit_is_opened_again_when_the_limit_allows_it(
     assert answer.headers["Retry-After"] == str(reset)
 
 
-@pytest.mark.parametrize("path", ["/v1/rulesets", "/v1/rulesets/parade"])
+@pytest.mark.parametrize(
+    "path",
+    ["/v1/rulesets", "/v1/rulesets/parade", "/v1/rulesets/contrast/pictures/picture-7"],
+)
 def test_what_caches_keep_for_all_tells_nothing_of_one_caller(limited: Limited, path: str) -> None:
     stranger = Client(limited("reads=2/hour").url)
     for _ in range(2):

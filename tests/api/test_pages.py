@@ -16,8 +16,11 @@ from tests.support.http_client import Response
 
 BROWSER = "text/html,application/xhtml+xml,application/xml;q=0.9,image/webp,*/*;q=0.8"
 BY_ACCEPT = ["/", "/problems", "/problems/busy"]
-PAGES = [*BY_ACCEPT, "/docs"]
-ASSETS = [*assets.OWN, *assets.SWAGGER_UI]
+PAGES = [*BY_ACCEPT, "/docs", "/play/"]
+ASSETS = [
+    *(f"/assets/{name}" for name in (*assets.OWN, *assets.SWAGGER_UI)),
+    *(f"/play/{name}" for name in sorted(assets.play_files())),
+]
 
 
 def see(stranger: Client, path: str, **headers: str) -> Response:
@@ -27,7 +30,7 @@ def see(stranger: Client, path: str, **headers: str) -> Response:
 
 
 def links(page: str) -> list[str]:
-    return re.findall(r'(?:href|src)="([^"]*)"', page)
+    return re.findall(r'(?:href|src|srcset)="([^"]*)"', page)
 
 
 def directives(response: Response) -> dict[str, list[str]]:
@@ -153,11 +156,38 @@ def test_the_reference_may_load_from_its_own_server_alone(stranger: Client) -> N
     assert all(sources == ["'none'"] for sources in allowed.values())
 
 
+@pytest.mark.parametrize("name", ["", "index.html", "main.js", "en.json"])
+def test_the_table_in_the_browser_may_load_from_its_own_server_alone(
+    stranger: Client, name: str
+) -> None:
+    allowed = directives(see(stranger, f"/play/{name}"))
+    for kind in ("script-src", "style-src", "connect-src", "img-src"):
+        assert allowed.pop(kind) == ["'self'"]
+    assert set(allowed) == {"default-src", "base-uri", "form-action", "frame-ancestors"}
+    assert all(sources == ["'none'"] for sources in allowed.values())
+
+
+def test_the_address_without_a_slash_leads_to_the_table_also_below_a_prefix(
+    stranger: Client,
+) -> None:
+    with stranger.unchecked():
+        answer = stranger.request("GET", "/play")
+    assert (answer.status_code, answer.headers["Location"]) == (308, "play/")
+
+
 @pytest.mark.parametrize("path", PAGES)
 def test_no_page_has_inline_scripts_or_styles(stranger: Client, path: str) -> None:
     page = see(stranger, path).text
     assert not re.search(r"<style|\sstyle=|\son[a-z]+=|javascript:", page)
     assert all(re.search(r"\ssrc=", tag) for tag in re.findall(r"<script[^>]*>", page))
+
+
+@pytest.mark.parametrize("name", ["table.webp", "table-dark.webp"])
+def test_a_picture_of_the_table_is_small(name: str) -> None:
+    picture = assets.find(name)
+    assert picture
+    assert picture.content_type == "image/webp"
+    assert len(picture.content.plain) < 150_000
 
 
 def test_what_is_put_into_a_page_stays_text() -> None:
@@ -171,11 +201,10 @@ def test_what_is_put_into_a_page_stays_text() -> None:
 # --- What pages load -----------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", ASSETS)
+@pytest.mark.parametrize("path", ASSETS)
 def test_an_asset_comes_compressed_or_not_and_is_not_sent_twice(
-    stranger: Client, name: str
+    stranger: Client, path: str
 ) -> None:
-    path = f"/assets/{name}"
     plain = see(stranger, path, **{"Accept-Encoding": "identity"})
     packed = see(stranger, path, **{"Accept-Encoding": "gzip"})
     assert "Content-Encoding" not in plain.headers
@@ -184,7 +213,7 @@ def test_an_asset_comes_compressed_or_not_and_is_not_sent_twice(
     assert plain.headers["ETag"] == packed.headers["ETag"]
     assert plain.headers["ETag"].startswith("W/")
     for answer in (plain, packed):
-        assert answer.headers["Content-Type"] == assets.TYPES[name.rpartition(".")[2]]
+        assert answer.headers["Content-Type"] == assets.TYPES[path.rpartition(".")[2]]
         assert answer.headers["Vary"] == "Accept-Encoding"
         known = {
             "If-None-Match": answer.headers["ETag"],
@@ -205,9 +234,12 @@ def test_an_asset_comes_compressed_or_not_and_is_not_sent_twice(
         "%2Fetc%2Fpasswd",
     ],
 )
-def test_no_other_file_can_be_had(stranger: Client, name: str) -> None:
+@pytest.mark.parametrize("folder", ["assets", "play"])
+def test_no_other_file_can_be_had(stranger: Client, folder: str, name: str) -> None:
+    if (folder, name) == ("play", ""):
+        return  # the page itself
     with stranger.unchecked():
-        stranger.refused("not_found", "GET", f"/assets/{name}")
+        stranger.refused("not_found", "GET", f"/{folder}/{name}")
 
 
 # --- Every answer --------------------------------------------------------------------------
@@ -227,7 +259,8 @@ def is_safe(response: Response) -> None:
     ("method", "path", "status"),
     [
         *[("GET", path, 200) for path in PAGES],
-        *[("GET", f"/assets/{name}", 200) for name in ASSETS],
+        *[("GET", path, 200) for path in ASSETS],
+        ("GET", "/play", 308),
         ("GET", "/livez", 200),
         ("GET", "/v1/rulesets", 200),
         ("GET", "/openapi.yaml", 200),

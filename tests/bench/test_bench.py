@@ -148,5 +148,5 @@ def test_the_readme_tells_the_figures_that_are_kept() -> None:
 
 def test_the_readmes_pictures_are_there() -> None:
     pictures = re.findall(r'src(?:set)?="([^"]+)"', report.README.read_text(encoding="utf-8"))
-    assert pictures == ["docs/growth-dark.svg", "docs/growth.svg"]
+    assert {"docs/growth-dark.svg", "docs/growth.svg"} <= set(pictures)
     assert all((ROOT / picture).is_file() for picture in pictures)

@@ -57,6 +57,7 @@ class Page:
     def __init__(self, browser: Browser, origin: str, api: str, player: Client) -> None:
         self.browser = browser
         self.player = player
+        browser.tolerate("Failed to load resource")
         browser.open(f"{origin}/?api={api}&token={player.token}")
 
     @property

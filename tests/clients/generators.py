@@ -73,6 +73,8 @@ GENERATORS = {
         {
             r"Warning\(s\) encountered while generating": "the heading of the next one",
             r"WARNING parsing GET /openapi\.yaml": "it reads JSON and plain text alone",
+            r"WARNING parsing GET /v1/rulesets/{ruleset}/pictures/{picture}": "the same",
+            r"Unsupported content_type image/svg\+xml": "which is what SVG is called",
             r"Unsupported content_type application/yaml": "which is what YAML is called (RFC 9512)",
         },
     ),

@@ -32,21 +32,27 @@ def the_service_itself(stranger: Caller) -> None:
 
 def the_catalogue(stranger: Caller) -> None:
     catalogue = stranger.send("GET", "/v1/rulesets")
+    games = {each["ruleset"]: in_short(each) for each in catalogue["items"]}
     shortened = Shown("shortened", "One game in English, with less of its lists and rules.")
-    stranger.recorder.keep("listRulesets", "200", shortened, in_short(catalogue))
+    stranger.recorder.keep("listRulesets", "200", shortened, {"items": [games["parade"]]})
+    pictures = Shown("contrast", "A game with pictures, with less of its lists and rules.")
+    stranger.recorder.keep("getRuleset", "200", pictures, games["contrast"])
     french = {"Accept-Language": "fr"}
     stranger.send(
         "GET", "/v1/rulesets/tea-time", headers=french, show=("tea-time", "One game, in French.")
     )
     stranger.refused("ruleset_not_found", "GET", "/v1/rulesets/chess")
+    path = games["contrast"]["components"][1]["url"]
+    stranger.send("GET", path, show=("picture", "A picture of Contrast."))
+    stranger.refused("picture_not_found", "GET", path.replace("picture-2", "picture-75"))
+    stranger.refused("ruleset_not_found", "GET", path.replace("contrast", "chess"))
 
 
-def in_short(catalogue: Any) -> Any:
-    """Return a catalogue of one game, with a few entries of each list and the rules' beginning."""
-    (ruleset,) = (each for each in catalogue["items"] if each["ruleset"] == "parade")
+def in_short(ruleset: Any) -> Any:
+    """Return a game of the catalogue with a few entries of each list and the rules' beginning."""
     lists = {name: each[:2] for name, each in ruleset.items() if isinstance(each, list)}
     beginning, _, _ = ruleset["rules"].partition("\n## ")
-    return {"items": [{**ruleset, **lists, "rules": f"{beginning}\n…"}]}
+    return {**ruleset, **lists, "rules": f"{beginning}\n…"}
 
 
 def players_and_tokens(stranger: Caller) -> None:
@@ -344,8 +350,8 @@ def a_game_of_contrast(stranger: Caller) -> None:
     stranger.send(
         "POST",
         "/v1/analysis",
-        {**body, "moves": body["moves"][:2], "trace": True},
-        show=("trace", "The beginning of a game, step by step."),
+        {**body, "moves": body["moves"][:2], "trace": True, "seat": 1},
+        show=("trace", "The beginning of a game, step by step, as seat 1 sees it."),
     )
     illegal = {"seat": 0, "move": {"type": "count"}}
     for name, members, summary in (

@@ -19,7 +19,12 @@ NOT_RECORDED = {"busy"}
 WITHOUT_EXAMPLES = {"getDocumentAsJson", "getDocumentAsYaml"}
 """The document is no example in itself."""
 
-SHOWN_TYPES = {"application/json", "application/problem+json", "text/event-stream"}
+SHOWN_TYPES = {
+    "application/json",
+    "application/problem+json",
+    "image/svg+xml",
+    "text/event-stream",
+}
 
 
 class Example(NamedTuple):

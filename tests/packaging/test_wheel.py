@@ -90,6 +90,13 @@ def test_the_wheel_has_the_scripts_of_the_store(wheel: Path) -> None:
     assert scripts <= set(ZipFile(wheel).namelist())
 
 
+def test_the_wheel_has_all_files_of_the_table_in_the_browser(wheel: Path) -> None:
+    folder = ROOT / "api" / "web" / "pages" / "play"
+    files = {str(path.relative_to(ROOT)) for path in folder.iterdir()}
+    assert "api/web/pages/play/index.html" in files
+    assert files <= set(ZipFile(wheel).namelist())
+
+
 def test_the_code_that_runs_is_the_installed_one(python: Path, tmp_path: Path) -> None:
     code = "import api, engine; print(api.__file__); print(engine.__file__)"
     for path in run(python, "-c", code, cwd=tmp_path).splitlines():
@@ -111,6 +118,27 @@ def test_the_reference_comes_with_all_that_it_loads(service: Service) -> None:
         answer = service.request("GET", f"/{path}")
         assert answer.status_code == 200, path
         assert answer.content
+
+
+def test_the_table_in_the_browser_comes_with_all_that_it_loads(service: Service) -> None:
+    paths, loaded = ["index.html"], set()
+    while paths:
+        path = paths.pop()
+        loaded.add(path)
+        answer = service.request("GET", f"/play/{path}")
+        assert answer.status_code == 200, path
+        if not path.endswith(".css"):
+            found = re.findall(r"""(?:href=|src=|from )["']\./([^"']+)["']""", answer.text)
+            paths += [name for name in found if name not in loaded]
+    assert {"main.js", "play.css", "tea-time.js", "icon.svg"} <= loaded
+
+
+def test_the_pictures_of_a_game_come_with_it(service: Service) -> None:
+    components = service.request("GET", "/v1/rulesets/contrast").json()["components"]
+    paths = [each["url"] for each in components if each["url"] is not None]
+    assert len(paths) == 74
+    for path in paths:
+        assert service.request("GET", path).headers["Content-Type"] == "image/svg+xml"
 
 
 def test_three_bots_play_a_game_to_its_end(service: Service, python: Path, tmp_path: Path) -> None:

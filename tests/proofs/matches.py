@@ -24,7 +24,7 @@ from tests.proofs.machines import Machines, machines
 from tests.proofs.report import Effort, Report, Scenario, run
 from tests.support.http_client import Response
 
-CALLERS, SEATS = 120, 4
+CALLERS, SEATS, PAIR = 120, 4, 2
 KILLS = 4
 """Workers that are killed while one crowd asks."""
 
@@ -51,10 +51,10 @@ class Crowd:
     def newcomer(self) -> Caller:
         return new_player(self.running.urls, self.tally, self.rng)
 
-    def new_wish(self) -> dict[str, Any]:
+    def new_wish(self, seats: int = SEATS) -> dict[str, Any]:
         """Return a wish that no player had before."""
         self._wishes += 1
-        return {"ruleset": "parade", "seat_count": SEATS, "turn_seconds": 3600 + self._wishes}
+        return {"ruleset": "parade", "seat_count": seats, "turn_seconds": 3600 + self._wishes}
 
     def ask_at_once(
         self, wish: dict[str, Any], patient: Sequence[bool]
@@ -124,22 +124,31 @@ def _note_seats(games: list[Any], answers: Sequence[Response | None], counts: Co
 
 def at_once(report: Report, effort: Effort) -> None:
     """120 players ask four workers for games of four at the same moment: 30 games begin."""
+    _fill_at_once(report, effort, SEATS)
+
+
+def pairs(report: Report, effort: Effort) -> None:
+    """The same with games for two: 60 games are filled at the same moment."""
+    _fill_at_once(report, effort, PAIR)
+
+
+def _fill_at_once(report: Report, effort: Effort, seats: int) -> None:
     with machines(2, APPEND_FSYNC="everysec") as running:
         crowd = Crowd(running, 1)
         counts = Counter[str]()
         until = time.monotonic() + effort.seconds
         while time.monotonic() < until and counts["crowds"] < MAX_ROUNDS:
-            wish = crowd.new_wish()
+            wish = crowd.new_wish(seats)
             answers = [each.result() for each in crowd.ask_at_once(wish, [False] * CALLERS)]
             games = crowd.games(wish)
             counts["crowds"] += 1
             counts["lonely"] += sum(game["status"] != "playing" for game in games)
-            counts["more games"] += abs(len(games) - CALLERS // SEATS)
+            counts["more games"] += abs(len(games) - CALLERS // seats)
             counts["broken"] += answers.count(None)
             _note_seats(games, answers, counts)
         report.at_least("crowds of 120 that asked at once", counts["crowds"], 1)
         report.none("games that did not begin", counts["lonely"])
-        report.none("games more or less than 30", counts["more games"])
+        report.none(f"games more or less than {CALLERS // seats}", counts["more games"])
         report.none("players with two seats", counts["two seats"])
         report.none("answers that the game contradicts", counts["contradicted"])
         report.none("refused, or without an answer", counts["odd"] + counts["broken"])
@@ -220,6 +229,7 @@ def _kill_workers(running: Machines, rng: random.Random) -> None:
 
 SCENARIOS: dict[str, Scenario] = {
     "at-once": at_once,
+    "pairs": pairs,
     "workers-killed": workers_killed,
     "players-lost": players_lost,
 }

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.api_client import Client, new_player, play_out
+from tests.support.event_stream import events
 from tests.support.http_client import HttpClient
 from tests.support.raw_http import connect, is_closed
 from tests.support.service import UNLIMITED, Service, serving
@@ -116,7 +117,7 @@ def test_a_stream_that_is_not_read_gives_its_place_back(tmp_path: Path) -> None:
 
         def is_free() -> bool:
             with ada.open("GET", path) as response:
-                return response.status_code == 200
+                return next(events(response)).name == "snapshot"
 
         unread = connect(running.port, request.encode(), receive_buffer=4096)
         wait_until(lambda: not is_free(), "it is open")

@@ -316,11 +316,12 @@ def add_ended_entry(store: MemoryClient, keys: list[bytes], args: list[bytes]) -
     store.pexpire(keys[0], float(ttl))
 
 
-def assign_seat(store: MemoryClient, keys: list[bytes], args: list[bytes]) -> bytes:
+def assign_seat(store: MemoryClient, keys: list[bytes], args: list[bytes]) -> bytes | None:
     player, new_id = args[0].decode(), args[1].decode()
     seat_count, lapse, patience, largest, ttl = (int(args[at]) for at in (2, 4, 5, 6, 7))
     known, now = json.loads(args[3]), store.time_ms
     listed: list[Any] = []
+    needless: list[Any] = []
     offered: dict[str, Any] = {}
     for game in json.loads(store.get(keys[0]) or b"[]"):
         truth = known.get(game["id"])
@@ -332,8 +333,10 @@ def assign_seat(store: MemoryClient, keys: list[bytes], args: list[bytes]) -> by
             each: at for each, at in game["seats"].items() if now - at < lapse and each not in gone
         }
         listed.append(game)
+        taken = {*game["seats"], *open_["seated"]}
+        if not game["seats"] and (open_.get("is_refused") or len(taken) >= seat_count):
+            needless.append(game)
         if not open_.get("is_refused"):
-            taken = {*game["seats"], *open_["seated"]}
             if player in taken:
                 offered.setdefault("own", game)
             elif len(taken) < seat_count:
@@ -343,10 +346,22 @@ def assign_seat(store: MemoryClient, keys: list[bytes], args: list[bytes]) -> by
     chosen = next((offered[each] for each in order if each in offered), None)
     if chosen is None:
         chosen = {"id": new_id, "seats": {}}
-        listed = [*listed, chosen][-largest:]
+        listed.append(chosen)
+        if len(listed) > largest:
+            if not needless:
+                return None
+            listed.remove(needless[0])
     chosen["at"] = chosen["seats"][player] = now
     store.set(keys[0], json.dumps(listed).encode(), b"PX", b"%d" % ttl)
     return str(chosen["id"]).encode()
+
+
+def release_seat(store: MemoryClient, keys: list[bytes], args: list[bytes]) -> None:
+    player, game_id = map(bytes.decode, args)
+    listed = json.loads(store.get(keys[0]) or b"[]")
+    for game in listed:
+        if game["id"] == game_id and game["seats"].pop(player, None) is not None:
+            store.values[keys[0]] = json.dumps(listed).encode()
 
 
 def remove_entries(store: MemoryClient, keys: list[bytes], args: list[bytes]) -> None:
@@ -368,6 +383,7 @@ SCRIPTS: dict[Any, Callable[[MemoryClient, list[bytes], list[bytes]], Any]] = {
     indexes.ADD_ENDED_ENTRY: add_ended_entry,
     indexes.REMOVE_ENTRIES: remove_entries,
     matches.ASSIGN_SEAT: assign_seat,
+    matches.RELEASE_SEAT: release_seat,
 }
 
 

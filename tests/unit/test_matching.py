@@ -9,6 +9,7 @@ import pytest
 from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import OutOfMemoryError
 
+from api.config.rate_policies import GAMES, GAMES_DAILY, GAMES_HERE
 from api.games import tables
 from api.games.matching import Wish, read_wish
 from api.games.players import Credentials
@@ -53,7 +54,7 @@ def match_at_once(
 # --- Which players meet --------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("callers", "seats"), [(120, 4), (13, 2), (7, 6), (1, 3)])
+@pytest.mark.parametrize(("callers", "seats"), [(120, 4), (120, 2), (13, 2), (7, 6), (1, 3)])
 def test_players_who_ask_at_once_fill_as_few_games_as_they_can(
     workers: list[MemoryWorker], callers: int, seats: int
 ) -> None:
@@ -67,6 +68,29 @@ def test_players_who_ask_at_once_fill_as_few_games_as_they_can(
     for player, game in zip(players, matched, strict=True):
         assert workers[0].game(game.id).seat_of(player.player_id) is not None
     assert sum(len(game.players()) for game in games) == callers
+
+
+@pytest.mark.parametrize(("callers", "seats"), [(120, 4), (120, 2), (2, 2)])
+@pytest.mark.parametrize("key", [None, "a key"])
+def test_players_who_only_join_do_not_count_for_new_games(
+    workers: list[MemoryWorker],
+    monkeypatch: pytest.MonkeyPatch,
+    callers: int,
+    seats: int,
+    key: str | None,
+) -> None:
+    players = [workers[0].player(f"Player {number}") for number in range(callers)]
+    workers[0].client.latency = 0.001
+    counted: list[str] = []
+
+    def take(name: str) -> None:
+        gevent.sleep(workers[0].client.latency)
+        counted.append(name)
+
+    for each in workers:
+        monkeypatch.setattr(each.limiter, "take", take)
+    games = {game.id for game in match_at_once(workers, players, seats, key=key)}
+    assert Counter(counted) == dict.fromkeys((GAMES, GAMES_HERE, GAMES_DAILY), len(games))
 
 
 def test_the_oldest_game_is_filled_first(
@@ -211,6 +235,52 @@ def test_a_creator_that_fails_leaves_its_game_to_the_next_player(
     assert game.host.id == bob.player_id
     assert worker.match(ada).game.id == game.id
     assert worker.game(game.id).status == "playing"
+
+
+def refuses(code: str) -> Any:
+    """A function that refuses whatever it is asked."""
+
+    def refuse(*args: Any, **how: Any) -> Any:
+        raise Problem(code)
+
+    return refuse
+
+
+@pytest.mark.parametrize(
+    ("target", "name", "code"),
+    [("limiter", "take", "too_many_requests"), ("creation", "commit_new", "too_many_games")],
+)
+def test_a_creator_that_is_refused_holds_no_seat(
+    worker: MemoryWorker,
+    monkeypatch: pytest.MonkeyPatch,
+    ada: Credentials,
+    bob: Credentials,
+    eve: Credentials,
+    target: str,
+    name: str,
+    code: str,
+) -> None:
+    monkeypatch.setattr(getattr(worker, target), name, refuses(code))
+    with refused(code):
+        worker.match(ada)
+    monkeypatch.undo()
+    game_id = worker.match(bob).game.id
+    assert worker.match(eve).game.id == game_id
+
+
+def test_a_player_who_may_not_join_holds_no_seat(
+    worker: MemoryWorker,
+    monkeypatch: pytest.MonkeyPatch,
+    ada: Credentials,
+    bob: Credentials,
+    eve: Credentials,
+) -> None:
+    game_id = worker.match(ada).game.id
+    monkeypatch.setattr(worker.tables, "join", refuses("too_many_games"))
+    with refused("too_many_games"):
+        worker.match(bob)
+    monkeypatch.undo()
+    assert worker.match(eve).game.id == game_id
 
 
 def test_a_reservation_that_is_not_used_lapses(

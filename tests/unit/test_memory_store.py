@@ -301,7 +301,7 @@ def test_a_value_of_the_wrong_type_hides_no_other(store: Store, client: StoreCli
 # --- Queues of matches -------------------------------------------------------------------
 
 
-def assign(store: Store, wish: str, player_id: str, seats: int = 2, **known: Known) -> str:
+def assign(store: Store, wish: str, player_id: str, seats: int = 2, **known: Known) -> str | None:
     """Assign a seat; return the id of the game. The ids of known games are as after this."""
     game = replace(new_game(Player(player_id, "Ada", "bot")), seat_count=seats)
     truth = {name.removeprefix("_"): each for name, each in known.items()}
@@ -361,6 +361,24 @@ def test_reservations_lapse_and_games_that_are_missing_for_long_are_dropped(
     assert queue(store, client, wish) == [second]
 
 
+def test_a_seat_that_is_released_is_the_next_players(store: Store, client: StoreClient) -> None:
+    wish = new_id()
+    first = assign(store, wish, "a")
+    assert assign(store, wish, "b") == first
+    store.release_seat(wish, "b", new_id())
+    store.release_seat(wish, "c", first)
+    second = assign(store, wish, "c")
+    assert second != first
+    store.release_seat(wish, "b", first)
+    assert 0 < send(client, "PTTL", f"match:{{{wish}}}") <= LONG_MS
+    assert assign(store, wish, "d") == first
+    # Also the only one of a game, which stays listed.
+    store.release_seat(wish, "c", second)
+    assert queue(store, client, wish) == [first, second]
+    assert assign(store, wish, "e") == second
+    store.release_seat(new_id(), "a", first)
+
+
 def test_a_game_in_which_players_wait_is_filled_before_one_that_may_never_be_stored(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -373,13 +391,35 @@ def test_a_game_in_which_players_wait_is_filled_before_one_that_may_never_be_sto
     assert assign(store, wish, "h", **(known | {f"_{ids[4]}": CLOSED})) == ids[0]
 
 
-def test_a_queue_lists_some_games_at_most(
+def test_a_full_queue_keeps_the_games_that_are_being_filled(
     store: Store, client: StoreClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(matches, "MAX_LISTED", 3)
     wish = new_id()
-    ids = [assign(store, wish, f"player {number}", 1) for number in range(5)]
-    assert queue(store, client, wish) == ids[2:]
+    ids = [assign(store, wish, each) for each in ("a", "a2", "b", "b2", "c", "c2")][::2]
+    assert assign(store, wish, "d") is None
+    refused = {f"_{ids[0]}": KnownGame(("a",), is_refused=True)}
+    assert assign(store, wish, "d", **refused) is None  # a2 has a reservation
+    assert queue(store, client, wish) == ids
+    assert assign(store, wish, "a2") == ids[0]
+    assert assign(store, wish, "d", **{f"_{ids[2]}": CLOSED}) not in {None, *ids}
+    assert queue(store, client, wish)[:2] == ids[:2]
+
+
+@pytest.mark.parametrize(
+    "truth", [KnownGame(("b", "b2")), KnownGame(("b",), is_refused=True)], ids=["full", "refused"]
+)
+def test_a_full_queue_drops_a_game_in_which_no_seat_can_be_had(
+    store: Store, client: StoreClient, monkeypatch: pytest.MonkeyPatch, truth: Known
+) -> None:
+    monkeypatch.setattr(matches, "MAX_LISTED", 3)
+    wish = new_id()
+    ids = [assign(store, wish, each) for each in ("a", "a2", "b", "b2", "c", "c2")][::2]
+    monkeypatch.setattr(matches, "RESERVATION_MS", 0)
+    known = {f"_{ids[0]}": KnownGame(("a", "a2")), f"_{ids[1]}": truth, f"_{ids[2]}": truth}
+    new = assign(store, wish, "d", **known)
+    assert new not in ids
+    assert queue(store, client, wish) == [*ids[1:], new]
 
 
 @pytest.mark.parametrize("value", ["no JSON", '[{"id": 1}]', "[[]]"])

@@ -1,5 +1,6 @@
 """A player's stream: all that is true and that the client does not know, each once."""
 
+import copy
 import re
 from random import Random
 from typing import Any, NamedTuple
@@ -124,6 +125,20 @@ def test_a_stream_tells_what_concerns_a_player_as_it_comes(
     for player in (ada, bob):
         worker.leave(player, game_id)
     assert stream.told == [*expected, ("turn", game_id), ("ended", game_id)]
+
+
+def test_an_end_is_told_at_once_to_a_player_who_left_and_to_a_host_without_a_seat(
+    worker: MemoryWorker, ada: Credentials, bob: Credentials, eve: Credentials
+) -> None:
+    game_id = worker.create(eve, 2, take_seat=False)
+    for player in (ada, bob):
+        worker.join(player, game_id)
+    worker.leave(bob, game_id)
+    streams = [Stream(worker, each, since(worker, each)) for each in (bob, eve)]
+    assert [stream.told for stream in streams] == [[], []]
+    worker.leave(ada, game_id)
+    assert worker.game(game_id).has_ended
+    assert [stream.told for stream in streams] == [[("ended", game_id)]] * 2
 
 
 def test_a_turn_has_the_whole_game_and_a_start_and_an_invitation_its_summary(
@@ -363,6 +378,29 @@ def test_many_ends_are_told_in_parts_and_each_once(
         assert Stream(worker, ada, event.id).told == [each.about for each in whole[at + 1 :]]
 
 
+def test_a_stream_waits_between_reads_that_find_only_games_that_are_gone(
+    worker: MemoryWorker, ada: Credentials, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(turns_module, "MAX_ENDED", 4)
+    for _ in range(9):
+        worker.clock.advance(0.01)
+        worker.cancel(ada, worker.create(ada))
+    worker.client.offset_ms += worker.retention.cancelled
+    ended = worker.create(ada)
+    worker.cancel(ada, ended)
+    find_ended, reads = worker.turns.ended, list[float]()
+
+    def counted(own: Any) -> Any:
+        reads.append(worker.clock.now)
+        assert len(reads) < 20, "the stream reads without a pause"
+        return find_ended(own)
+
+    monkeypatch.setattr(worker.turns, "ended", counted)
+    stream = Stream(worker, ada, "0.")
+    worker.clock.advance(4 * CHECK_SECONDS)
+    assert stream.told == [("ended", ended)]
+
+
 def test_many_games_at_once_are_told_each_once(
     worker: MemoryWorker, ada: Credentials, bob: Credentials
 ) -> None:
@@ -400,6 +438,38 @@ def test_a_deadline_that_hands_over_the_turn_is_told(
     stream = Stream(worker, bob if mover is ada else ada)
     worker.clock.advance(10.5)
     assert stream.told == [("started", game_id), ("turn", game_id)]
+
+
+def test_a_turn_is_told_again_after_a_failover_that_loses_the_players_move(
+    worker: MemoryWorker, ada: Credentials, bob: Credentials
+) -> None:
+    game_id = worker.seated(ada, bob)
+    mover = worker.mover((ada, bob), game_id)
+    stream = Stream(worker, mover)
+    told = [("started", game_id), ("turn", game_id)]
+    assert stream.told == told
+    replica = copy.deepcopy(worker.client.values)
+    worker.move((ada, bob), game_id)
+    worker.clock.advance(1)
+    worker.client.values = replica
+    worker.clock.advance(RECHECK_SECONDS + 0.5)
+    assert stream.told == [*told, ("turn", game_id)]
+    worker.clock.advance(CHECK_SECONDS)
+    assert len(stream.told) == 3
+
+
+def test_a_turn_is_told_once_though_an_older_snapshot_comes_late(
+    worker: MemoryWorker, ada: Credentials, bob: Credentials
+) -> None:
+    game_id = worker.seated(ada, bob)
+    before = worker.game(game_id)
+    other = bob if worker.mover((ada, bob), game_id) is ada else ada
+    stream = Stream(worker, other)
+    worker.move((ada, bob), game_id)
+    told = [("started", game_id), ("turn", game_id)]
+    assert stream.told == told
+    assert not stream.stream._would_be_news(before)
+    assert not stream.stream._would_be_news(worker.game(game_id))
 
 
 def test_lost_notifications_delay_news_until_the_next_recheck(

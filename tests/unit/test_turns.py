@@ -1,5 +1,6 @@
 """A player's turns: which games wait for it, which have ended, and what of it is news."""
 
+import copy
 from typing import Any
 
 import msgspec
@@ -371,6 +372,45 @@ def test_many_ends_are_told_in_parts_and_each_once(
         assert len(turns.answer.cursor.partition(".")[2]) <= 5 * 8
     assert [len(part) for part in parts] == [4, 4, 3, 0]
     assert [each for part in parts for each in part] == ids
+
+
+def test_an_end_is_told_though_many_games_that_ended_before_it_are_gone(
+    worker: MemoryWorker, ada: Credentials, bob: Credentials, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "MAX_ENDED", 4)
+    turns = ask(worker, bob)
+    for _ in range(9):
+        worker.clock.advance(0.01)
+        cancelled(worker, ada, bob)
+    worker.client.offset_ms += worker.retention.cancelled
+    game_id = cancelled(worker, ada, bob)
+    parts = []
+    for _ in range(5):
+        turns = ask(worker, bob, turns)
+        parts += ended(turns)
+    assert parts == [game_id]
+
+
+def test_an_end_is_told_though_a_failover_has_lost_another_end_of_the_game(
+    worker: MemoryWorker, ada: Credentials, bob: Credentials
+) -> None:
+    turns = ask(worker, bob)
+    game_id = worker.seated(ada, bob)
+    replica = copy.deepcopy(worker.client.values)
+    for player in (ada, bob):
+        worker.leave(player, game_id)
+    turns = ask(worker, bob, turns)
+    assert ended(turns) == [game_id]
+    turns = ask(worker, bob, turns)
+    assert not turns.would_be_news(worker.game(game_id))
+    worker.client.values = replica
+    worker.clock.advance(1)
+    for player in (ada, bob):
+        worker.leave(player, game_id)
+    assert turns.would_be_news(worker.game(game_id))
+    turns = ask(worker, bob, turns)
+    assert ended(turns) == [game_id]
+    assert ended(ask(worker, bob, turns)) == []
 
 
 def test_an_end_is_told_though_the_clock_of_the_store_was_set_back(

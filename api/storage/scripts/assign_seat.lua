@@ -15,6 +15,9 @@
 -- Returns the id of the game: the one where the player has a seat or a reservation, else the oldest
 -- with a free seat, else the new one. Open games come before those that may never be stored: players
 -- wait in them. A retry returns the same game.
+--
+-- A full queue drops only a game without reservations that is full or refused: in any other one
+-- players may wait for the next caller. Without such a game, returns nil and changes nothing.
 
 local player, seat_count = ARGV[1], tonumber(ARGV[3])
 local known = cjson.decode(ARGV[4])
@@ -59,6 +62,7 @@ end
 
 local stored = redis.call('GET', KEYS[1])
 local listed, own, open, expected, abandoned = {}, nil, nil, nil, nil
+local needless = nil -- the place of the oldest game that may be dropped
 for _, game in ipairs(stored and cjson.decode(stored) or {}) do
   local truth = known[game.id]
   if not is_gone(game, truth) then
@@ -68,8 +72,11 @@ for _, game in ipairs(stored and cjson.decode(stored) or {}) do
     end
     clean_up(game, truth)
     listed[#listed + 1] = game
+    local is_own, has_free_seat = look(game, truth)
+    if not next(game.seats) and (truth.is_refused or not has_free_seat) then
+      needless = needless or #listed
+    end
     if not truth.is_refused then
-      local is_own, has_free_seat = look(game, truth)
       if is_own then
         own = own or game
       elseif has_free_seat and is_open then
@@ -88,7 +95,10 @@ if not game then
   game = {id = ARGV[2], seats = {}}
   listed[#listed + 1] = game
   if #listed > tonumber(ARGV[7]) then
-    table.remove(listed, 1)
+    if not needless then
+      return false
+    end
+    table.remove(listed, needless)
   end
 end
 game.at = now

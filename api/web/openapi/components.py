@@ -59,6 +59,11 @@ HEADERS = {
     "Lifetime": header(
         "`max-age`: how many seconds any cache may store the answer.", "public, max-age=300"
     ),
+    "Forever": header(
+        "`immutable`: the answer never changes, so any cache may keep it.",
+        "public, max-age=31536000, immutable",
+    ),
+    "VaryByEncoding": header("`Accept-Encoding`: the answer may be compressed.", "Accept-Encoding"),
     "VaryByToken": header(
         "`Authorization`, as the answer depends on the token, and `Accept-Encoding`.",
         "Authorization, Accept-Encoding",

@@ -124,3 +124,6 @@ class AnalysisBodySchema(BodySchema):
             "Whether to return the position before each move in `steps`; absent means false."
         )
     )
+    seat = seat(
+        "With `trace`: the seat whose view of the table each step has; absent means a spectator's."
+    )

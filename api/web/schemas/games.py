@@ -58,8 +58,8 @@ class ReservedSeatSchema(BodySchema):
     )
 
 
-class NewGameBodySchema(BodySchema):
-    """A new game."""
+class GameSetupSchema(BodySchema):
+    """What is played, and by how many."""
 
     ruleset = Text(
         required=True,
@@ -76,6 +76,11 @@ class NewGameBodySchema(BodySchema):
             "Options of this ruleset; a missing option has the default value of the ruleset."
         ),
     )
+
+
+class NewGameBodySchema(GameSetupSchema):
+    """A new game."""
+
     visibility = Choice(
         Visibility,
         metadata=described("Which callers can see the game; absent means public."),
@@ -108,24 +113,9 @@ class NewGameBodySchema(BodySchema):
     )
 
 
-class MatchBodySchema(BodySchema):
+class MatchBodySchema(GameSetupSchema):
     """The game that you want to play; players who send the same wish are seated together."""
 
-    ruleset = Text(
-        required=True,
-        metadata=described("The id of a ruleset, of listRulesets.", examples=["parade"]),
-    )
-    seat_count = Integer(
-        required=True,
-        validate=Range(min=MIN_SEATS, max=MAX_SEATS),
-        metadata=described("Within the ruleset's `seat_counts`."),
-    )
-    options = Nested(
-        ChosenOptionsSchema,
-        metadata=described(
-            "Options of this ruleset; a missing option has the default value of the ruleset."
-        ),
-    )
     turn_seconds = Integer(
         validate=Range(min=MIN_TURN_SECONDS, max=MAX_TURN_SECONDS),
         metadata=described(

@@ -31,7 +31,8 @@ blueprint = Blueprint("analysis", __name__, url_prefix="/v1/analysis")
 def analyse(body: dict[str, Any]) -> Response:
     """Replay a deal and moves
 
-    Returns the seats to move, every seat's legal moves and view, the events and the result.
-    Accepts a record unchanged; unknown members are ignored. The body has at most 256 KiB.
+    Returns the seats to move, every seat's legal moves and view, the events and the result. With
+    `trace`, one request is enough to show a whole game, move by move; see `steps`. Accepts a
+    record unchanged; unknown members are ignored. The body has at most 256 KiB.
     """
     return answer(replay(body))

@@ -1,14 +1,20 @@
-"""Routes of pages: the interactive reference and assets. Not part of the API document."""
+"""Routes of pages: the table in the browser, the interactive reference and assets.
+
+Not part of the API document.
+"""
 
 from __future__ import annotations
 
 from flask import Blueprint, Response
 
 from api.problems.problem import Problem
-from api.web.headers import REFERENCE_POLICY
+from api.web.headers import PLAY_POLICY, POLICY, REFERENCE_POLICY
 from api.web.pages import assets
 from api.web.pages.rendering import page
 from api.web.responses import unless_had
+
+REVALIDATED = "public, no-cache"
+"""Browsers keep a file and ask each time: the files of one release never mix with another's."""
 
 blueprint = Blueprint("pages", __name__)
 
@@ -19,10 +25,36 @@ def docs() -> Response:
     return page("docs.html", REFERENCE_POLICY)
 
 
+@blueprint.get("/play")
+def to_play() -> Response:
+    """Redirect to the table in the browser, whose files are below its address.
+
+    The address is relative, so that it is right behind a proxy that adds a path prefix.
+    """
+    return Response(status=308, headers={"Location": "play/", "Cache-Control": REVALIDATED})
+
+
+@blueprint.get("/play/")
+def play_page() -> Response:
+    """Return the page of the table in the browser."""
+    return play("index.html")
+
+
+@blueprint.get("/play/<name>")
+def play(name: str) -> Response:
+    """Return a file of the table in the browser."""
+    found = assets.find_play(name)
+    if found is None:
+        raise Problem("not_found")
+    response = unless_had(found.content, found.content_type, REVALIDATED)
+    response.headers[POLICY] = PLAY_POLICY
+    return response
+
+
 @blueprint.get("/assets/<name>")
 def asset(name: str) -> Response:
     """Return a style sheet, a script or an icon."""
     found = assets.find(name)
     if found is None:
         raise Problem("not_found")
-    return unless_had(found.content, found.content_type, "public, no-cache")
+    return unless_had(found.content, found.content_type, REVALIDATED)

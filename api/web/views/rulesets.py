@@ -9,21 +9,40 @@ from flask import Response, request
 
 from api.config.rate_policies import READS
 from api.games.answers import RulesetAnswer, RulesetPage
-from api.games.rulesets import no_such_ruleset, ruleset_answer
+from api.games.rulesets import no_such_picture, no_such_ruleset, ruleset_answer
 from api.problems.problem import Problem
 from api.web.compression import Content
 from api.web.openapi.blueprint import NO_TOKEN, Blueprint
-from api.web.openapi.components import ACCEPT_LANGUAGE, IN_A_LANGUAGE, parameter
-from api.web.responses import prepared
+from api.web.openapi.components import (
+    ACCEPT_LANGUAGE,
+    CONDITIONAL,
+    HEADERS,
+    IF_NONE_MATCH,
+    IN_A_LANGUAGE,
+    parameter,
+)
+from api.web.responses import prepared, unless_had
+from engine.pictures import draw, has_picture
 from engine.registry import RULESETS
 from engine.texts import LANGUAGES
 
 blueprint = Blueprint("rulesets", __name__, url_prefix="/v1/rulesets")
 
 DEFAULT_LANGUAGE = LANGUAGES[0]
+SVG = "image/svg+xml"
 RULESET = parameter(
     "ruleset", "path", "The ruleset's id, of listRulesets.", required=True, examples=["parade"]
 )
+PICTURED = parameter("ruleset", "path", "The ruleset's id.", required=True, examples=["contrast"])
+PICTURE = parameter(
+    "picture", "path", "The component's name.", required=True, examples=["picture-7"]
+)
+KEPT_FOREVER = "public, max-age=31536000, immutable"
+TAGGED = {
+    "ETag": CONDITIONAL["ETag"],
+    "Cache-Control": HEADERS["Forever"],
+    "Vary": HEADERS["VaryByEncoding"],
+}
 
 
 @blueprint.get("")
@@ -63,6 +82,37 @@ def get_ruleset(ruleset: str) -> Response:
     return prepared(rendered(ruleset, language), headers=headers_in(language))
 
 
+@blueprint.get("/<ruleset>/pictures/<picture>", parameters=[PICTURED, PICTURE])
+@blueprint.operation(
+    "getPicture",
+    "ruleset_not_found",
+    "picture_not_found",
+    security=NO_TOKEN,
+    store=False,
+    parameters=[IF_NONE_MATCH],
+    limits=(READS,),
+)
+@blueprint.response(
+    200,
+    {"type": "string"},
+    content_type=SVG,
+    description="The picture, a square SVG image of at most 4 KB.",
+    headers=TAGGED,
+)
+@blueprint.alt_response(304, description="You have it already.", headers=TAGGED)
+def get_picture(ruleset: str, picture: str) -> Response:
+    """Get the picture of a component
+
+    What lies face up in Contrast, as an SVG image: let a page or an app load the `url` of the
+    component. The same for all callers, and it never changes.
+    """
+    if ruleset not in RULESETS:
+        raise Problem("ruleset_not_found", no_such_ruleset(ruleset))
+    if not has_picture(ruleset, picture):
+        raise Problem("picture_not_found", no_such_picture(ruleset, picture))
+    return unless_had(drawn(ruleset, picture), SVG, KEPT_FOREVER)
+
+
 def best_language() -> str:
     """Return the available language that the caller prefers, ignoring regions."""
     for tag, quality in request.accept_languages:
@@ -86,6 +136,12 @@ def rendered_catalogue(language: str) -> Content:
     """Return the encoded list of all rulesets."""
     page = RulesetPage(tuple(ruleset_answer(name, language) for name in RULESETS))
     return Content.of(msgspec.json.encode(page))
+
+
+@cache
+def drawn(ruleset: str, picture: str) -> Content:
+    """Return a picture."""
+    return Content.of(draw(ruleset, picture).encode())
 
 
 @cache

@@ -17,7 +17,7 @@ from api.problems.problem import Problem
 from api.storage.health import KEEPS_EVERYTHING
 from api.web.compression import Content
 from api.web.openapi.blueprint import NO_TOKEN, Blueprint
-from api.web.openapi.components import CONDITIONAL, IF_NONE_MATCH, header
+from api.web.openapi.components import CONDITIONAL, HEADERS, IF_NONE_MATCH, header
 from api.web.pages.rendering import BY_ACCEPT, page, wants_page
 from api.web.responses import answer, prepared, services, unless_had
 from api.web.schemas.service import (
@@ -42,7 +42,7 @@ CODE = {
 TAGGED = {
     "ETag": CONDITIONAL["ETag"],
     "Cache-Control": CONDITIONAL["Cache-Control"],
-    "Vary": header("`Accept-Encoding`: the answer may be compressed.", "Accept-Encoding"),
+    "Vary": HEADERS["VaryByEncoding"],
 }
 KEPT = {
     "Cache-Control": header("How long the response may be cached.", "public, max-age=300"),
