@@ -5,6 +5,9 @@
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
+# The file that says which Python the environment is of. It is empty without a Python.
+VERSION := $(shell $(PYTHON) -c 'import platform; print(platform.python_version())' 2>/dev/null)
+OF_PYTHON := $(VENV)/.python-$(VERSION)
 PIP     = $(PYTHON) -m pip --python $(BIN)/python --disable-pip-version-check --quiet
 
 .DEFAULT_GOAL := help
@@ -73,17 +76,22 @@ LOCK = $(BIN)/uv pip compile pyproject.toml --quiet --universal --python-version
 # The environment, and what has been installed into it. The development lock holds everything
 # that the other one does, in the same versions.
 
-$(BIN)/python:
-	@$(PYTHON) -m pip --version >/dev/null || { echo 'make needs $(PYTHON) with pip' >&2; exit 1; }
+# An environment of another Python is made anew.
+$(OF_PYTHON):
+	@[ -n '$(VERSION)' ] || { echo 'make needs Python 3.11 or newer, and there is no $(PYTHON): install it, or name another one: make PYTHON=/path/to/python3' >&2; exit 1; }
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo 'make needs Python 3.11 or newer, and $(PYTHON) is $(VERSION): install a newer one, or name another one: make PYTHON=/path/to/python3' >&2; exit 1; }
+	@$(PYTHON) -m pip --version >/dev/null 2>&1 || { echo 'make needs $(PYTHON) with pip: install it (Debian: python3-pip)' >&2; exit 1; }
+	@rm -rf $(VENV)
 	@$(PYTHON) -m venv --without-pip $(VENV)
+	@touch $@
 
-$(VENV)/.runtime: requirements.lock pyproject.toml | $(BIN)/python
+$(VENV)/.runtime: requirements.lock pyproject.toml $(OF_PYTHON)
 	@echo 'Installing into $(VENV)'
 	@$(PIP) install --require-hashes -r requirements.lock
 	@$(PIP) install --no-deps --editable .
 	@touch $@
 
-$(VENV)/.dev: requirements-dev.lock pyproject.toml | $(BIN)/python
+$(VENV)/.dev: requirements-dev.lock pyproject.toml $(OF_PYTHON)
 	@echo 'Installing into $(VENV), with the tools for development'
 	@$(PIP) install --require-hashes -r requirements-dev.lock
 	@$(PIP) install --no-deps --editable .

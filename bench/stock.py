@@ -132,7 +132,7 @@ class Batch:
             self.flush()
         return [1] * len(commands)
 
-    def execute_on_all(self, *words: Any) -> list[Any]:
+    def execute_on_all(self, *words: Any) -> dict[str, Any]:
         return self._link.execute_on_all(*words)
 
     def flush(self) -> None:

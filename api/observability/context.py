@@ -36,6 +36,7 @@ class RequestContext:
         method: The HTTP method.
         address: The caller's address, or the network that counts as one caller.
         route: The route as the document writes it.
+        path: The path as far as a log for people may show it, if the route does not tell it.
         game: The id of the game that the path names.
         player: The id of the player whose token the request proved.
         problem: The code of the problem that the request failed with.
@@ -58,6 +59,7 @@ class RequestContext:
     method: str
     address: str = LOCAL
     route: str = UNMATCHED
+    path: str | None = None
     game: str | None = None
     player: str | None = None
     problem: str | None = None

@@ -1,15 +1,27 @@
-"""Whether this worker is about to stop, and the callbacks to run when it stops.
+"""Whether this worker is about to stop, and the callbacks to run when it starts and stops.
 
-The worker tells this module of its stop, and the application asks it, so that neither knows the
-other. It imports nothing, so that the worker can load it before gevent patches.
+The server tells this module of both, and the application asks it, so that neither knows the other.
+It imports nothing, so that the worker can load it before gevent patches.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
+_watchers: list[Callable[[], None]] = []
 _callbacks: list[Callable[[], None]] = []
 _is_stopping = False
+
+
+def in_one_worker(callback: Callable[[], None]) -> None:
+    """Run `callback` in one of the workers before it serves, and in the one that replaces it."""
+    _watchers.append(callback)
+
+
+def start_in_one_worker() -> None:
+    """Run the callbacks of `in_one_worker`. The server calls this in one worker at a time."""
+    for callback in _watchers:
+        callback()
 
 
 def on_stop(callback: Callable[[], None]) -> None:

@@ -8,6 +8,9 @@ import time
 SERVICE = "ludotheque"
 """The name of the service's logger. gunicorn and libraries have loggers of their own."""
 
+ANSWERED = "answered"
+"""The message of a request's line, whose facts are its status and its seconds."""
+
 MINUTE_SECONDS = 60.0
 
 log = logging.getLogger(SERVICE)

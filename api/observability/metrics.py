@@ -20,11 +20,11 @@ from prometheus_client import (
     generate_latest,
     values,
 )
-from prometheus_client.core import GaugeMetricFamily
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
 from prometheus_client.multiprocess import MultiProcessCollector
 from prometheus_client.registry import Collector
 
-from api.observability import multiprocess
+from api.observability import multiprocess, restarts
 from api.observability.context import UNMATCHED
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
@@ -231,6 +231,21 @@ class _OfStore(Collector):
             )
 
 
+class _OfMaster(Collector):
+    """What the master has counted."""
+
+    def collect(self) -> Iterable[CounterMetricFamily]:
+        family = CounterMetricFamily(
+            "ludotheque_embedded_store_restarts",
+            "Restarts of the embedded Valkey, by cause: killed by a signal, exited by itself, or "
+            "its supervisor ended.",
+            labels=("cause",),
+        )
+        for cause, number in restarts.counts().items():
+            family.add_metric((cause,), number)
+        yield family
+
+
 def exposition(lobby: dict[str, int] | None, store_full: bool | None) -> bytes:
     """Return the metrics of all workers in Prometheus' text format.
 
@@ -240,4 +255,5 @@ def exposition(lobby: dict[str, int] | None, store_full: bool | None) -> bytes:
     counted: Collector = _registry
     if _directory is not None:
         counted = MultiProcessCollector(None, str(_directory))  # type: ignore[no-untyped-call]
-    return generate_latest(counted) + generate_latest(_OfStore(lobby, store_full))
+    others = (_OfMaster(), _OfStore(lobby, store_full))
+    return generate_latest(counted) + b"".join(map(generate_latest, others))

@@ -42,7 +42,12 @@ def number() -> int:
 
 
 def begin() -> None:
-    """Create the directory when the master starts, and remove those of killed masters."""
+    """Create the directory when the master starts, and remove those of killed masters.
+
+    Raises:
+        OSError: the directory cannot be created, as the disk is full; each worker then counts for
+            itself.
+    """
     global _directory, _lock  # noqa: PLW0603 (there is one in a process)
     # In memory, as every request writes counts, and they need not outlive the master.
     parent = MEMORY if os.access(MEMORY, os.W_OK | os.X_OK) else Path(tempfile.gettempdir())

@@ -1,13 +1,15 @@
-"""Exceptions described for the log without the data that they are about.
+"""Exceptions and paths described for the log without the secrets that they may hold.
 
 The type of an exception and the places it came through are logged, but not its message: it may
-quote data that could not be read, such as a hand, a token or a body.
+quote data that could not be read, such as a hand, a token or a body. A path may hold a token, a
+ticket or an invite.
 """
 
 from __future__ import annotations
 
+import re
 import traceback
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +24,17 @@ class LoggableError(Exception):
 
 
 LOGGABLE = (LoggableError, ImportError)
+
+SHOWN_CHARACTERS = 15
+"""The most characters of a path, besides known words, that are shown: no secret is shorter than 16.
+
+The shortest ones are a METRICS_TOKEN, with at least 16 characters, and an invite, with 22.
+"""
+
+SHOWN_SEGMENTS = 8
+
+_HARMLESS = re.compile(r"[A-Za-z0-9._~-]*")
+"""What breaks neither a line nor a terminal."""
 
 
 def describe(error: BaseException) -> list[dict[str, Any]]:
@@ -39,6 +52,30 @@ def reason(error: BaseException) -> str:
         type(each).__name__ + (f": {message}" if (message := _loggable_message(each)) else "")
         for each in _chain(error)
     )
+
+
+def shown_path(path: str, words: Collection[str]) -> str:
+    """Return a path for the log. Segments that could be, or be part of, a secret become "…".
+
+    `words` are the segments of the service's own routes, which are always shown.
+
+    >>> shown_path("/v1/game/60303ae22b998861bce3b28f33eec1be/movs", {"v1", "games", "moves"})
+    '/v1/game/…/movs'
+    """
+    left = SHOWN_CHARACTERS
+    shown = []
+    first, *segments = path.split("/", SHOWN_SEGMENTS + 1)
+    for segment in segments[:SHOWN_SEGMENTS]:
+        if segment in words:
+            shown.append(segment)
+        elif len(segment) <= left and _HARMLESS.fullmatch(segment):
+            left -= len(segment)
+            shown.append(segment)
+        else:
+            shown.append("…")
+    if first or len(segments) > SHOWN_SEGMENTS:
+        shown.append("…")
+    return "/" + "/".join(shown)
 
 
 def _describe_one(error: BaseException) -> dict[str, Any]:

@@ -27,6 +27,8 @@ OWN_ADDRESSES = {"0.0.0.0": "127.0.0.1", "::": "::1"}
 
 CHECK_SECONDS = 5
 
+STANDARD_OUTPUT = 1
+
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command with `arguments` (by default those of the process). Return the exit code."""
@@ -106,13 +108,14 @@ def _openapi(output: Path | None) -> int:
     from api import openapi_document  # noqa: PLC0415 (it loads the whole application)
 
     document = openapi_document()
-    if output is None:
-        sys.stdout.buffer.write(document.encode())
-        return 0
     try:
-        output.write_text(document, encoding="utf-8")
+        # By its descriptor: what a buffer could not write would fail again at the process's end.
+        with open(
+            STANDARD_OUTPUT if output is None else output, "wb", closefd=output is not None
+        ) as file:
+            file.write(document.encode())
     except OSError as error:
-        return _fail(f"cannot write {output}: {error.strerror}", CANNOT_START)
+        return _fail(f"cannot write {output or 'the document'}: {error.strerror}", CANNOT_START)
     return 0
 
 

@@ -14,7 +14,7 @@ from typing import Any
 from api.config import capacity
 from api.config.capacity import Capacity
 from api.config.settings import Settings
-from api.observability import multiprocess
+from api.observability import lifecycle, multiprocess
 from api.observability.addresses import Proxies
 from api.server.connection_limits import ConnectionLimits
 from api.server.log_format import LOGS
@@ -64,7 +64,14 @@ def on_starting(server: Any) -> None:
             capacity.MAX_CONNECTIONS,
         )
     if _settings.metrics == "on":
-        multiprocess.begin()
+        try:
+            multiprocess.begin()
+        except OSError as error:
+            server.log.warning(
+                "Each worker reports only its own metrics, as there is no room for those of all "
+                "(%s): make room in /dev/shm or TMPDIR and start the service again",
+                error.strerror,
+            )
 
 
 def pre_fork(server: Any, worker: Any) -> None:
@@ -92,8 +99,9 @@ def pre_request(worker: Any, request: Any) -> None:
 def post_worker_init(worker: Any) -> None:
     """Let a worker that has loaded the application count what the application never sees.
 
-    The objects that exist now will stay. Without the freeze, each full garbage collection would
-    take tens of milliseconds to look through them.
+    One of them also checks the store, before it serves. The objects that exist now will stay.
+    Without the freeze, each full garbage collection would take tens of milliseconds to look through
+    them.
     """
     from api.observability import metrics  # noqa: PLC0415 (after gevent has patched)
 
@@ -101,6 +109,8 @@ def post_worker_init(worker: Any) -> None:
     worker.count_refused_connection = metrics.connection_refused
     gc.collect()
     gc.freeze()
+    if worker.number == 0:
+        lifecycle.start_in_one_worker()
 
 
 def child_exit(server: Any, worker: Any) -> None:

@@ -9,11 +9,16 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import errno
+import os
 import signal
 import socket
+import sys
 import time
+from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
+from gunicorn import systemd
 from gunicorn.app import base
 from gunicorn.arbiter import Arbiter
 
@@ -24,6 +29,8 @@ BACKLOG = 2048
 # The workers of a service that was killed release its address within a fraction of a second.
 ADDRESS_SECONDS = 2.0
 ADDRESS_POLL_SECONDS = 0.1
+# The pages to open in a browser, by what they are. One that the application lacks is not named.
+PAGES = (("table", "/play"), ("reference", "/docs"))
 
 
 class ServeError(Exception):
@@ -39,13 +46,14 @@ def serve(settings: Settings) -> None:
         SystemExit: gunicorn ends with it, in the workers too; 0 after an orderly stop.
     """
     with contextlib.ExitStack() as stack:
-        valkey = None
+        valkey, data = None, None
         if settings.redis_url is None:
             valkey = EmbeddedValkey(settings.data_dir, settings.append_fsync)
             stack.enter_context(valkey)
             settings = dataclasses.replace(settings, redis_url=valkey.url)
+            data = valkey.directory
         listener = listen(settings.host, settings.port)
-        Master(Application(settings, listener), valkey).run()
+        Master(Application(settings, listener, data), valkey).run()
 
 
 def listen(host: str, port: int) -> socket.socket:
@@ -87,10 +95,14 @@ def url_of(listener: socket.socket) -> str:
 
 
 class Application(base.Application):  # type: ignore[misc]
-    """The application in gunicorn's form. Each worker creates its own."""
+    """The application in gunicorn's form. Each worker creates its own.
 
-    def __init__(self, settings: Settings, listener: socket.socket) -> None:
+    `data` is the directory of the embedded Valkey, None for a store elsewhere.
+    """
+
+    def __init__(self, settings: Settings, listener: socket.socket, data: Path | None) -> None:
         self._settings = settings
+        self._data = data
         self._url = url_of(listener)
         # gunicorn creates its own socket from the descriptor, and closes it.
         self._bind = f"fd://{listener.detach()}"
@@ -120,9 +132,36 @@ class Application(base.Application):  # type: ignore[misc]
             return
         message = f"Ludothèque serves on {self._url}"
         if self._settings.log_format == "text":
-            print(f"{message} (Ctrl-C stops it)", flush=True)
+            write_line("\n".join((message, *self._hints(worker.wsgi))))
         else:
             worker.log.info(message)
+
+    def _hints(self, application: Any) -> Iterator[str]:
+        """Return a line for each page to open, for the data, and for how to stop."""
+        # An application of a test's own has no routes.
+        url_map = getattr(application, "url_map", None)
+        routes = {rule.rule for rule in url_map.iter_rules()} if url_map else set()
+        for name, path in PAGES:
+            if path in routes:
+                yield f"  {name:<10} {self._url}{path}"
+        if self._data is not None:
+            yield f"  {'data':<10} {self._data}"
+        elif self._settings.redis_url is not None:
+            from api.storage.connect import store_name  # noqa: PLC0415 (after gevent has patched)
+
+            yield f"  {'data':<10} {store_name(self._settings.redis_url)}"
+        yield f"  {'stop':<10} Ctrl-C"
+
+
+def write_line(text: str) -> None:
+    """Write to standard output, unless it cannot be written, as on a full disk.
+
+    Not with `print`: what its buffer could not write would fail again at the end of the process.
+    """
+    # None if the process was started without one: its descriptor may be another file's by now.
+    if sys.stdout is not None:
+        with contextlib.suppress(OSError):
+            os.write(1, (text + "\n").encode(sys.stdout.encoding, errors="replace"))
 
 
 class Master(Arbiter):  # type: ignore[misc]
@@ -156,7 +195,11 @@ class Master(Arbiter):  # type: ignore[misc]
         self.log.warning("SIGUSR2 is not supported: stop the service and start it again")
 
     def manage_workers(self) -> None:
-        """Restart workers and a supervisor that have died, once a second and after each signal."""
+        """Restart workers and a supervisor that have died, once a second and after each signal.
+
+        Tell systemd's watchdog, if there is one, that the master does not hang.
+        """
+        systemd.sd_notify("WATCHDOG=1", self.log)
         self._watch_valkey()
         super().manage_workers()
 

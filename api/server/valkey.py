@@ -25,6 +25,7 @@ from pathlib import Path
 from typing import IO, Self
 from urllib.parse import quote
 
+from api.observability import restarts
 from api.server import valkey_supervisor
 
 SERVICE_LOCK = "service.lock"
@@ -53,6 +54,7 @@ class EmbeddedValkey:
         self._owner = os.getpid()
         self._supervisor: subprocess.Popen[bytes] | None = None
         self._messages: IO[bytes] | None = None
+        self._own_messages: list[str] = []
 
     def __enter__(self) -> Self:
         """Claim the directory, start the server and wait until it answers.
@@ -83,6 +85,11 @@ class EmbeddedValkey:
         """The server's address in the form of REDIS_URL."""
         return "unix://" + quote(self._address)
 
+    @property
+    def directory(self) -> Path:
+        """The directory of the server's files."""
+        return self._directory
+
     def restart_supervisor(self) -> None:
         """Start the supervisor unless it runs. One that replaces another replaces the server too.
 
@@ -91,6 +98,12 @@ class EmbeddedValkey:
         """
         if self._supervisor is not None and self._supervisor.poll() is None:
             return
+        if self._supervisor is not None:
+            restarts.count("supervisor")
+            self._own_messages.append(
+                f"The supervisor of the embedded Valkey {_how_it_ended(self._supervisor)}: both "
+                "are started again"
+            )
         self._close_messages()
         try:
             self._supervisor = subprocess.Popen(
@@ -115,9 +128,15 @@ class EmbeddedValkey:
         os.set_blocking(self._messages.fileno(), False)
 
     def messages(self) -> list[str]:
-        """Return the supervisor's messages since the last call: sentences for the log."""
-        lines = self._messages and self._messages.read(1 << 16)
-        return lines.decode(errors="replace").splitlines() if lines else []
+        """Return the messages since the last call: sentences for the log. Count the restarts."""
+        text = self._messages and self._messages.read(1 << 16)
+        sentences, self._own_messages = self._own_messages, []
+        for line in text.decode(errors="replace").splitlines() if text else ():
+            cause, _, sentence = line.partition("\t")
+            if cause in restarts.CAUSES:
+                restarts.count(cause)
+            sentences.append(sentence if cause in restarts.CAUSES else line)
+        return sentences
 
     def _stop(self) -> None:
         """Stop the server in an orderly way: it flushes its file to the disk first."""
@@ -131,6 +150,13 @@ class EmbeddedValkey:
     def _close_messages(self) -> None:
         if self._messages is not None:
             self._messages.close()
+
+
+def _how_it_ended(process: subprocess.Popen[bytes]) -> str:
+    code = process.returncode
+    if code < 0:
+        return f"was killed by {valkey_supervisor.signal_name(-code)}"
+    return f"ended with exit code {code}"
 
 
 def server_binary() -> str:

@@ -11,7 +11,9 @@ master looks once a second), stops the server of a killed service as soon as its
 finished (after 0.6 seconds if there are no requests), and checks the disk 20 times a second.
 
 The supervisor writes "ready" to its standard output, or one line that says why there will be no
-server. After "ready" it writes a line when the disk gets full and when it has room again.
+server. After "ready" it writes a line for the log when the disk is nearly full, full, and has room
+again, and when the server has ended and answers again. The line of an end begins with its cause and
+a tab.
 
 With `appendfsync always`, Valkey exits at a failed write, and games could not even be read. So the
 supervisor makes Valkey refuse changes while the disk still has a little room: `maxmemory 1` refuses
@@ -56,6 +58,8 @@ MIB = 1 << 20
 # The disk is full when less than LOW_BYTES are free, until ENOUGH_BYTES are free again.
 LOW_BYTES = 2 * MIB
 ENOUGH_BYTES = 4 * MIB
+# It is nearly full when less than SCARCE_BYTES are free, until twice as many are.
+SCARCE_BYTES = 64 * MIB
 # Reserved for the append-only file, as another program can fill a disk faster than the supervisor
 # polls. Workers write a few MB a second at most, so this lasts for several polls.
 RESERVED_BYTES = 2 * MIB
@@ -91,6 +95,11 @@ class Disk:
         if free is not None and free < (ENOUGH_BYTES if was_full else LOW_BYTES):
             return True
         return not self._reserve()
+
+    def is_nearly_full(self, *, was_nearly_full: bool) -> bool:
+        """Return whether the operator should make room soon."""
+        free = self._free_bytes()
+        return free is not None and free < SCARCE_BYTES * (2 if was_nearly_full else 1)
 
     def _free_bytes(self) -> int | None:
         """Return the free bytes for this account, None if the file system does not report them."""
@@ -130,6 +139,7 @@ class Server:
         self.append_fsync = append_fsync
         self.disk = Disk(directory)
         self.refuses_changes = False
+        self.disk_is_nearly_full = False
         # Whether Valkey has confirmed all settings that go with `refuses_changes`.
         self.is_configured = True
         self.command = [
@@ -224,6 +234,37 @@ class Server:
             )
         return f"The disk of {self.directory} has room again: changes are accepted"
 
+    def scarcity_message(self) -> str | None:
+        """Return a sentence if the disk has become nearly full, or is so no more."""
+        if self.refuses_changes:
+            # `disk_message` says more.
+            return None
+        before = self.disk_is_nearly_full
+        self.disk_is_nearly_full = self.disk.is_nearly_full(was_nearly_full=before)
+        if self.disk_is_nearly_full == before:
+            return None
+        if before:
+            return f"The disk of {self.directory} has {2 * SCARCE_BYTES // MIB} MiB free again"
+        return (
+            f"The disk of {self.directory} has less than {SCARCE_BYTES // MIB} MiB free: make "
+            f"room, since all changes are refused when {LOW_BYTES // MIB} MiB are left"
+        )
+
+    def end_message(self) -> str:
+        """Return the cause of the server's end, a tab, and a sentence for the service's log."""
+        assert self.process is not None
+        code = self.process.returncode
+        if code < 0:
+            hint = ", as the system does when memory runs out" if -code == signal.SIGKILL else ""
+            return (
+                f"killed\tThe embedded Valkey was killed by {signal_name(-code)}{hint}: it is "
+                "started again"
+            )
+        return (
+            f"exited\tThe embedded Valkey ended with exit code {code}, and is started again. Its "
+            f"last message: {self.last_log_message()} (see {self.directory / LOG})"
+        )
+
     def _settings(self, *, refusing: bool) -> list[tuple[str, str]]:
         """Return the settings with which Valkey refuses or accepts changes, in order."""
         if refusing:
@@ -270,16 +311,25 @@ def supervise(server: Server) -> None:
 
     pause = 0.0
     started = time.monotonic()
-    has_reported = False
+    has_reported = is_away = False
     while not _is_abandoned(POLL_SECONDS):
+        if (message := server.scarcity_message()) is not None:
+            _report(message)
         if server.refuses_changes != has_reported:
             has_reported = server.refuses_changes
             _report(server.disk_message())
         if server.is_running:
+            if is_away and server.is_ready:
+                is_away = False
+                _report("The embedded Valkey answers again")
             server.check_disk()
             continue
-        if server.failed_to_write:
-            server.disk.assume_full()
+        if server.process is not None:
+            _report(server.end_message())
+            is_away = True
+            if server.failed_to_write:
+                server.disk.assume_full()
+            server.process = None
         pause = min(2 * pause + 0.1, MAX_PAUSE_SECONDS)
         if time.monotonic() - started > 2 * MAX_PAUSE_SECONDS:
             pause = 0.0
@@ -326,6 +376,14 @@ def _lock_file(path: Path) -> IO[bytes]:
         return path.open("ab")
     except OSError as error:
         raise SupervisorError(f"cannot write to {path}: {error.strerror}") from None
+
+
+def signal_name(number: int) -> str:
+    """Return the name of a signal, or its number if it has none."""
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"
 
 
 def note_pid(lock: IO[Any]) -> None:

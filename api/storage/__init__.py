@@ -8,6 +8,7 @@
 - `indexes`: `Indexes`, which games a player or the lobby has
 - `counters`: the windows of rate limits
 - `health`: `StoreHealth`, the condition of the servers
+- `findings`, `watch`: what is wrong or risky about the servers; `StoreWatch` logs it
 - `codec`, `errors`: decoding of records, and what can be wrong with them or with the store
 - `scripts/*.lua`: changes that must be atomic; each file documents its keys and arguments
 """

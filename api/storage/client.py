@@ -20,7 +20,7 @@ import hashlib
 import time
 from collections.abc import Callable, Sequence
 from importlib.resources import files
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 from gevent.lock import BoundedSemaphore
 from hiredis import pack_command
@@ -32,6 +32,8 @@ from api.storage.coalescing import Batcher
 from api.storage.errors import UNREACHABLE, NotReplicated, PoolExhausted, error_reply, raise_errors
 
 RETRY_PAUSE_SECONDS = 0.05
+
+Result = TypeVar("Result")
 
 
 class Script(NamedTuple):
@@ -106,8 +108,8 @@ class StoreClient(Protocol):
         the reply to its command. Only an error of the whole store is raised.
         """
 
-    def execute_on_all(self, *words: Any) -> list[Any]:
-        """Return the reply of each server that has keys."""
+    def execute_on_all(self, *words: Any) -> dict[str, Any]:
+        """Return the reply of each server that has keys, by its address for the log."""
 
 
 def execute_with(
@@ -169,17 +171,22 @@ class ServerClient:
         # A command that failed anyway has written nothing.
         return [error if error and not isinstance(each, Exception) else each for each in replies]
 
-    def execute_on_all(self, *words: Any) -> list[Any]:
+    def execute_on_all(self, *words: Any) -> dict[str, Any]:
         """See `StoreClient`."""
-        return raise_errors(self._execute_on_pool([pack_command(words)]))
+
+        def ask(connection: ConnectionInterface) -> dict[str, Any]:
+            replies = _exchange(connection, [pack_command(words)])
+            return {_address(connection): each for each in raise_errors(replies)}
+
+        return self._retry(lambda: self._use_pool(ask))
 
     def _execute_batch(self, packed: Sequence[bytes]) -> list[Any]:
         return self._retry(lambda: _exchange(self._connection, packed))
 
     def _execute_on_pool(self, packed: Sequence[bytes]) -> list[Any]:
-        return self._retry(lambda: self._exchange_on_pool(packed))
+        return self._retry(lambda: self._use_pool(lambda each: _exchange(each, packed)))
 
-    def _retry(self, attempt: Callable[[], list[Any]]) -> list[Any]:
+    def _retry(self, attempt: Callable[[], Result]) -> Result:
         """Attempt an exchange, and once more if the connection fails while there is time."""
         began = time.monotonic()
         try:
@@ -190,17 +197,24 @@ class ServerClient:
         time.sleep(RETRY_PAUSE_SECONDS)
         return attempt()
 
-    def _exchange_on_pool(self, packed: Sequence[bytes]) -> list[Any]:
+    def _use_pool(self, use: Callable[[ConnectionInterface], Result]) -> Result:
+        """Use a connection of the pool, as soon as one is free."""
         if not self._free.acquire(timeout=self._timeout):
             raise PoolExhausted("no connection to the store is free")
         try:
             connection = self._pool.get_connection()
             try:
-                return _exchange(connection, packed)
+                return use(connection)
             finally:
                 self._pool.release(connection)
         finally:
             self._free.release()
+
+
+def _address(connection: ConnectionInterface) -> str:
+    """Return HOST:PORT, or the path of a Unix socket. Of a master, Sentinels have named it."""
+    path = getattr(connection, "path", None)
+    return path or f"{getattr(connection, 'host', '')}:{getattr(connection, 'port', '')}"
 
 
 def _exchange(connection: ConnectionInterface, packed: Sequence[bytes]) -> list[Any]:

@@ -177,7 +177,7 @@ class ClusterClient:
             time.sleep(pause)
             pause = min(pause * 2, MAX_PAUSE_SECONDS)
 
-    def execute_on_all(self, *words: Any) -> list[Any]:
+    def execute_on_all(self, *words: Any) -> dict[str, Any]:
         """See `StoreClient`."""
         deadline = time.monotonic() + self._timeout
         while True:
@@ -189,8 +189,8 @@ class ClusterClient:
                     raise
             time.sleep(PAUSE_SECONDS)
 
-    def _execute_on_masters(self, words: Sequence[Any], deadline: float) -> list[Any]:
-        """Return the reply of each node that has keys.
+    def _execute_on_masters(self, words: Sequence[Any], deadline: float) -> dict[str, Any]:
+        """Return the reply of each node that has keys, by its name (HOST:PORT).
 
         Raises `RedisError` if a node is not a master now, or if it serves no keys because slots
         are not covered.
@@ -203,7 +203,7 @@ class ClusterClient:
                 raise RedisConnectionError("a node is not a master any more")
             if b"cluster_state:ok" not in state:
                 raise ClusterDownError("a node serves no keys")
-        return [reply for _, _, reply in by_node]
+        return {node.name: reply for node, (_, _, reply) in zip(masters, by_node, strict=True)}
 
     def _attempt(self, commands: Sequence[Command], deadline: float, *, durable: bool) -> list[Any]:
         """Return the replies of the nodes that have the keys, errors among them.

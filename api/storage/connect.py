@@ -37,7 +37,7 @@ from api.storage.fair_client import FairClient
 from api.storage.pubsub import ChannelNodes
 
 SENTINEL_PORT = 26379
-CLUSTER_PORT = 6379
+SERVER_PORT = 6379
 
 MAX_CHANNELS = 500
 """How many channels one command subscribes to or unsubscribes from."""
@@ -151,7 +151,7 @@ def connect(settings: Settings) -> tuple[StoreClient, ChannelNodes]:
         return FairClient(ServerClient(connection, pool, replicas, timeout))
 
     if kind == "cluster":
-        seeds = addresses(url, CLUSTER_PORT)
+        seeds = addresses(url, SERVER_PORT)
         topology = Topology(partial(_nodes_manager, url, seeds, options), seeds, timeout)
         node_pool = partial(_node_pool, _server_options(url))
         cluster = ClusterClient(
@@ -165,6 +165,33 @@ def connect(settings: Settings) -> tuple[StoreClient, ChannelNodes]:
         partial(_sentinel_pool, url) if kind == "sentinel" else partial(_pool, settings.redis_url)
     )
     return server_client(make_pool), SingleNode(make_pool(options))
+
+
+def store_name(redis_url: str) -> str:
+    """Return the name of a store for the log: its hosts and ports, without a secret.
+
+    >>> store_name("rediss://:secret@cache/0?ssl_ca_certs=/etc/ssl/ours.pem")
+    'the store at cache:6379'
+    >>> store_name("redis+sentinel://:secret@watch-a,watch-b:5000/games/0")
+    'the master games of the Sentinels at watch-a:26379, watch-b:5000'
+    """
+    url = urlsplit(redis_url)
+    if url.scheme == "unix":
+        return f"the store at {unquote(url.path)}"
+    kind = url.scheme.partition("+")[2]
+    default_port = SENTINEL_PORT if kind == "sentinel" else SERVER_PORT
+    if kind:
+        pairs = addresses(url, default_port)
+    else:
+        # redis-py takes a missing host for this machine.
+        pairs = [(url.hostname or "localhost", url.port or default_port)]
+    hosts = ", ".join(
+        f"[{host}]:{port}" if ":" in host else f"{host}:{port}" for host, port in pairs
+    )
+    if kind == "sentinel":
+        name = unquote(url.path.strip("/").partition("/")[0])
+        return f"the master {name} of the Sentinels at {hosts}"
+    return f"the {kind or 'store'} at {hosts}"
 
 
 def addresses(url: SplitResult, default_port: int) -> list[tuple[str, int]]:

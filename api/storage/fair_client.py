@@ -8,13 +8,15 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 from gevent.lock import Semaphore
 
 from api.observability.context import current
 from api.storage.client import Command, ServerClient
 from api.storage.errors import UNREACHABLE, PoolExhausted
+
+Result = TypeVar("Result")
 
 
 class CallerLimits:
@@ -64,11 +66,11 @@ class FairClient:
         """See `StoreClient`."""
         return self._run(self._client.execute, commands, durable=durable, keep_errors=keep_errors)
 
-    def execute_on_all(self, *words: Any) -> list[Any]:
+    def execute_on_all(self, *words: Any) -> dict[str, Any]:
         """See `StoreClient`."""
         return self._run(self._client.execute_on_all, *words)
 
-    def _run(self, execute: Callable[..., list[Any]], *args: Any, **options: Any) -> list[Any]:
+    def _run(self, execute: Callable[..., Result], *args: Any, **options: Any) -> Result:
         """Wait for a slot of the caller, and execute commands."""
         began = time.monotonic()
         with self._limits.of(current().address):

@@ -71,8 +71,6 @@ def create_app(settings: Settings | None = None) -> Flask:
     app.config["METRICS_TOKEN"] = settings.metrics_token
     services = make_services(settings)
     app.extensions["ludotheque"] = services
-    proxies = Proxies(settings.trusted_proxies or ())
-    app.wsgi_app = RequestMiddleware(app.wsgi_app, proxies)  # type: ignore[method-assign]
     register_error_handlers(app)
     app.before_request(services.rate_limits.count_request)
     app.before_request(refuse_unknown_parameters)
@@ -85,8 +83,18 @@ def create_app(settings: Settings | None = None) -> Flask:
         "json": Content.of(json.dumps(document, ensure_ascii=False).encode()),
         "yaml": Content.of(as_yaml(document).encode()),
     }
+    proxies = Proxies(settings.trusted_proxies or ())
+    app.wsgi_app = RequestMiddleware(  # type: ignore[method-assign]
+        app.wsgi_app, proxies, _words_of_routes(app)
+    )
     metrics.worker_started()
     return app
+
+
+def _words_of_routes(app: Flask) -> frozenset[str]:
+    """Return the segments of all routes that are not parameters."""
+    segments = {each for rule in app.url_map.iter_rules() for each in rule.rule.split("/")}
+    return frozenset(each for each in segments if "<" not in each)
 
 
 def publish(app: Flask) -> Api:

@@ -2,23 +2,25 @@
 
 A request ends when the last byte of its response is sent or the client has disconnected, so the
 line of an event stream comes at the stream's end. The line names the route and no query, as queries
-hold tickets. Lines of probes are for debugging only. Every response gets the common headers,
-whichever layer made it.
+hold tickets; a log for people also shows a path that was not found, without what may be a secret.
+Lines of probes are for debugging only. Every response gets the common headers, whichever layer made
+it.
 """
 
 from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 
 from api.model.game import timestamp
 from api.observability import addresses, context, metrics
 from api.observability.addresses import Proxies
-from api.observability.context import RequestContext
-from api.observability.logger import log
+from api.observability.context import UNMATCHED, RequestContext
+from api.observability.logger import ANSWERED, log
+from api.observability.redaction import shown_path
 from api.web.headers import (
     CACHING,
     DATA_POLICY,
@@ -39,11 +41,17 @@ _ALWAYS = (*SAFE_HEADERS, *SHARED)
 
 
 class RequestMiddleware:
-    """Begins and ends the context of each request to a WSGI application."""
+    """Begins and ends the context of each request to a WSGI application.
 
-    def __init__(self, application: WSGIApplication, proxies: Proxies) -> None:
+    `words` are the segments of its routes, which the log may show of any path.
+    """
+
+    def __init__(
+        self, application: WSGIApplication, proxies: Proxies, words: Collection[str]
+    ) -> None:
         self._application = application
         self._proxies = proxies
+        self._words = words
         self._has_warned = False
 
     def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
@@ -52,7 +60,7 @@ class RequestMiddleware:
         request_context = context.begin(environ.get("HTTP_X_REQUEST_ID"), environ["REQUEST_METHOD"])
         # After the beginning, as a warning names the request.
         request_context.set_address(self._address(environ))
-        response = _Response(request_context, begin)
+        response = _Response(request_context, begin, environ.get("PATH_INFO", ""), self._words)
 
         def start(status: str, headers: list[tuple[str, str]], *exc_info: Any) -> Any:
             response.status = int(status[:3])
@@ -84,11 +92,15 @@ class RequestMiddleware:
 class _Response:
     """A response that is being sent; closed when it is sent or the client has disconnected."""
 
-    __slots__ = ("begin", "body", "context", "status")
+    __slots__ = ("begin", "body", "context", "path", "status", "words")
 
-    def __init__(self, request_context: RequestContext, begin: float) -> None:
+    def __init__(
+        self, request_context: RequestContext, begin: float, path: str, words: Collection[str]
+    ) -> None:
         self.context = request_context
         self.begin = begin
+        self.path = path
+        self.words = words
         self.status = 500
         self.body: Iterable[bytes] = ()
 
@@ -117,8 +129,10 @@ class _Response:
         is_probe = self.context.route in PROBES and self.status < 400
         level = logging.DEBUG if is_probe else logging.INFO
         if log.isEnabledFor(level):
+            if self.status == HTTPStatus.NOT_FOUND or self.context.route == UNMATCHED:
+                self.context.path = shown_path(self.path, self.words)
             facts = {"status": self.status, "seconds": round(seconds, 4), **self.context.facts}
-            log.log(level, "answered", extra={"facts": facts})
+            log.log(level, ANSWERED, extra={"facts": facts})
 
 
 def _common_headers(

@@ -26,12 +26,13 @@ from api.live.tickets import Tickets
 from api.live.turn_streams import TurnStreams
 from api.model.retention import DAY_MS, HOUR_MS, MINUTE_MS, Retention
 from api.observability import metrics
-from api.observability.lifecycle import on_stop
+from api.observability.lifecycle import in_one_worker, on_stop
 from api.ratelimit.limiter import Limiter
-from api.storage.connect import connect
+from api.storage.connect import connect, store_name
 from api.storage.health import StoreHealth
 from api.storage.indexes import Indexes
 from api.storage.store import Store
+from api.storage.watch import StoreWatch
 from api.web.metrics_page import MetricsPage
 from api.web.rate_limits import RateLimits
 
@@ -62,6 +63,9 @@ def make_services(settings: Settings) -> Services:
     client, news = connect(settings)
     retention = make_retention(settings)
     health = StoreHealth(client)
+    if settings.redis_url is not None:
+        name = store_name(settings.redis_url)
+        in_one_worker(StoreWatch(health, name, settings.wait_replicas).start)
     store = Store(client, settings.stored_format)
     players = Players(store, retention)
     indexes = Indexes(client, store, retention)

@@ -34,7 +34,9 @@ from tests.support.waiting import wait_until
 LEVELS = ["debug", "info", "warning", "error", "critical"]
 FORMS = ["text", "json"]
 
-WORD = "xyzzy"
+WORD = "xyzzy-plugh-plover"
+"""Longer than what is shown of a path that is not found: 15 characters, fewer than any secret."""
+
 PERCENT = "".join(f"%{ord(each):02x}" for each in WORD)
 ESCAPED = "".join(f"\\u{ord(each):04x}" for each in WORD)
 BASIC = base64.b64encode(f"user:{WORD}".encode()).decode()

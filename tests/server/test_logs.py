@@ -2,8 +2,10 @@
 
 import json
 import logging
+import re
 import signal
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,6 +16,7 @@ from api.server.log_format import JsonFormatter, TextFormatter
 from tests.support.api_client import seat_two
 from tests.support.http_client import HttpClient, authorized
 from tests.support.service import Service, Start, serving
+from tests.support.terminal import terminal_showing
 from tests.support.waiting import wait_until
 
 SECRET = "sw0rdf1sh"
@@ -234,7 +237,8 @@ def test_a_store_that_is_away_is_told_of_without_its_password(start: Start) -> N
     assert service.request("GET", "/readyz").status_code == 503
     service.signal(signal.SIGTERM)
     service.exit_code()
-    (failure,) = (line for line in lines(service) if line["level"] == "error")
+    failed = (line for line in lines(service) if line["message"].startswith("the store failed"))
+    failure = next(failed)
     assert failure["message"] == (
         "the store failed: ConnectionError, from ConnectionRefusedError: Connection refused"
     )
@@ -249,14 +253,111 @@ def test_probes_that_succeed_are_logged_for_debugging_only(service: Service) -> 
     assert not any("/livez" in line or "/readyz" in line for line in service.lines)
 
 
-def test_text_is_for_people_and_says_the_same(start: Start) -> None:
-    service = start(own=True)
-    answer = service.request("GET", "/v1/rulesets", headers={"X-Request-ID": "mine"})
-    assert answer.status_code == 200
-    line = wait_until(
-        lambda: [each for each in service.lines if "request_id=mine" in each], "it is logged"
-    )[0]
-    assert "[INFO] answered request_id=mine method=GET route=/v1/rulesets status=200" in line
+@pytest.fixture(scope="module")
+def read_by_people(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+    """One that logs text into a file, for all tests that only look at that."""
+    with serving(tmp_path_factory.mktemp("service"), METRICS_TOKEN=METRICS_TOKEN) as running:
+        yield running
+
+
+METRICS_TOKEN = "0123456789abcdef"
+"""As short as it may be."""
+
+
+def line_with(service: Service, part: str) -> str:
+    """The last line with this in it."""
+
+    def find() -> list[str]:
+        return [line.rstrip("\n") for line in service.lines if part in line]
+
+    return str(wait_until(find, f"{part!r} is logged")[-1])
+
+
+def test_as_text_a_request_is_one_short_line(read_by_people: Service) -> None:
+    service = read_by_people
+    players, game_id = seat_two(service.url)
+    headers = authorized(players[0].token, **{"X-Request-ID": "mine"})
+    assert service.request("GET", f"/v1/games/{game_id}", headers=headers).status_code == 200
+    line = line_with(service, "GET /v1/games/{game_id} 200 ")
+    assert re.fullmatch(
+        rf"\d{{4}}-\d\d-\d\d \d\d:\d\d:\d\d GET /v1/games/{{game_id}} 200 [\d.]+ ms "
+        rf"game {game_id[:8]}",
+        line,
+    )
+    assert "mine" not in service.output
+    assert game_id not in service.output
+
+
+def test_as_text_a_problem_is_told_by_its_code(read_by_people: Service) -> None:
+    service = read_by_people
+    players, game_id = seat_two(service.url)
+    headers = authorized(players[0].token)
+    path = f"/v1/games/{game_id}/moves"
+    move = {"turn": 99, "move": {"type": "play", "card": "red-1"}}
+    refused = service.request("POST", path, headers=headers, json=move)
+    assert (refused.status_code, refused.code) == (409, "stale_turn")
+    assert re.search(
+        rf" POST /v1/games/{{game_id}}/moves 409 stale_turn [\d.]+ ms game {game_id[:8]}$",
+        line_with(service, "moves 409"),
+    )
+
+
+def test_as_text_a_failure_has_the_id_of_the_line_that_tells_its_cause(start: Start) -> None:
+    service = start(own=True, REDIS_URL="redis://127.0.0.1:1/0")
+    answer = service.request("GET", "/readyz")
+    id_ = answer.headers["X-Request-ID"]
+    line = line_with(service, "GET /readyz 503 store_unavailable")
+    assert line.endswith(f" ms request_id={id_}")
+    assert f"request_id={id_}" in line_with(service, "[ERROR] the store failed")
+
+
+@pytest.mark.parametrize(
+    ("path", "shown"),
+    [
+        ("/v1/game", "/v1/game"),
+        ("/favicon.ico", "/favicon.ico"),
+        ("/v1/rulesets/parad", "/v1/rulesets/parad"),
+        (f"/v1/games/{'0' * 32}", "/v1/games/…"),
+        (f"/v1/me/{'0' * 32}.{'A' * 43}", "/v1/me/…"),
+        (f"/{METRICS_TOKEN}", "/…"),
+        # A secret with slashes in it, in parts.
+        ("/abcdefgh/ijklmnop/q", "/abcdefgh/…/q"),
+        # What could break the line, or change the terminal, its title or the order of its letters.
+        ("/a%0a2026-11-29%20GET%20/livez%20200", "/…/…"),
+        ("/%1b[2J%1b]0;title%07", "/…"),
+        ("/%e2%80%ae/%c2%9b31m/%7f", "/…/…/…"),
+        ("/a/b/c/d/e/f/g/h/i/j/k", "/a/b/c/d/e/f/g/h/…"),
+        ("/a" + "/" * 3000, "/a" + "/" * 7 + "/…"),
+    ],
+)
+def test_as_text_a_path_that_is_not_found_is_shown_without_what_may_be_secret(
+    read_by_people: Service, path: str, shown: str
+) -> None:
+    before = len(read_by_people.lines)
+    assert read_by_people.request("GET", path).status_code == 404
+    line = wait_until(lambda: "".join(read_by_people.lines[before:]), "it is logged")
+    assert line.count("\n") == 1
+    assert re.search(rf" GET {re.escape(shown)} 404 \w+ [\d.]+ ms\b", line), line
+    assert line.rstrip("\n").isprintable()
+
+
+def test_a_terminal_shows_colours_unless_it_is_told_not_to(tmp_path: Path) -> None:
+    shown = {}
+    for name, settings in {
+        "colours": {"TERM": "xterm"},
+        "told not to": {"TERM": "xterm", "NO_COLOR": "1"},
+        "cannot": {"TERM": "dumb"},
+    }.items():
+        with terminal_showing(tmp_path / name, **settings) as terminal:
+            shown[name] = terminal.until("GET /v1/rulesets")
+    time = r"\d\d:\d\d:\d\d"
+    assert re.search(
+        rf"\x1b\[2m{time}\x1b\[0m GET /v1/rulesets \x1b\[32m200\x1b\[0m [\d.]+ ms",
+        shown["colours"],
+    )
+    for name in ("told not to", "cannot"):
+        assert re.search(rf"^{time} GET /v1/rulesets 200 [\d.]+ ms", shown[name], re.MULTILINE)
+        assert "\x1b" not in shown[name]
 
 
 def test_no_request_lends_its_id_to_what_goes_on_in_the_background(start: Start) -> None:

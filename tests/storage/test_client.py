@@ -30,6 +30,8 @@ Reply = Callable[[str], Any]
 class FakeConnection:
     """A connection whose replies are a function of what was sent; an exception is raised."""
 
+    host, port = "store", 6379
+
     def __init__(self, reply: Reply) -> None:
         self.reply = reply
         self.opened = 0
@@ -223,7 +225,7 @@ def test_a_pool_without_a_free_connection_is_exhausted_after_the_timeout() -> No
         server.client.execute([SET], durable=True)
     go_on.set()
     assert first.get() == [1]
-    assert server.client.execute_on_all("INFO") == [1]
+    assert server.client.execute_on_all("INFO") == {"store:6379": 1}
     assert server.pool.in_use == 0
 
 

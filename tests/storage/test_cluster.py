@@ -199,7 +199,7 @@ def test_all_masters_are_asked_and_one_that_is_none_any_more_is_asked_again(worl
     ok = [[b"master"], b"cluster_state:ok", "INFO"]
     world.one.replies = [[b"slave"], *ok[1:], *ok]
     world.two.replies = ok + ok
-    assert world.client.execute_on_all("INFO") == ["INFO", "INFO"]
+    assert world.client.execute_on_all("INFO") == {"one:1": "INFO", "two:2": "INFO"}
     assert len(world.manager.loads) == 1
     world.one.replies, world.two.replies = [*ok[:1], b"cluster_state:fail", "INFO"] * 99, ok * 99
     with pytest.raises(RedisError):

@@ -19,11 +19,12 @@ class Authority:
             *("-addext", "keyUsage=critical,keyCertSign"),
         )
 
-    def certify(self, ip: str) -> tuple[Path, Path]:
-        """Return the paths of a certificate for a server at this address, and of its key."""
+    def certify(self, host: str) -> tuple[Path, Path]:
+        """Return the paths of a certificate for an IP address or a host name, and of its key."""
         key, request = self._directory / "server.key", self._directory / "server.csr"
         certificate, extra = self._directory / "server.pem", self._directory / "server.ext"
-        extra.write_text(f"subjectAltName=IP:{ip}\nauthorityKeyIdentifier=keyid,issuer\n")
+        kind = "DNS" if any(each.isalpha() for each in host) else "IP"
+        extra.write_text(f"subjectAltName={kind}:{host}\nauthorityKeyIdentifier=keyid,issuer\n")
         _openssl(
             *("req", "-newkey", "rsa:2048", "-nodes", "-subj", "/CN=store"),
             *("-keyout", str(key), "-out", str(request)),

@@ -80,8 +80,8 @@ class MemoryClient:
         replies = [self._reply(each) for each in commands]
         return replies if keep_errors else raise_errors(replies)
 
-    def execute_on_all(self, *words: Any) -> list[Any]:
-        return [b""]
+    def execute_on_all(self, *words: Any) -> dict[str, Any]:
+        return {"memory": b""}
 
     def _reply(self, command: Command) -> Any:
         if command.key in self.failures:

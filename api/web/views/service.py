@@ -14,6 +14,7 @@ from flask import Response, current_app, request
 from api.observability import lifecycle
 from api.problems.catalogue import CATALOGUE
 from api.problems.problem import Problem
+from api.storage.health import KEEPS_EVERYTHING
 from api.web.compression import Content
 from api.web.openapi.blueprint import NO_TOKEN, Blueprint
 from api.web.openapi.components import CONDITIONAL, HEADERS, IF_NONE_MATCH, header
@@ -38,7 +39,6 @@ CODE = {
     "schema": {"type": "string", "examples": ["stale_turn"]},
 }
 
-KEEPS_EVERYTHING = "noeviction"
 TAGGED = {
     "ETag": CONDITIONAL["ETag"],
     "Cache-Control": CONDITIONAL["Cache-Control"],
@@ -99,13 +99,13 @@ def readyz() -> Response:
         raise Problem("stopping")
     refusal = None
     for condition in services().health.conditions():
-        policy = condition.eviction_policy
-        if policy not in (None, KEEPS_EVERYTHING):
+        if condition.may_drop_games:
+            policy = condition.eviction_policy
             raise Problem("store_evicts", f"maxmemory-policy is {policy}, not {KEEPS_EVERYTHING}.")
         if not condition.is_master:
             raise Problem("store_read_only")
         refusal = refusal or condition.refusal
-    return answer(HealthAnswer("ready", refusal))
+    return answer(HealthAnswer("ready", refusal and refusal.detail))
 
 
 @blueprint.get("/problems")
