@@ -497,7 +497,7 @@ class Indexes:
 
     def _write(self, commands: list[Command]) -> None:
         """Change some indexes. Raises `redis.RedisError`."""
-        (error,), _ = self._write_each([commands])
+        (error,) = self._write_each([commands])
         if error is not None:
             raise error
 
