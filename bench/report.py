@@ -1,4 +1,4 @@
-"""What the README says of speed, written from the figures that are kept in `bench/results`.
+"""The figures of docs/performance.md, written from those that are kept in `bench/results`.
 
 python -m bench.report
 """
@@ -16,18 +16,13 @@ from bench.running import table
 from tests.support.paths import ROOT
 
 RESULTS = ROOT / "bench" / "results"
-README = ROOT / "README.md"
+DOCUMENT = ROOT / "docs" / "performance.md"
 KEPT = ("http", "growth", "waiting", "memory", "engine")
-"""The benchmarks that the README tells of."""
+"""The benchmarks whose figures are kept."""
 
-BEGIN = "<!-- Written by bench/report.py from bench/results. -->"
-END = "<!-- The end of what is written. -->"
-
-PICTURE = """\
-<picture>
-  <source media="(prefers-color-scheme: dark)" srcset="docs/growth-dark.svg">
-  <img src="docs/growth.svg" alt="{alt}">
-</picture>"""
+# Comments that every renderer of Markdown leaves out, also one without HTML.
+BEGIN = '[//]: # "Written by bench/report.py from bench/results."'
+END = '[//]: # "The end of what is written."'
 
 
 def read(directory: Path = RESULTS) -> dict[str, Any]:
@@ -36,14 +31,14 @@ def read(directory: Path = RESULTS) -> dict[str, Any]:
 
 
 def text(kept: Mapping[str, Any]) -> str:
-    """The part of the README that is written."""
+    """The part of the document that is written."""
     return "\n\n".join(part(kept) for part in PARTS)
 
 
 def _requests(kept: Mapping[str, Any]) -> str:
     found = kept["http"]
     return (
-        f"Measured on {found['machine']}, with who asks on the same cores; medians of "
+        f"Measured on {found['machine']}, with the load generator on the same cores; medians of "
         f"{found['rounds']} rounds of {found['seconds']:g} seconds.\n\n{http.tables(found)}"
     )
 
@@ -54,7 +49,7 @@ def _growth(kept: Mapping[str, Any]) -> str:
     alt = f"Milliseconds of five requests as there are more {sizes}; the table has the ends."
     return (
         "How long one request takes as more is stored, the median of "
-        f"{found['rounds']} medians:\n\n{PICTURE.format(alt=alt)}\n\n{growth.summary(found)}"
+        f"{found['rounds']} medians:\n\n![{alt}](growth.svg)\n\n{growth.summary(found)}"
     )
 
 
@@ -62,9 +57,9 @@ def _memory(kept: Mapping[str, Any]) -> str:
     waiting, found = kept["waiting"], kept["memory"]
     worker = found["worker"]
     rows = [
-        [f"woken by a move, of {waiting['waiting']:,} who wait on one worker, four to a game",
+        [f"from a move to its waiting clients, with {waiting['waiting']:,} on a worker, 4 to a game",
          f"{waiting['p50_ms']:g} ms (p99 {waiting['p99_ms']:g} ms)"],
-        ["one who waits, in a worker", f"{waiting['kb_each']:g} kB"],
+        ["a waiting client, in a worker", f"{waiting['kb_each']:g} kB"],
         ["a worker as it starts", f"{worker['started'] / memory.MB:.0f} MB"],
         [f"a worker after it has shown {worker['games']:,} games",
          f"{worker['after_games'] / memory.MB:.0f} MB"],
@@ -86,16 +81,16 @@ def _engine(kept: Mapping[str, Any]) -> str:
 PARTS: tuple[Callable[[Mapping[str, Any]], str], ...] = (_requests, _growth, _memory, _engine)
 
 
-def written(readme: str, kept: Mapping[str, Any]) -> str:
-    """A README with these figures."""
+def written(document: str, kept: Mapping[str, Any]) -> str:
+    """The document with these figures."""
     pattern = re.escape(BEGIN) + ".*?" + re.escape(END)
     found, number = re.subn(
-        pattern, lambda _: f"{BEGIN}\n\n{text(kept)}\n\n{END}", readme, flags=re.DOTALL
+        pattern, lambda _: f"{BEGIN}\n\n{text(kept)}\n\n{END}", document, flags=re.DOTALL
     )
     if number != 1:
-        raise SystemExit(f"The README has {number} places for figures.")
+        raise SystemExit(f"{DOCUMENT.name} has {number} places for figures.")
     return found
 
 
 if __name__ == "__main__":
-    README.write_text(written(README.read_text(encoding="utf-8"), read()), encoding="utf-8")
+    DOCUMENT.write_text(written(DOCUMENT.read_text(encoding="utf-8"), read()), encoding="utf-8")
