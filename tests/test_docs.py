@@ -155,6 +155,13 @@ def test_the_table_of_settings_is_what_the_settings_are() -> None:
     ]
 
 
+def test_no_block_has_a_line_that_begins_like_a_heading() -> None:
+    """The guide of the service is rendered in parts, each from one heading to the next."""
+    for path, text in TEXTS.items():
+        for part in re.split(r"^(?=## )", text, flags=re.MULTILINE):
+            assert part.count("```") % 2 == 0, path
+
+
 def prose(text: str) -> str:
     """A document without its blocks of code."""
     return re.sub(r"```.*?```", "", text, flags=re.DOTALL)
