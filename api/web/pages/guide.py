@@ -80,7 +80,7 @@ def _document(path: str) -> Content:
     markdown = _markdown()
     root = "../" * (path.count("/") + 1)
     headings: list[Heading] = []
-    body = ""
+    parts = []
     with long_work():
         for part in SECTION.split((_folder() / path).read_text(encoding="utf-8")):
             tokens = markdown.parse(part)
@@ -91,14 +91,14 @@ def _document(path: str) -> Content:
                 )
                 if "style" in token.attrs:  # the alignment of a cell
                     token.attrs = {"class": "number"}
-            body += markdown.renderer.render(tokens, markdown.options, {})
+            html = markdown.renderer.render(tokens, markdown.options, {})
+            # Wide tables scroll by themselves, also by the keyboard.
+            html = html.replace("<table>", '<div class="wide" tabindex="0"><table>')
+            parts.append(html.replace("</table>", "</table></div>"))
             pause()
-    # Wide tables scroll by themselves, also by the keyboard.
-    body = body.replace("<table>", '<div class="wide" tabindex="0"><table>')
-    body = body.replace("</table>", "</table></div>")
     title = next(each.title for each in headings if each.level == "h1")
     sections = [each for each in headings if each.level == "h2"]
-    return render("guide.html", root, title=title, sections=sections, body=body)
+    return render("guide.html", root, title=title, sections=sections, parts=parts)
 
 
 @cache
