@@ -564,7 +564,8 @@ def test_a_list_misses_no_game_and_tells_none_twice_while_games_change(
     told: list[str] = []
     position = None
     while True:
-        games, position = town.indexes.page(Page(lobby(status=status), position, 5), town.now)
+        found, position = town.indexes.page(Page(lobby(status=status), position, 5), town.now)
+        games = [each.game for each in found]
         told += [game.id for game in games]
         assert all(status in (None, game.status) for game in games)
         if position is None:
