@@ -25,6 +25,7 @@ import subprocess
 import sys
 from collections import deque
 from collections.abc import Callable
+from functools import partial
 from random import Random
 from typing import Any, NamedTuple
 
@@ -35,6 +36,7 @@ from bench.running import (
     Caller,
     Refused,
     Running,
+    Track,
     arguments,
     bare_service,
     keep,
@@ -44,6 +46,7 @@ from bench.running import (
     table,
 )
 from bench.stock import GAMES_EACH, Stock, Template
+from tests.support.paths import ROOT
 
 CONNECTIONS = 32
 LOBBY = 10_000
@@ -133,12 +136,30 @@ def _latency(text: str, percent: int) -> float:
 
 
 def lanes(running: Running, requests: list[list[bytes]], seconds: float) -> Measured:
-    """Clients that each send their requests in order."""
-    program = [sys.executable, "-m", "bench.lanes", str(running.port), str(seconds)]
-    before = running.cpu_seconds()
-    done = subprocess.run(program, input=pickle.dumps(requests), capture_output=True, check=True)
-    cpu = running.cpu_seconds() - before
-    found = json.loads(done.stdout)
+    """Clients that each send their requests in order, on a connection of their own."""
+    connect = partial(Caller, running.port)
+    return drive(running, [[Track(connect, each)] for each in requests], seconds)
+
+
+def drive(running: Running, tracks: list[list[Track]], seconds: float) -> Measured:
+    """Clients that each send the requests of their tracks in order."""
+    program = [sys.executable, "-m", "bench.lanes", str(seconds)]
+    client = subprocess.Popen(program, stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=ROOT)
+    assert client.stdin is not None
+    assert client.stdout is not None
+    with client:
+        pickle.dump(tracks, client.stdin)
+        client.stdin.flush()
+        # What it takes to open the connections is not counted.
+        client.stdout.readline()
+        before = running.cpu_seconds()
+        client.stdin.write(b"begin\n")
+        client.stdin.close()
+        answer = client.stdout.read()
+        cpu = running.cpu_seconds() - before
+    if client.returncode:
+        raise SystemExit(f"bench.lanes ended with {client.returncode}.")
+    found = json.loads(answer)
     if found["failed"]:
         raise Refused(f"{found['failed']}")
     return Measured(
@@ -396,18 +417,24 @@ def measure(load: Load, only: str) -> dict[str, Any]:
     """All scenarios, each right beside what it is compared with, in turn and again."""
     with service() as real, bare_service(real) as bare:
         scenarios = [s for s in Bench(real, bare, load).scenarios() if only in s.name]
-        pairs: dict[str, list[tuple[Measured, Measured]]] = {s.name: [] for s in scenarios}
-        for number in range(load.rounds):
-            for scenario in scenarios:
-                print(f"\r{number + 1}/{load.rounds} {scenario.name:40}", end="", file=sys.stderr)
-                pairs[scenario.name].append(_pair(scenario, load.seconds, number))
-        print("\r" + " " * 60 + "\r", end="", file=sys.stderr)
+        figures = compare(scenarios, load.rounds, load.seconds)
     return {
         "machine": machine(),
         "rounds": load.rounds,
         "seconds": load.seconds,
-        "scenarios": [_figures(s, pairs[s.name]) for s in scenarios],
+        "scenarios": figures,
     }
+
+
+def compare(scenarios: list[Scenario], rounds: int, seconds: float) -> list[dict[str, Any]]:
+    """The figures of scenarios, which are measured in turn, and again."""
+    pairs: dict[str, list[tuple[Measured, Measured]]] = {each.name: [] for each in scenarios}
+    for number in range(rounds):
+        for scenario in scenarios:
+            print(f"\r{number + 1}/{rounds} {scenario.name:40}", end="", file=sys.stderr)
+            pairs[scenario.name].append(_pair(scenario, seconds, number))
+    print("\r" + " " * 60 + "\r", end="", file=sys.stderr)
+    return [_figures(each, pairs[each.name]) for each in scenarios]
 
 
 def _pair(scenario: Scenario, seconds: float, number: int) -> tuple[Measured, Measured]:
