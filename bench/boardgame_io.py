@@ -24,7 +24,6 @@ import subprocess
 import time
 from collections.abc import Iterator
 from functools import partial
-from functools import partial
 from itertools import count
 from random import Random
 from typing import Any, NamedTuple, Protocol
@@ -80,10 +79,14 @@ QUICK = Load(1, 0.2, 1)
 
 
 class Game(NamedTuple):
-    """A game that waits for its first move: the pattern of its keys, and the moves to its end."""
+    """A game that waits for its first move.
+
+    It has the pattern of its keys, its moves to the end, and a part of the answer to the last one.
+    """
 
     keys: str
     track: Track
+    ending: bytes
 
 
 class Side(Protocol):
@@ -124,7 +127,7 @@ class Service:
         port = self.running.port
         followers = [partial(Stream, port, plan.id, each) for each in plan.tokens]
         track = Track(partial(Caller, port), plan.requests, followers if followed else ())
-        return Game(f"game:{{{plan.id}}}*", track)
+        return Game(f"game:{{{plan.id}}}*", track, b'"status":"finished"')
 
 
 class Rival:
@@ -155,25 +158,25 @@ class Rival:
         self.caller = Caller(port)
         match_id, credentials = self.set_up()
         seats = [partial(Socket, port, match_id, *seat, SEATS) for seat in enumerate(credentials)]
-        requests = _moves(self._deal(match_id), match_id, credentials, rng)
-        return Game(f"match:{match_id}*", Track(seats[0], requests, seats[1:] if followed else ()))
+        requests, scores = _moves(self._deal(match_id), match_id, credentials, rng)
+        track = Track(seats[0], requests, seats[1:] if followed else ())
+        return Game(f"match:{match_id}*", track, b'"gameover":{"scores":[%s]}' % scores)
 
     def _deal(self, match_id: str) -> ParadeDeal:
         """What the server has dealt, which only its store has."""
-        dealt = json.loads(self._stored(match_id, "state"))["G"]
+        state = self.running.redis().hget(f"match:{match_id}", "state")
+        assert isinstance(state, bytes)
+        dealt = json.loads(state)["G"]
         hands = tuple(map(tuple, dealt["hands"]))
         return ParadeDeal(dealt["firstSeat"], hands, tuple(dealt["parade"]), tuple(dealt["pile"]))
 
-    def _stored(self, match_id: str, field: str) -> bytes:
-        found = self.running.redis().hget(f"match:{match_id}", field)
-        assert isinstance(found, bytes)
-        return found
 
-
-def _moves(deal: ParadeDeal, match_id: str, credentials: list[str], rng: Random) -> list[bytes]:
-    """A whole game as its moves are sent to boardgame.io."""
+def _moves(
+    deal: ParadeDeal, match_id: str, credentials: list[str], rng: Random
+) -> tuple[list[bytes], bytes]:
+    """A whole game as its moves are sent to boardgame.io, and the scores at its end."""
     state, _ = PARADE.start(SEATS, Options(), deal)
-    requests = []
+    requests: list[bytes] = []
     while to_move := PARADE.to_move(state):
         seat = rng.choice(to_move)
         move = rng.choice(PARADE.legal_moves(state, seat))
@@ -187,7 +190,9 @@ def _moves(deal: ParadeDeal, match_id: str, credentials: list[str], rng: Random)
         }
         action = {"type": "MAKE_MOVE", "payload": payload}
         requests.append(event("update", action, len(requests), match_id, f"{seat}"))
-    return requests
+    result = PARADE.result(state)
+    assert result is not None
+    return requests, ",".join(map(str, result.scores)).encode()
 
 
 # --- The processes --------------------------------------------------------------------------
@@ -298,6 +303,8 @@ def _weights(side: Side, game: Game) -> list[int]:
                 raise Refused(f"{status} {body.decode()[:300]}")
         time.sleep(SETTLING_SECONDS)
         weights.append(side.running.store_bytes(game.keys))
+    if game.ending not in body:
+        raise Refused(f"The game does not end as planned: {body.decode()[:2000]}")
     return weights
 
 
