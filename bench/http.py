@@ -55,6 +55,8 @@ LANES = 8
 """So many create and join at once."""
 
 TABLE = b'{"ruleset": "parade", "seat_count": 2}'
+WISH = b'{"ruleset": "parade", "seat_count": 2, "turn_seconds": %d}'
+TURN_SECONDS = 3600
 BODY = b'{"turn": 12, "move": {"type": "play", "card": "red-7"}}'
 
 FASTEST = 4_000
@@ -296,6 +298,7 @@ class Bench:
         return [
             Scenario("createGame", self._creations, SWAP, swaps),
             Scenario("joinGame, which starts it", self._joins, SWAP, swaps),
+            Scenario("quickMatch, two to a game", self._matches, SWAP, swaps),
             Scenario("analyse, a whole game", analyses, READ, bare_reads),
         ]
 
@@ -404,6 +407,20 @@ class Bench:
                 for _ in range(GAMES_EACH):
                     path = f"/v1/games/{self.stock.copy('open', [host, guest])}/seats"
                     track.append(request("POST", path, guest.token, b"{}"))
+            tracks.append(track)
+        self.stock.flush()
+        return lanes(self.real, tracks, seconds)
+
+    def _matches(self, seconds: float) -> Measured:
+        """Players who meet in pairs; those of a lane want what those of no other lane want."""
+        tracks = []
+        for at in range(LANES):
+            wish = WISH % (TURN_SECONDS + at)
+            track: list[bytes] = []
+            while len(track) < FASTEST * seconds / LANES:
+                pair = self.stock.players()
+                asked = [request("POST", "/v1/match", each.token, wish) for each in pair]
+                track += asked * GAMES_EACH
             tracks.append(track)
         self.stock.flush()
         return lanes(self.real, tracks, seconds)
