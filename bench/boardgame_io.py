@@ -29,7 +29,7 @@ from random import Random
 from typing import Any, NamedTuple, Protocol
 
 from bench.games import planned, player, start
-from bench.http import AT_ONCE, Measured, Run, Scenario, compare, drive
+from bench.http import AT_ONCE, Measured, Run, Scenario, compare, drive, games
 from bench.running import (
     Caller,
     Refused,
@@ -312,7 +312,7 @@ def scenarios(ours: Side, theirs: Side) -> list[Scenario]:
     """All that is compared in speed."""
     plays = [
         Scenario(
-            f"{'1 game' if number == 1 else f'{number} games'}{', followed' if followed else ''}",
+            f"a move, {games(number)}{' that each seat follows' if followed else ''}",
             moves(ours, number, followed=followed),
             RIVAL,
             moves(theirs, number, followed=followed),
@@ -320,7 +320,7 @@ def scenarios(ours: Side, theirs: Side) -> list[Scenario]:
         for followed in (False, True)
         for number in AT_ONCE
     ]
-    return [*plays, Scenario("a game is set up", set_ups(ours), RIVAL, set_ups(theirs))]
+    return [*plays, Scenario("a game set up", set_ups(ours), RIVAL, set_ups(theirs))]
 
 
 def measure(load: Load) -> dict[str, Any]:
@@ -343,6 +343,17 @@ def _node_version() -> str:
     return done.stdout.strip().lstrip("v")
 
 
+def heading(measured: dict[str, Any]) -> str:
+    """What is compared, and where."""
+    return (
+        f"Three seats of Parade beside {measured['rival']} (in brackets), on "
+        f"{measured['machine']}. Both have their games in one {measured['store']}; the service has "
+        f"two workers, {RIVAL} {PROCESSES} processes. Medians of {measured['rounds']} rounds of "
+        f"{measured['seconds']:g} seconds; the ratio is that of the moves, or games, a second. "
+        f"{RIVAL} answers a move before it has stored it."
+    )
+
+
 def tables(measured: dict[str, Any]) -> str:
     """The figures for people."""
     rows = [
@@ -356,7 +367,7 @@ def tables(measured: dict[str, Any]) -> str:
         ]
         for each in measured["scenarios"]
     ]
-    speed = table(["moves", "a second", "p50 ms", "p99 ms", "CPU ms", "ratio"], rows)
+    speed = table([f"what ({RIVAL})", "a second", "p50 ms", "p99 ms", "CPU ms", "ratio"], rows)
     ours, theirs = measured["bytes"]["ours"], measured["bytes"]["theirs"]
     weights = [
         [name, *(f"{each[moment] / KB:.1f}" for moment in MOMENTS)]
@@ -371,12 +382,10 @@ def main() -> None:
     given = arguments(__doc__).parse_args()
     if lacking := missing():
         print(f"{RIVAL} is left out: there is no {', '.join(lacking)}.")
-        keep(None, given.json)
         return
     install()
     measured = measure(QUICK if given.quick else LONG)
-    print(measured["machine"])
-    print(f"{measured['store']}; {measured['rival']}\n")
+    print(f"{heading(measured)}\n")
     print(tables(measured))
     keep(measured, given.json)
 

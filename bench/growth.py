@@ -388,13 +388,13 @@ def lobby_rows(each: dict[str, Any]) -> list[list[str]]:
     return [*rows, ["kB of the lobby's keys", *(f"{kb:,.0f}" for kb, _, _ in each["lobby_kb"])]]
 
 
-def lobby(measured: dict[str, Any]) -> str:
+def lobby_in_short(measured: dict[str, Any]) -> str:
     """The lobby as games end, for people; nothing if that was not measured."""
-    return "\n\n".join(
-        table([each["what"], *(f"{size:,}" for size in each["sizes"])], rows)
-        for each in measured["growth"]
-        if (rows := lobby_rows(each))
-    )
+    for each in measured["growth"]:
+        if rows := lobby_rows(each):
+            head = [f"the lobby, {each['what']}", *(f"{size:,}" for size in each["sizes"])]
+            return f"\n\n{table(head, rows)}"
+    return ""
 
 
 def summary(measured: dict[str, Any]) -> str:

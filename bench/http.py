@@ -276,7 +276,7 @@ class Bench:
 
     def _plays(self) -> list[Scenario]:
         return [
-            Scenario(f"playMove, {_games(n)} at once", self._moves(n), SWAP, self._swaps(n))
+            Scenario(f"playMove, {games(n)} at once", self._moves(n), SWAP, self._swaps(n))
             for n in AT_ONCE
         ]
 
@@ -426,7 +426,8 @@ class Bench:
         return lanes(self.real, tracks, seconds)
 
 
-def _games(number: int) -> str:
+def games(number: int) -> str:
+    """So many games, in words."""
     return "1 game" if number == 1 else f"{number} games"
 
 
