@@ -90,12 +90,12 @@ class Game(NamedTuple):
 
 
 class Side(Protocol):
-    """One of the two that are compared."""
+    """One of the two servers that are compared."""
 
     running: Running
 
     def new_players(self, games: int) -> None:
-        """Make ready what is there before games are set up."""
+        """Create the players of games that will be set up."""
 
     def set_up(self) -> Any:
         """Set up a game, with all its players."""
@@ -140,7 +140,7 @@ class Rival:
         self.caller = Caller(ports[0])
 
     def new_players(self, games: int) -> None:
-        """There are none but those of a match."""
+        """Connect; players exist only within a match."""
         self.caller = Caller(self.ports[0])
 
     def set_up(self) -> tuple[str, list[str]]:
@@ -153,7 +153,7 @@ class Rival:
         return match_id, [each["playerCredentials"] for each in joined]
 
     def game(self, rng: Random, *, followed: bool) -> Game:
-        # The games of a process have a queue there: all connections to one must be with it.
+        # A process orders the moves of its own connections only: a game stays with one.
         port = self.ports[next(self.number) % len(self.ports)]
         self.caller = Caller(port)
         match_id, credentials = self.set_up()
@@ -163,7 +163,7 @@ class Rival:
         return Game(f"match:{match_id}*", track, b'"gameover":{"scores":[%s]}' % scores)
 
     def _deal(self, match_id: str) -> ParadeDeal:
-        """What the server has dealt, which only its store has."""
+        """Read the deal from the store; the server shows it to no client."""
         state = self.running.redis().hget(f"match:{match_id}", "state")
         assert isinstance(state, bytes)
         dealt = json.loads(state)["G"]
@@ -204,7 +204,7 @@ def missing() -> list[str]:
 
 
 def install() -> None:
-    """Have what the lock file names, unless it is there."""
+    """Install what the lock file names, unless it is installed."""
     installed, lock = DIRECTORY / "node_modules/.package-lock.json", DIRECTORY / "package-lock.json"
     if installed.exists() and installed.stat().st_mtime >= lock.stat().st_mtime:
         return
@@ -214,7 +214,7 @@ def install() -> None:
 
 @contextlib.contextmanager
 def rival(store: str) -> Iterator[Rival]:
-    """The server of boardgame.io on a Redis."""
+    """Start the server of boardgame.io on a Redis."""
     environment = {**os.environ, "NODE_ENV": "production"}
     with contextlib.ExitStack() as ending:
         servers, ports = [], []
@@ -266,7 +266,7 @@ def moves(side: Side, number: int, *, followed: bool) -> Run:
 
 
 def set_ups(side: Side) -> Run:
-    """Games that are set up one after the other, by players who are known already."""
+    """Set up games, one after the other, with players that exist already."""
 
     def run(seconds: float) -> Measured:
         most = int(FASTEST_SETUP * seconds)
@@ -285,7 +285,7 @@ def set_ups(side: Side) -> Run:
 
 
 def weigh(side: Side, games: int) -> dict[str, int]:
-    """What Redis needs for a game: the medians of some."""
+    """The bytes of a game in Redis: the medians of some games."""
     rng = Random(1)
     weighed = [_weights(side, side.game(rng, followed=False)) for _ in range(games)]
     medians = (round(statistics.median(each)) for each in zip(*weighed, strict=True))
