@@ -198,18 +198,16 @@ def _moves(
 # --- The processes --------------------------------------------------------------------------
 
 
-def missing() -> list[str]:
-    """The programs that are needed and are not there."""
-    return [each for each in PROGRAMS if shutil.which(each) is None]
-
-
-def install() -> None:
-    """Install what the lock file names, unless it is installed."""
+def obstacle() -> str | None:
+    """Install what the lock file names, unless it is installed; return why that is impossible."""
+    if missing := [each for each in PROGRAMS if shutil.which(each) is None]:
+        return f"there is no {', '.join(missing)}"
     installed, lock = DIRECTORY / "node_modules/.package-lock.json", DIRECTORY / "package-lock.json"
     if installed.exists() and installed.stat().st_mtime >= lock.stat().st_mtime:
-        return
-    command = ["npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"]
-    subprocess.run(command, cwd=DIRECTORY, check=True)
+        return None
+    options = ("--ignore-scripts", "--engine-strict", "--no-audit", "--no-fund", "--loglevel=error")
+    done = subprocess.run(["npm", "ci", *options], cwd=DIRECTORY, check=False)
+    return "npm cannot install it" if done.returncode else None
 
 
 @contextlib.contextmanager
@@ -380,10 +378,9 @@ def tables(measured: dict[str, Any]) -> str:
 def main() -> None:
     """Measure and print."""
     given = arguments(__doc__).parse_args()
-    if lacking := missing():
-        print(f"{RIVAL} is left out: there is no {', '.join(lacking)}.")
+    if reason := obstacle():
+        print(f"{RIVAL} is left out: {reason}.")
         return
-    install()
     measured = measure(QUICK if given.quick else LONG)
     print(f"{heading(measured)}\n")
     print(tables(measured))

@@ -109,6 +109,18 @@ def test_without_its_programs_boardgame_io_is_left_out(
     assert list(tmp_path.iterdir()) == []
 
 
+def test_without_a_registry_boardgame_io_is_left_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in boardgame_io.PROGRAMS:
+        (tmp_path / name).write_text("#!/bin/sh\nexit 1\n")
+        (tmp_path / name).chmod(0o755)
+    (tmp_path / "package-lock.json").touch()
+    monkeypatch.setenv("PATH", f"{tmp_path}")
+    monkeypatch.setattr(boardgame_io, "DIRECTORY", tmp_path)
+    assert boardgame_io.obstacle() == "npm cannot install it"
+
+
 def test_the_tables_leave_boardgame_io_out_if_it_was_not_measured() -> None:
     kept = {name: each for name, each in report.read().items() if name != "boardgame_io"}
     assert "boardgame.io" not in report.text(kept)
