@@ -371,6 +371,8 @@ def tables(measured: dict[str, Any]) -> str:
         [name, *(f"{each[moment] / KB:.1f}" for moment in MOMENTS)]
         for name, each in (("Ludothèque", ours), (RIVAL, theirs))
     ]
+    ratios = [f"**{ours[moment] / theirs[moment]:.2f}**" for moment in MOMENTS]
+    weights.append(["ratio", *ratios])
     memory = table(["kB of Redis for a game", "at its start", "half played", "at its end"], weights)
     return f"{speed}\n\n{memory}"
 
