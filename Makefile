@@ -14,7 +14,7 @@ PIP     = $(PYTHON) -m pip --python $(BIN)/python --disable-pip-version-check --
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help serve test test-slow fuzz prove bench lint format openapi examples pictures screenshots release dist lock
+.PHONY: help serve test test-slow fuzz prove bench lint format openapi examples pictures rules screenshots release dist lock
 
 help: ## Show this help
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
@@ -61,6 +61,9 @@ examples: $(VENV)/.dev ## Record the document's examples from a real server, the
 
 pictures: $(VENV)/.runtime ## Draw the sheet of Contrast's pictures, docs/contrast-pictures.svg
 	@$(BIN)/python -m engine.pictures --sheet docs/contrast-pictures.svg
+
+rules: ## Copy the rules of the games from engine/texts to docs/rules
+	@for text in engine/texts/*.en.md; do cp "$$text" "docs/rules/$$(basename "$$text" .en.md).md"; done
 
 screenshots: $(VENV)/.dev ## Take pictures of the table in the browser (FOLDER=build/screenshots ARGS="--keep")
 	@$(BIN)/python -m tests.browser.screenshots $(or $(FOLDER),build/screenshots) $(ARGS)

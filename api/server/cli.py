@@ -63,7 +63,8 @@ def _parser() -> argparse.ArgumentParser:
         "serve",
         help="serve the API",
         description="Serve the API, by default on http://127.0.0.1:8000. All settings are "
-        "environment variables: HOST, PORT, REDIS_URL, DATA_DIR, … (see the README).",
+        "environment variables: HOST, PORT, REDIS_URL, DATA_DIR, … (see /guide/operating of the "
+        "service).",
     )
     commands.add_parser(
         "check",
