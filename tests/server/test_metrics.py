@@ -151,7 +151,7 @@ def test_a_dead_worker_keeps_its_counts_but_waits_no_more(start: Start) -> None:
     for _ in range(20):
         service.request("GET", f"/v1/games/{game_id}")
     files = set(own_directory(service).glob("*.db"))
-    for _ in range(3):
+    for _ in range(2):
         polls = [threading.Thread(target=poll, args=(service, game_id)) for _ in range(6)]
         for thread in polls:
             thread.start()
