@@ -13,7 +13,7 @@ from api.server import request_reader
 from api.server.request_reader import END, MAX_HEAD_BYTES, RequestReader
 from api.server.unread_bodies import DISCARDED_BYTES
 from tests.support.raw_http import connect
-from tests.support.service import Service, Start
+from tests.support.service import Service
 
 HEAD = b"GET /livez HTTP/1.1\r\nHost: x\r\nX-Long: " + b"a" * 3000 + b"\r\n\r\n"
 
@@ -136,11 +136,6 @@ def test_the_smaller_the_pieces_the_longer_the_pauses_between_them(no_pauses: li
 
 
 # --- Over a connection ------------------------------------------------------------------------
-
-
-@pytest.fixture
-def service(start: Start) -> Service:
-    return start(WEB_CONCURRENCY=1)
 
 
 def answer_to(service: Service, *pieces: bytes, pause: float = 0.0) -> tuple[int, bytes]:
