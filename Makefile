@@ -11,7 +11,7 @@ OF_PYTHON := $(VENV)/.python-$(VERSION)
 PIP     = $(PYTHON) -m pip --python $(BIN)/python --disable-pip-version-check --quiet
 
 .DEFAULT_GOAL := help
-.PHONY: help serve test test-slow fuzz prove bench lint format openapi examples pictures rules screenshots release lock
+.PHONY: help serve test test-slow fuzz prove bench lint format openapi examples pictures rules screenshots release dist lock
 
 help: ## Show this help
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
@@ -67,6 +67,14 @@ screenshots: $(VENV)/.dev ## Take pictures of the table in the browser (FOLDER=b
 
 release: $(VENV)/.dev openapi ## Keep openapi.yaml as the released document, if it breaks nothing
 	@$(BIN)/python -m tests.document.compatibility --release
+
+# Of the last commit, whatever else lies in this directory, and dated by it: so the bytes are the
+# same wherever and whenever it is built.
+dist: $(VENV)/.dev ## Build the sdist and the wheel of the last commit (DIST=dist)
+	@rm -rf build/source && mkdir -p build/source
+	@git archive --output=build/source.tar HEAD && tar -xf build/source.tar -C build/source
+	@cd build/source && SOURCE_DATE_EPOCH=$$(git log -1 --format=%ct) \
+		$(abspath $(BIN))/hatchling build --directory '$(abspath $(or $(DIST),dist))'
 
 lock: $(VENV)/.dev ## Pin the newest dependencies that pyproject.toml allows
 	@$(LOCK) --upgrade --output-file requirements.lock

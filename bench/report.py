@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from bench import capacity, engine, growth, http, memory
+from bench import boardgame_io, capacity, engine, growth, http, memory
 from bench.kept import read
 from bench.running import table
 from tests.support.paths import ROOT
@@ -23,7 +23,7 @@ END = '[//]: # "The end of what is written."'
 
 def text(kept: Mapping[str, Any]) -> str:
     """The part of docs/performance.md that is written."""
-    return "\n\n".join(part(kept) for part in PARTS)
+    return "\n\n".join(filter(None, (part(kept) for part in PARTS)))
 
 
 def _requests(kept: Mapping[str, Any]) -> str:
@@ -34,6 +34,11 @@ def _requests(kept: Mapping[str, Any]) -> str:
     )
 
 
+def _beside_boardgame_io(kept: Mapping[str, Any]) -> str:
+    found = kept.get("boardgame_io")
+    return "" if found is None else f"{boardgame_io.heading(found)}\n\n{boardgame_io.tables(found)}"
+
+
 def _growth(kept: Mapping[str, Any]) -> str:
     found = kept["growth"]
     sizes = ", ".join(f"{each['what']} to {each['sizes'][-1]:,}" for each in found["growth"])
@@ -41,6 +46,7 @@ def _growth(kept: Mapping[str, Any]) -> str:
     return (
         "How long one request takes as more is stored, the median of "
         f"{found['rounds']} medians:\n\n![{alt}](growth.svg)\n\n{growth.summary(found)}"
+        f"{growth.lobby_in_short(found)}"
     )
 
 
@@ -56,20 +62,24 @@ def _memory(kept: Mapping[str, Any]) -> str:
          f"{worker['after_games'] / memory.MB:.0f} MB"],
         [f"a worker while {worker['waiters']:,} wait",
          f"{worker['with_waiters'] / memory.MB:.0f} MB"],
-        *(
-            [f"`{each['ruleset']}` for {each['seats']} in the store, half played and at its end",
-             f"{each['half'] / memory.KB:.1f}, {each['end'] / memory.KB:.1f} kB"]
-            for each in found["games"]
-        ),
     ]  # fmt: skip
-    return table(["what", "is"], rows)
+    return (
+        f"{table(['what', 'is'], rows)}\n\nAll keys of a game in {found['games_store']}:\n\n"
+        f"{memory.table_of_games(found)}"
+    )
 
 
 def _engine(kept: Mapping[str, Any]) -> str:
     return f"The rules alone, in one process, in a second:\n\n{engine.tables(kept['engine'])}"
 
 
-PARTS: tuple[Callable[[Mapping[str, Any]], str], ...] = (_requests, _growth, _memory, _engine)
+PARTS: tuple[Callable[[Mapping[str, Any]], str], ...] = (
+    _requests,
+    _beside_boardgame_io,
+    _growth,
+    _memory,
+    _engine,
+)
 
 
 DOCUMENTS: dict[Path, Callable[[Mapping[str, Any]], str]] = {
