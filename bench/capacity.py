@@ -334,7 +334,8 @@ def _spread(steps: Sequence[float], found: Sequence[Needs], kept: Mapping[str, A
         f"The keys of {SPREAD:,} games spread over {SHARDS} shards: the shard with most games has "
         f"{games[-1] / mean - 1:.0%} more than the mean, the one with fewest "
         f"{1 - games[0] / mean:.0%} less. The {sum(keys)} indexes of the open games are on "
-        f"{len(keys)} of these shards; one of them has {keys[0]}.\n\n"
+        f"{len(keys)} of these shards; one of them has {keys[0]}. A request for the lobby takes no "
+        "longer with more entries ([measured](performance.md#speed-and-memory)).\n\n"
         + table(["the lobby at the peak", *(f"{each:,} games a day" for each in steps)], rows)
     )
 

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 from bench.games import SEATS, Planned, plan, planned, player
 from bench.running import Caller, Running, arguments, keep, machine, request, service, table
 
-GAMES, QUICK_GAMES = 12, 1
+GAMES, QUICK_GAMES = 8, 1
 """Games of each ruleset."""
 
 LISTED = 40
