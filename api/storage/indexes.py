@@ -39,6 +39,7 @@ import itertools
 import math
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
 from operator import itemgetter
 from typing import Any, NamedTuple
@@ -196,7 +197,7 @@ def _earlier_entries(game: Game | None) -> set[Entry]:
     """Return the entries that workers of 0.1 look for."""
     if game is None:
         return set()
-    owners = game.participants()
+    owners = game.members() if game.status == OPEN else game.participants()
     if game.visibility == PUBLIC:
         owners |= {"lobby", f"{LOBBY}{game.ruleset}"}
     listed = {Entry(owner, status) for owner in owners for status in (game.status, "all")}
@@ -588,6 +589,26 @@ class Indexes:
 def count_commands(player_id: str) -> list[Command]:
     """Return the commands that count a player's games; `Indexes.occupies` takes their replies."""
     return [_command("ZCARD", _key(occupied(player_id, status))) for status in UNFINISHED]
+
+
+@dataclass(frozen=True)
+class Belongs:
+    """The condition that a game belongs in the index of an entry."""
+
+    entry: Entry
+
+    def __call__(self, game: Game) -> bool:
+        """Return whether a game belongs there."""
+        return is_true(self.entry, game)
+
+
+def invitations_page(player_id: str, after: Cursor | None, limit: int) -> Page:
+    """Return a page of the open games in which a seat is reserved for a player.
+
+    0.1 listed them with the player's own open games.
+    """
+    entry = invited(player_id)
+    return Page((entry, Entry(player_id, OPEN)), after, limit, Belongs(entry))
 
 
 def unfinished_page(player_id: str, statuses: Sequence[str], limit: int) -> Page:
