@@ -387,9 +387,13 @@ class Indexes:
             if not can_become_true(entry, cursor, after, now)
         ]
 
+    @property
+    def is_shared_with_earlier(self) -> bool:
+        """Whether workers of 0.1 read the indexes too."""
+        return self.store.stored_format < FORMAT
+
     def _entries(self, game: Game | None) -> set[Entry]:
-        is_shared_with_earlier = self.store.stored_format < FORMAT
-        return _earlier_entries(game) if is_shared_with_earlier else entries(game)
+        return _earlier_entries(game) if self.is_shared_with_earlier else entries(game)
 
     def occupies(self, player_id: str, number: int, now: int, replies: Sequence[Any] = ()) -> bool:
         """Return whether a player hosts or sits in so many games that have not ended.
@@ -542,7 +546,8 @@ class Indexes:
 
     def _add_command(self, entry: Entry, game: Game, now: int) -> Command:
         ttl_ms = self.retention.of_entries(game)
-        args = (game.id, game.created_at, now, ttl_ms, MAX_REMOVED, _max_entries(entry))
+        most = _max_entries(entry, self.is_shared_with_earlier)
+        args = (game.id, game.created_at, now, ttl_ms, MAX_REMOVED, most)
         return ADD_ENTRY.call(*_keys(entry), args=args)
 
     def _remove(self, false: Mapping[Entry, Sequence[str]]) -> None:
@@ -687,11 +692,14 @@ def _key(entry: Entry) -> str:
     return f"index:{{{entry.owner}}}:{entry.status}"
 
 
-def _max_entries(entry: Entry) -> int:
-    """Return how many entries an index has at most; the newest are kept."""
+def _max_entries(entry: Entry, is_shared_with_earlier: bool) -> int:
+    """Return how many entries an index has at most; the newest are kept.
+
+    0.1 lists all games that ended.
+    """
     if entry.owner.startswith(INVITED):
         return MAX_INVITATIONS
-    if entry.owner.startswith(LOBBY) and entry.status in ENDED:
+    if entry.owner.startswith(LOBBY) and entry.status in ENDED and not is_shared_with_earlier:
         return MAX_LISTED_ENDED // BUCKETS[entry.status]
     return MAX_ENTRIES
 
