@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
+from contextvars import Context
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import NamedTuple
@@ -175,7 +176,10 @@ class Queries:
             if query is not None:
                 found = self.indexes.read_page(query, reading.now, reading.extra)
             else:
-                found = self._reads.run_fresh(page, lambda: self._read_shared(page, reading.now))
+                # Of no caller: others must not wait in the queue of one with many requests.
+                found = self._reads.run_fresh(
+                    page, lambda: Context().run(self._read_shared, page, reading.now)
+                )
         finally:
             self._readers[page] -= 1
             if not self._readers[page]:

@@ -27,6 +27,8 @@ from api.model.game import (
     GameStatus,
 )
 from api.model.retention import COMMIT_MS
+from api.observability.addresses import LOCAL
+from api.observability.context import begin, current
 from api.problems.problem import Problem
 from api.storage import indexes as module
 from api.storage.indexes import BUCKETS, Cursor, Entry, Page, lobby, of_player
@@ -348,12 +350,14 @@ class Trips:
     def __init__(self, worker: MemoryWorker) -> None:
         self.number = 0
         self.commands = 0
+        self.callers = Counter[str]()
         self._execute = worker.client.execute
         worker.client.execute = self._counted  # type: ignore[method-assign]
 
     def _counted(self, commands: Any, **options: Any) -> list[Any]:
         self.number += 1
         self.commands += len(commands)
+        self.callers[current().address] += 1
         return self._execute(commands, **options)
 
 
@@ -412,6 +416,26 @@ def test_concurrent_requests_for_a_page_share_a_read_that_began_after_they_came(
         assert {first, created} == {*clock.result(each)}
     # One reads for itself, and the nine others read the page twice at most.
     assert trips.commands - before < 4 * indexes_read
+
+
+def test_a_shared_read_waits_in_the_queue_of_no_caller(
+    worker: MemoryWorker, clock: FakeClock, ada: Credentials
+) -> None:
+    game_id = worker.create(ada)
+    own(worker, ada)  # notes that the player was seen
+    worker.client.latency = 1.0
+    trips = Trips(worker)
+
+    def listed(address: str) -> tuple[list[str], str]:
+        begin(None, "GET", address)
+        page = worker.queries.public_games(ada, LobbyFilter(), None, 20)
+        return ids(list(map(msgspec.json.decode, page.items))), current().address
+
+    addresses = ["192.0.2.1", "192.0.2.2", "192.0.2.3"]
+    requests = [worker.start(listed, each) for each in addresses]
+    assert [clock.result(each) for each in requests] == [([game_id], each) for each in addresses]
+    # The first reads its games after its page; of the others each reads its caller.
+    assert trips.callers == {"192.0.2.1": 2, "192.0.2.2": 1, "192.0.2.3": 1, LOCAL: 2}
 
 
 def test_a_wrong_token_fails_only_its_own_request(
