@@ -208,9 +208,10 @@ class HistoryQuery(NamedTuple):
         The steps are read first: if they are gone, because the game has ended, its record is there.
         """
         key, items = game_key(self.game_id), items_key(self.game_id)
+        has_started = self.trace is not None and self.trace.state is not None
         commands = [
             Command(items, ("LRANGE", items, self.after, self.last - 1)),
-            Command(key, ("HMGET", key, "record", *(("deal",) if self.trace is None else ()))),
+            Command(key, ("HMGET", key, "record", *(() if has_started else ("deal",)))),
         ]
         if self.seen and not self.after < self.seen <= self.last:
             commands.append(Command(items, ("LRANGE", items, self.seen - 1, self.seen - 1)))
@@ -464,15 +465,14 @@ class GameStore:
             seen_id = next((each.version_id for each in decode_steps(seen_reply[0])), None)
         elif query.after < seen <= query.after + len(steps):
             seen_id = steps[seen - query.after - 1].version_id
-        if trace is None:
-            packed = deal[0]
-            replay = Replay(Setup.of(game), None if packed is None else unpack_deal(packed))
-            start, start_id = 0, ""
-        else:
+        start, start_id, position = 0, "", None
+        if trace is not None:
+            start, start_id, steps = trace.version, trace.version_id, steps[1:]
             position = None if trace.state is None else decode_state(game, trace.state)
-            replay = Replay(Setup.of(game), None, trace.version, position)
-            start, start_id = trace.version, trace.version_id
-            steps = steps[1:]
+        packed = deal[0] if deal else None
+        replay = Replay(
+            Setup.of(game), None if packed is None else unpack_deal(packed), start, position
+        )
         found = tuple(replay.items(steps))
         if steps and (version_id := steps[-1].version_id):
             state = None if replay.position is None else encode(replay.position)

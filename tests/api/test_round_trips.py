@@ -62,7 +62,7 @@ TRIPS = {
     "joinGame, which starts it": 4,
     # The read as above, with the queue; the games of the queue; the reservation. Then as
     # createGame, or joinGame.
-    "quickMatch, which creates a game": 7,
+    "quickMatch, which creates a game": 6,
     "quickMatch, again": 3,
     "quickMatch, which starts the game": 7,
     "listRulesets": 0,
