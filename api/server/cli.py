@@ -122,11 +122,11 @@ def _add_transfers(commands: Any) -> None:
 
 
 def _transfer(chosen: argparse.Namespace) -> int:
+    # As Ctrl-C does, SIGTERM removes what is not complete.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     from api.server import transfer  # noqa: PLC0415 (see `_serve`)
     from api.server.valkey import EmbeddedError  # noqa: PLC0415
 
-    # As Ctrl-C does, SIGTERM removes what is not complete.
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
     settings = Settings.from_environment()
     try:
         if chosen.command == "export":

@@ -13,11 +13,10 @@ import sys
 from collections.abc import Iterator, Sequence
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, TextIO
 
 from redis import RedisError
 from redis.exceptions import ConnectionError as RedisConnectionError
-from redis.exceptions import MovedError
 from redis.exceptions import TimeoutError as RedisTimeoutError
 
 from api.config.settings import REDIS_URL, Settings, SettingsError
@@ -40,7 +39,7 @@ STANDARD = "-"
 STANDARD_OUTPUT = 1
 
 MIN_TIMEOUT_SECONDS = 30.0
-"""How long to wait for a reply at least: a batch may take longer than a request."""
+"""How long to wait for a reply at least, once the store has answered: a batch takes its time."""
 
 MAX_NAMED = 5
 """How many games are named at most."""
@@ -83,8 +82,18 @@ class Store:
         with self._errors():
             return [Store(each, self.name) for each in self._client.servers()]
 
-    def check(self, *, is_target: bool) -> None:
-        """Check that all of the store can be read, and that a target keeps what is written."""
+    def check(self, *, is_cluster: bool, is_target: bool) -> None:
+        """Check that all of the store can be read, and that a target keeps what is written.
+
+        `is_cluster` is whether the store's address is that of a cluster.
+        """
+        states = self.execute_on_all("INFO", "cluster").values()
+        if not is_cluster and any(b"cluster_enabled:1" in each for each in states):
+            # It has only a part of the games.
+            raise TransferError(
+                f"{self.name} is a node of a cluster: write its address as "
+                "redis+cluster://HOST:PORT"
+            )
         conditions = StoreHealth(self).conditions()
         for topic, finding in findings(conditions, wait_replicas=0).items():
             if finding.level == logging.ERROR and (is_target or topic.name == "replica"):
@@ -103,8 +112,8 @@ def export_file(settings: Settings, file: str) -> None:
 
     Raises `TransferError`, `EmbeddedError` and `SettingsError`, as the other functions do.
     """
-    if file == STANDARD and sys.stdout.isatty():
-        raise TransferError("standard output is a terminal: name a FILE, or redirect the output")
+    if file == STANDARD:
+        _check_redirected(sys.stdout, "output")
     with _opened(None, settings, is_target=False) as source, _transfer() as progress:
         with _written(file) as stream:
             (now,) = source.execute([Command("", ("TIME",))])
@@ -116,8 +125,8 @@ def export_file(settings: Settings, file: str) -> None:
 
 def import_file(settings: Settings, file: str, *, overwrites: bool) -> None:
     """Store what a file has. Raises as `export_file`."""
-    if file == STANDARD and sys.stdin.isatty():
-        raise TransferError("standard input is a terminal: name a FILE, or redirect the input")
+    if file == STANDARD:
+        _check_redirected(sys.stdin, "input")
     name = _shown(file, "input")
     with _read(file, name) as stream, _transfer() as progress:
         if stream.seekable():
@@ -162,14 +171,16 @@ def _opened(place: str | None, settings: Settings, *, is_target: bool) -> Iterat
             directory = settings.data_dir if place is None else Path(place)
             url = stack.enter_context(_embedded(directory, settings, is_target=is_target))
             name = f"the embedded store in {directory}"
-        timeout = max(settings.redis_timeout_seconds, MIN_TIMEOUT_SECONDS)
-        settings = dataclasses.replace(settings, redis_url=url, redis_timeout_seconds=timeout)
+        settings = dataclasses.replace(settings, redis_url=url)
+        patient = max(settings.redis_timeout_seconds, MIN_TIMEOUT_SECONDS)
         try:
+            first = Store(connect(settings)[0], name)
+            settings = dataclasses.replace(settings, redis_timeout_seconds=patient)
             store = Store(connect(settings)[0], name)
         except (TypeError, ValueError):
             # The message could quote a password.
             raise SettingsError(f"{variable} has an option that cannot be used") from None
-        store.check(is_target=is_target)
+        first.check(is_cluster="+cluster:" in url, is_target=is_target)
         yield store
 
 
@@ -235,6 +246,13 @@ def _read(file: str, name: str) -> Iterator[BinaryIO]:
         raise TransferError(f"cannot read {name}: {error.strerror or error}") from None
 
 
+def _check_redirected(stream: TextIO | None, name: str) -> None:
+    # None if the process was started without one: its descriptor may be another file's by now.
+    if stream is None or stream.isatty():
+        what = "closed" if stream is None else "a terminal"
+        raise TransferError(f"standard {name} is {what}: name a FILE, or redirect the {name}")
+
+
 def _shown(file: str, stream: str) -> str:
     return f"standard {stream}" if file == STANDARD else file
 
@@ -265,7 +283,8 @@ def _report(counts: Counts, done: str) -> None:
 
 
 def _write(text: str) -> None:
-    print(text, file=sys.stderr)
+    if sys.stderr is not None:
+        print(text, file=sys.stderr)
 
 
 def _sentence(name: str, error: RedisError) -> str:
@@ -274,11 +293,7 @@ def _sentence(name: str, error: RedisError) -> str:
         return f"{name}: {error}: WAIT_REPLICAS asks for more than follow its master in time"
     if is_full(error):
         return f"{name} refuses changes: its memory or its disk is full"
-    if isinstance(error, RedisTimeoutError):
-        return f"{name} does not answer within {MIN_TIMEOUT_SECONDS:g} seconds"
-    if isinstance(error, MovedError):
-        return f"{name} is a node of a cluster: write its address as redis+cluster://HOST:PORT"
-    if isinstance(error, RedisConnectionError):
+    if isinstance(error, (RedisConnectionError, RedisTimeoutError)):
         (finding,) = unreachable(name, error).values()
         return finding.sentence
     return f"{name} refuses a command: {str(error).split(' ', 1)[0]}"
