@@ -11,11 +11,8 @@ from __future__ import annotations
 import argparse
 import contextlib
 import io
-<<<<<<< HEAD
-import signal
-=======
 import os
->>>>>>> y-base
+import signal
 import sys
 from collections.abc import Sequence
 from http import HTTPStatus
