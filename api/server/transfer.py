@@ -28,7 +28,7 @@ from api.storage.findings import findings, unreachable
 from api.storage.games import read_time
 from api.storage.health import StoreHealth
 from api.transfer import lines, transfers
-from api.transfer.counts import REFUSED, Counts
+from api.transfer.counts import OUTCOMES, REFUSED, Counts
 from api.transfer.private_file import private_file
 from api.transfer.progress import Progress
 from api.transfer.scan import StoreChanged
@@ -40,9 +40,6 @@ STANDARD_OUTPUT = 1
 
 MIN_TIMEOUT_SECONDS = 30.0
 """How long to wait for a reply at least, once the store has answered: a batch takes its time."""
-
-MAX_NAMED = 5
-"""How many games are named at most."""
 
 
 class TransferError(Exception):
@@ -82,7 +79,7 @@ class Store:
         with self._errors():
             return [Store(each, self.name) for each in self._client.servers()]
 
-    def check(self, *, is_cluster: bool, is_target: bool) -> None:
+    def check(self, *, is_cluster: bool, is_target: bool, wait_replicas: int) -> None:
         """Check that all of the store can be read, and that a target keeps what is written.
 
         `is_cluster` is whether the store's address is that of a cluster.
@@ -95,8 +92,9 @@ class Store:
                 "redis+cluster://HOST:PORT"
             )
         conditions = StoreHealth(self).conditions()
-        for topic, finding in findings(conditions, wait_replicas=0).items():
-            if finding.level == logging.ERROR and (is_target or topic.name == "replica"):
+        for topic, finding in findings(conditions, wait_replicas).items():
+            is_wrong = finding.level == logging.ERROR or topic.name == "replicas"
+            if topic.name == "replica" or (is_target and is_wrong):
                 raise TransferError(finding.sentence)
 
     @contextlib.contextmanager
@@ -149,6 +147,11 @@ def copy(settings: Settings, from_: str, to: str, *, overwrites: bool, deletes: 
     ):
         counts = transfers.copy(source, target, progress, overwrites=overwrites)
         if deletes:
+            if not counts.total(*OUTCOMES):
+                raise TransferError(
+                    f"{source.name} holds no records, so --delete would remove all of "
+                    f"{target.name}: check FROM"
+                )
             transfers.remove_surplus(source, target, counts, progress)
         progress.end()
         _report(counts, f"Copied from {source.name} to {target.name}")
@@ -180,7 +183,11 @@ def _opened(place: str | None, settings: Settings, *, is_target: bool) -> Iterat
         except (TypeError, ValueError):
             # The message could quote a password.
             raise SettingsError(f"{variable} has an option that cannot be used") from None
-        first.check(is_cluster="+cluster:" in url, is_target=is_target)
+        first.check(
+            is_cluster="+cluster:" in url,
+            is_target=is_target,
+            wait_replicas=settings.wait_replicas,
+        )
         yield store
 
 
@@ -263,10 +270,10 @@ def _report(counts: Counts, done: str) -> None:
     if counts.foreign:
         _write(f"Left out: {counts.foreign:,} keys that are not of this service.")
     if counts.unlisted:
-        named = ", ".join(counts.unlisted[:MAX_NAMED])
-        more = ", …" if len(counts.unlisted) > MAX_NAMED else ""
+        named = ", ".join(counts.unlisted_ids)
+        more = ", …" if counts.unlisted > len(counts.unlisted_ids) else ""
         _write(
-            f"In no list: {len(counts.unlisted):,} games that this release cannot read. They were "
+            f"In no list: {counts.unlisted:,} games that this release cannot read. They were "
             f"copied as they are: {named}{more}"
         )
     _write(f"{done}.")

@@ -16,6 +16,9 @@ REMOVED = "removed"
 
 OUTCOMES = (EXPORTED, NEW, CHANGED, SAME, REFUSED, EXPIRED, REMOVED)
 
+MAX_NAMED = 5
+"""How many games are named at most."""
+
 
 class Counts:
     """The numbers of records by kind and outcome, and of what was left out.
@@ -23,19 +26,26 @@ class Counts:
     Attributes:
         foreign: Keys that are none of the service's.
         unreadable: Records that hold data of a type that the service does not use.
-        unlisted: The ids of games that were copied but are in no list, as this release cannot read
-            them.
+        unlisted: Games that were copied but are in no list, as this release cannot read them.
+        unlisted_ids: The ids of the first few of them.
     """
 
     def __init__(self) -> None:
         self._numbers: Counter[tuple[str, str]] = Counter()
         self.foreign = 0
         self.unreadable = 0
-        self.unlisted: list[str] = []
+        self.unlisted = 0
+        self.unlisted_ids: list[str] = []
 
     def add(self, kind: str, outcome: str, number: int = 1) -> None:
         """Count records."""
         self._numbers[kind, outcome] += number
+
+    def add_unlisted(self, game_id: str) -> None:
+        """Count a game that is in no list."""
+        self.unlisted += 1
+        if len(self.unlisted_ids) < MAX_NAMED:
+            self.unlisted_ids.append(game_id)
 
     def number(self, kind: str, outcome: str) -> int:
         """Return the number of records of a kind with an outcome."""

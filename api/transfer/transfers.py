@@ -196,7 +196,7 @@ class _Target:
                 continue
             game = _decode(record)
             if record.kind == GAMES and game is None:
-                self.counts.unlisted.append(game_id_of(record.main.name))
+                self.counts.add_unlisted(game_id_of(record.main.name))
             writes.append(_Write(record, outcome, game, _stored_game(record, reply)))
         return now, writes
 

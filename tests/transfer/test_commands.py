@@ -135,6 +135,25 @@ def test_what_the_source_does_not_have_is_removed_only_when_told(
     assert server.client().keys() == [b"player:{2}"]
 
 
+def test_an_empty_source_does_not_empty_the_target(url: str, server: Server, data: Path) -> None:
+    ludotheque("copy", url, data)
+    server.client().flushall()
+    done = ludotheque("copy", "--delete", url, data, code=1)
+    assert done.endswith(f"--delete would remove all of the embedded store in {data}: check FROM\n")
+    ludotheque("copy", data, url)
+    assert server.client().dbsize() == 1
+
+
+def test_replicas_must_be_there_to_confirm_what_is_written(
+    url: str, server: Server, data: Path
+) -> None:
+    ludotheque("copy", url, data)
+    server.client().flushall()
+    done = ludotheque("copy", data, url, WAIT_REPLICAS="1", code=1)
+    assert f"127.0.0.1:{server.port} has 0 replicas, and WAIT_REPLICAS is 1" in done
+    assert server.client().dbsize() == 0
+
+
 def test_a_file_that_is_not_complete_is_refused_before_anything_is_stored(
     url: str, server: Server, tmp_path: Path
 ) -> None:

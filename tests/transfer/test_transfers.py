@@ -3,7 +3,7 @@
 import io
 import time
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from msgspec.structs import replace
@@ -120,7 +120,7 @@ def listed(client: StoreClient, indexes: Iterable[Entry]) -> list[str]:
     games, _ = Indexes(client, Store(client), RETENTION).page(
         Page(tuple(indexes), None, 100), now_ms()
     )
-    return [each.id for each in games]
+    return [each.game.id for each in games]
 
 
 def fill(client: StoreClient) -> None:
@@ -444,7 +444,7 @@ def test_a_game_that_cannot_be_read_is_copied_as_it_is_and_named(
     send(source, "SET", key_of("d" * 32), "no hash")
     counts = copy(source, target, SILENT, overwrites=False)
     assert outcomes(counts) == {NEW: 2}
-    assert sorted(counts.unlisted) == sorted([newer.id, "d" * 32])
+    assert sorted(counts.unlisted_ids) == sorted([newer.id, "d" * 32])
     assert content(first) == content(second)
     assert outcomes(copy(source, target, SILENT, overwrites=False)) == {SAME: 2}
 
@@ -494,6 +494,39 @@ def test_a_full_target_loses_nothing_that_it_had(
         second.client().config_set("maxmemory", 0)
     assert content(second) == before
     assert outcomes(copy(source, target, SILENT, overwrites=True)) == {CHANGED: 1}
+
+
+def test_slots_that_move_while_keys_are_read_are_noticed() -> None:
+    node = b"id%d 127.0.0.1:%d@1 %s - 0 0 1 connected %s\n"
+
+    class Cluster:
+        """A node of a cluster, with its slots and those of another node."""
+
+        slots = b"0-100 200"
+
+        def execute_on_all(self, *words: str) -> dict[str, bytes]:
+            if words == ("INFO",):
+                return {"a": b"cluster_enabled:1\r\nrun_id:abc\r\n"}
+            other = node % (2, 2, b"master", b"300-400")
+            return {"a": other + node % (1, 1, b"myself,master", self.slots)}
+
+        def servers(self) -> list[Any]:
+            return [self]
+
+        def execute(self, commands: list[Command]) -> list[Any]:
+            return [[b"0", [b"key"]]]
+
+    cluster = Cluster()
+    scan = Scan(cast("StoreClient", cluster))
+    assert list(scan.batches()) == [[b"key"]]
+    batches = scan.batches()
+    next(batches)
+    cluster.slots = b"0-100"
+    with pytest.raises(StoreChanged, match="changed meanwhile"):
+        next(batches)
+    cluster.slots = b"0-100 [200->-other]"
+    with pytest.raises(StoreChanged, match="being moved"):
+        next(scan.batches())
 
 
 def test_a_server_that_is_restarted_while_its_keys_are_read_is_noticed(
