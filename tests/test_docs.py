@@ -172,9 +172,9 @@ def test_the_arena_plays_and_prints_its_table(fresh_service: Service) -> None:
     assert [line.split()[0] for line in output] == ["strategy", "frugal", "random", "20"]
 
 
-def test_a_backup_is_restored_into_an_empty_store(service: Service, tmp_path: Path) -> None:
-    new_player(service.url)
-    running = {"DATA_DIR": str(service.store.directory.parent)}
+def test_a_backup_is_restored_into_an_empty_store(fresh_service: Service, tmp_path: Path) -> None:
+    new_player(fresh_service.url)
+    running = {"DATA_DIR": str(fresh_service.store.directory.parent)}
     run_quietly(block(BACKUP), tmp_path, **running)
     assert "new" in run_quietly(block(RESTORE), tmp_path, DATA_DIR="restored")
     export, import_ = block(PACK).splitlines()
@@ -183,12 +183,12 @@ def test_a_backup_is_restored_into_an_empty_store(service: Service, tmp_path: Pa
     run_quietly(import_, tmp_path, DATA_DIR="restored as well")
 
 
-def test_a_store_is_copied_to_another_one(service: Service, tmp_path: Path) -> None:
-    new_player(service.url)
+def test_a_store_is_copied_to_another_one(fresh_service: Service, tmp_path: Path) -> None:
+    new_player(fresh_service.url)
     with ended(Server(binary("redis"), tmp_path / "there", free_port())) as there:
         store = there.client()
         places = {
-            "FROM": f"unix://{service.store.address}",
+            "FROM": f"unix://{fresh_service.store.address}",
             "TO": f"redis://127.0.0.1:{there.port}",
         }
         for part in (COPY, PIPE):

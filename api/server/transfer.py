@@ -41,6 +41,9 @@ STANDARD_OUTPUT = 1
 MIN_TIMEOUT_SECONDS = 30.0
 """How long to wait for a reply at least, once the store has answered: a batch takes its time."""
 
+OF_EVERY_STORE = ("replica", "version")
+"""The findings with which a store cannot even be read: it may lag, or lack a command."""
+
 
 class TransferError(Exception):
     """A transfer has failed, or not everything was copied. The message is for the operator."""
@@ -93,8 +96,9 @@ class Store:
             )
         conditions = StoreHealth(self).conditions()
         for topic, finding in findings(conditions, wait_replicas).items():
-            is_wrong = finding.level == logging.ERROR or topic.name == "replicas"
-            if topic.name == "replica" or (is_target and is_wrong):
+            if topic.name in OF_EVERY_STORE or (
+                is_target and (finding.level == logging.ERROR or topic.name == "replicas")
+            ):
                 raise TransferError(finding.sentence)
 
     @contextlib.contextmanager

@@ -12,7 +12,7 @@ is in a target that was empty at the start has come from the transfer itself.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 from redis import RedisError
 
@@ -50,8 +50,6 @@ BATCH_BYTES = 4 << 20
 
 LONG_MS = 36_500 * DAY_MS
 """The time to live of the index entries of a game that does not expire."""
-
-Item = TypeVar("Item")
 
 
 def export_to(writer: lines.Writer, source: StoreClient, progress: Progress) -> Counts:
@@ -149,6 +147,8 @@ class _Target:
         """Write some records, unless the store has them. Raises `redis.RedisError`."""
         if not records:
             return
+        # A record may come twice, as a key does in a scan: the last one is the newest.
+        records = [*{each.main.name: each for each in records}.values()]
         now, writes = self._compare(records)
         # As the service does: an entry is there before its game, and goes after it.
         _change_lists(

@@ -7,10 +7,14 @@ import stat
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
+from typing import cast
 
 import pytest
 
 from api.config.settings import URL_BOUNDS
+from api.server.transfer import Store, TransferError
+from api.storage.client import StoreClient
+from tests.support import service
 from tests.support.api_client import Client, play_by_turns, seat_two
 from tests.support.command import (
     COMMAND,
@@ -19,7 +23,7 @@ from tests.support.command import (
     ludotheque_process,
 )
 from tests.support.ports import free_port
-from tests.support.service import Service, Store, serving
+from tests.support.service import Service, serving
 from tests.support.stores import Server, binary, ended
 from tests.support.waiting import wait_until
 
@@ -50,18 +54,18 @@ def url(server: Server) -> str:
 def data(tmp_path: Path) -> Iterator[Path]:
     """The data directory of an embedded store."""
     yield tmp_path / "data"
-    Store(tmp_path / "data").end()
+    service.Store(tmp_path / "data").end()
 
 
 def names(directory: Path) -> list[str]:
     return sorted(each.name for each in directory.iterdir())
 
 
-def test_a_game_goes_on_where_it_was_exported_to(service: Service, tmp_path: Path) -> None:
-    players, game_id = seat_two(service.url)
+def test_a_game_goes_on_where_it_was_exported_to(fresh_service: Service, tmp_path: Path) -> None:
+    players, game_id = seat_two(fresh_service.url)
     before = [each.game(game_id) for each in players]
-    data = service.store.directory.parent
-    ludotheque("export", tmp_path / "games", DATA_DIR=data)
+    data = fresh_service.store.directory.parent
+    assert "Left out" not in ludotheque("export", tmp_path / "games", DATA_DIR=data)
     ludotheque("import", tmp_path / "games", DATA_DIR=tmp_path / "there" / "data")
     with serving(tmp_path / "there") as there:
         moved = [Client(there.url, each.token, each.id) for each in players]
@@ -284,8 +288,23 @@ def test_a_node_of_a_cluster_is_not_a_whole_store(tmp_path: Path) -> None:
     )
 
 
-def test_nothing_is_written_into_a_store_that_a_service_runs(service: Service, url: str) -> None:
-    done = ludotheque("copy", url, service.store.directory.parent, code=1)
+def test_a_server_that_is_too_old_is_told() -> None:
+    class Old:
+        publish = "PUBLISH"
+        waits_for_replicas = False
+
+        def execute_on_all(self, *words: str) -> dict[str, bytes]:
+            return {"there:6379": b"redis_version:6.2.1\r\nrole:master\r\naof_enabled:1\r\n"}
+
+    store = Store(cast("StoreClient", Old()), "the store at there:6379")
+    with pytest.raises(TransferError, match=r"is Redis 6\.2\.1, which is not tested"):
+        store.check(is_cluster=False, is_target=False, wait_replicas=0)
+
+
+def test_nothing_is_written_into_a_store_that_a_service_runs(
+    fresh_service: Service, url: str
+) -> None:
+    done = ludotheque("copy", url, fresh_service.store.directory.parent, code=1)
     assert "is in use by another ludotheque serve" in done
 
 

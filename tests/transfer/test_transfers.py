@@ -329,7 +329,23 @@ def test_a_record_that_an_export_has_twice_counts_as_it_was_read_last(
         Record([StoredKey("player:{1}", "hash", NEVER, [b"name", name])])
         for name in (b"early", b"late")
     ]
-    import_from(of_records(*both), target, SILENT, overwrites=False)
+    send(target, "SET", "ticket:{1}", "keeps the store from being empty")
+    counts = import_from(of_records(*both), target, SILENT, overwrites=False)
+    assert outcomes(counts) == {NEW: 1}
+    assert second.client().hget("player:{1}", "name") == b"late"
+
+
+def test_a_record_that_comes_again_much_later_replaces_what_an_empty_store_got(
+    target: StoreClient, second: Server
+) -> None:
+    names = [b"early", *(b"%d" % number for number in range(500)), b"late"]
+    ids = [1, *range(2, 502), 1]
+    records = [
+        Record([StoredKey(f"player:{{{id_}}}", "hash", NEVER, [b"name", name])])
+        for id_, name in zip(ids, names, strict=True)
+    ]
+    counts = import_from(of_records(*records), target, SILENT, overwrites=False)
+    assert outcomes(counts) == {NEW: 501, CHANGED: 1}
     assert second.client().hget("player:{1}", "name") == b"late"
 
 

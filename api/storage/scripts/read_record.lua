@@ -12,18 +12,15 @@ local readers = {
   string = function(key) return {redis.call('GET', key)} end,
 }
 
-local time = redis.call('TIME')
-local now = time[1] * 1000 + math.floor(time[2] / 1000)
 local found = {}
 for i, key in ipairs(KEYS) do
   local kind = redis.call('TYPE', key).ok
   found[i] = {}
   if kind ~= 'none' then
-    local left = redis.call('PTTL', key)
     local read = readers[kind]
     found[i] = read and read(key) or {}
     table.insert(found[i], 1, kind)
-    table.insert(found[i], 2, left < 0 and -1 or now + left)
+    table.insert(found[i], 2, redis.call('PEXPIRETIME', key))
   end
 end
 return found
