@@ -144,6 +144,8 @@ def import_file(settings: Settings, file: str, *, overwrites: bool) -> None:
 
 def copy(settings: Settings, from_: str, to: str, *, overwrites: bool, deletes: bool) -> None:
     """Copy all that is stored to another store. Raises as `export_file`."""
+    if _is_same(from_, to):
+        raise SettingsError("FROM and TO are the same store: name another one")
     with (
         _opened(from_, settings, is_target=False) as source,
         _opened(to, settings, is_target=True) as target,
@@ -159,6 +161,12 @@ def copy(settings: Settings, from_: str, to: str, *, overwrites: bool, deletes: 
             transfers.remove_surplus(source, target, counts, progress)
         progress.end()
         _report(counts, f"Copied from {source.name} to {target.name}")
+
+
+def _is_same(from_: str, to: str) -> bool:
+    if "://" in from_ or "://" in to:
+        return from_ == to
+    return Path(from_).resolve() == Path(to).resolve()
 
 
 @contextlib.contextmanager
@@ -272,25 +280,29 @@ def _report(counts: Counts, done: str) -> None:
     """Write what became of the records. Raises `TransferError` if not all were copied."""
     _write(counts.table())
     if counts.foreign:
-        _write(f"Left out: {counts.foreign:,} keys that are not of this service.")
+        _write(f"Left out: {_count(counts.foreign, 'key')} of other applications.")
     if counts.unlisted:
         named = ", ".join(counts.unlisted_ids)
         more = ", …" if counts.unlisted > len(counts.unlisted_ids) else ""
         _write(
-            f"In no list: {counts.unlisted:,} games that this release cannot read. They were "
-            f"copied as they are: {named}{more}"
+            f"In no list: {_count(counts.unlisted, 'game')} that this release cannot read, copied "
+            f"unchanged: {named}{more}"
         )
     _write(f"{done}.")
     if counts.unreadable:
         raise TransferError(
-            f"{counts.unreadable:,} records hold data of a type that the service does not use, and "
-            "were left out"
+            f"left out: {_count(counts.unreadable, 'record')} of a type that the service does not "
+            "use"
         )
     if refused := counts.total(REFUSED):
         raise TransferError(
-            f"{refused:,} records were stored already with another content, and were left as they "
-            "are: --overwrite replaces them"
+            f"not replaced: {_count(refused, 'record')} stored already with another content. "
+            "--overwrite replaces what is stored"
         )
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
 def _write(text: str) -> None:

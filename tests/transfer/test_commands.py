@@ -113,8 +113,8 @@ def test_other_content_is_replaced_only_when_told(url: str, server: Server, data
     server.client().hset("player:{1}", "name", "Bob")
     refused = ludotheque("copy", url, data, code=1)
     assert refused.splitlines()[-1] == (
-        "ludotheque: 1 records were stored already with another content, and were left as they "
-        "are: --overwrite replaces them"
+        "ludotheque: not replaced: 1 record stored already with another content. --overwrite "
+        "replaces what is stored"
     )
     ludotheque("copy", "--overwrite", url, data)
     server.client().flushall()
@@ -231,6 +231,15 @@ def test_a_wrong_address_is_told_without_its_secrets(
     assert done == f"ludotheque: {message}\n"
 
 
+@pytest.mark.parametrize("names", [("data", "data"), ("data", "link/../data/.")])
+def test_a_store_is_not_copied_to_itself(tmp_path: Path, url: str, names: tuple[str, str]) -> None:
+    (tmp_path / "link").mkdir()
+    stores = [tmp_path / each for each in names]
+    for from_, to in (stores, (url, url)):
+        done = ludotheque("copy", from_, to, code=2)
+        assert done == "ludotheque: FROM and TO are the same store: name another one\n"
+
+
 def test_a_wrong_password_is_told_without_it(url: str, server: Server, data: Path) -> None:
     server.client().config_set("requirepass", "another")
     try:
@@ -314,10 +323,8 @@ def test_a_store_that_holds_what_is_no_record_is_reported(url: str, server: Serv
     server.client().hset("game:{1}", mapping={"commit": "x", "game": "x"})
     done = ludotheque("export", "/dev/null", REDIS_URL=url, code=1)
     lines = done.splitlines()
-    assert "Left out: 1 keys that are not of this service." in lines
-    assert lines[-1] == (
-        "ludotheque: 1 records hold data of a type that the service does not use, and were left out"
-    )
+    assert "Left out: 1 key of other applications." in lines
+    assert lines[-1] == ("ludotheque: left out: 1 record of a type that the service does not use")
 
 
 @pytest.mark.parametrize(
