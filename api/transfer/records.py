@@ -11,10 +11,10 @@ states. Values are copied as they are stored; nothing is decoded.
 | `tickets` | `ticket:{HASH}` |
 | `queues` | `match:{WISH}` |
 
-Two kinds of keys are no records. Indexes (`index:{OWNER}:…`) are derived from the games: a game
-is listed again when it is written, so that the lists fit the games even if the source changes
-meanwhile.
-Rate-limit counters (`limit:{KEY}:…`) are not copied: their windows are short.
+Two kinds of keys are no records. Indexes (`index:{OWNER}:…`) are derived from the games: a game is
+listed again when it is written, so that the lists fit the games even if the source changes
+meanwhile. Counters of rate limits (`limit:{KEY}:…`) are not copied: their windows are a day long at
+most.
 """
 
 from __future__ import annotations
