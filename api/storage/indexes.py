@@ -57,7 +57,7 @@ from api.model.game import (
     UNFINISHED,
     Game,
 )
-from api.model.retention import COMMIT_MS, Retention
+from api.model.retention import COMMIT_MS, DAY_MS, Retention
 from api.observability.logger import log
 from api.storage.client import Command, Deferred, Script, StoreClient, execute_with
 from api.storage.errors import Unreadable, count_failure, readable, unless_full
@@ -589,6 +589,48 @@ class Indexes:
                     first = first or reply
             errors.append(first)
         return errors
+
+
+def list_commands(game: Game, now: int, ttl_ms: int) -> list[Command]:
+    """Return the commands that list a game that is about to be copied into the store.
+
+    `ttl_ms` is the time to live of the game. That of its entries is longer: the next commits may
+    prolong that of the game by a turn, and renew the entries only after `Retention.renewal`.
+    """
+    listed = entries(game) | (_earlier_entries(game) if game.format < FORMAT else set())
+    ttl_ms += game.turn_seconds * 1000 + DAY_MS + COMMIT_MS
+    commands = [
+        ADD_ENTRY.call(
+            *_keys(entry),
+            args=(game.id, game.created_at, now, ttl_ms, MAX_REMOVED, _max_entries(entry)),
+        )
+        for entry in sorted(listed)
+    ]
+    if game.has_ended:
+        # No entry is removed as expired: those of other games may live longer than this one.
+        args = (game.id, game.finished_at or game.updated_at, ttl_ms, 0)
+        commands += [
+            ADD_ENDED_ENTRY.call(_ended_key(player_id), args=args)
+            for player_id in sorted(game.participants())
+        ]
+    return commands
+
+
+def unlist_commands(before: Game, after: Game | None) -> list[Command]:
+    """Return the commands that remove the entries of a game that has been replaced by a copy.
+
+    `after` is the copy, None if the game has been removed.
+    """
+    commands = [
+        REMOVE_ENTRIES.call(*_keys(entry), args=(before.id,))
+        for entry in sorted(
+            (entries(before) | _earlier_entries(before)) - entries(after) - _earlier_entries(after)
+        )
+    ]
+    if before.has_ended and not (after is not None and after.has_ended):
+        keys = map(_ended_key, sorted(before.participants()))
+        commands += [Command(key, ("ZREM", key, before.id)) for key in keys]
+    return commands
 
 
 def count_commands(player_id: str) -> list[Command]:

@@ -327,7 +327,7 @@ def add_ended_entry(store: MemoryClient, keys: list[bytes], args: list[bytes]) -
     by_end = sorted(store.value(keys[0], SortedSet).items(), key=lambda each: each[1])
     over = [member for member, end in by_end if end <= float(now) - float(ttl)]
     store.zrem(keys[0], over[: int(most)])
-    store.pexpire(keys[0], float(ttl))
+    store.pexpire(keys[0], max(store.pttl(keys[0]), float(ttl)))
 
 
 def assign_seat(store: MemoryClient, keys: list[bytes], args: list[bytes]) -> bytes | None:
