@@ -46,6 +46,9 @@ graceful_timeout = _settings.stop_delay_seconds + _settings.grace_seconds + 2
 # Workers load the application, so that gevent has patched the standard library before.
 preload_app = False
 
+# gunicorn would send a file past `RequestReader`, and so before the head of its answer.
+sendfile = False
+
 # The service is not managed over gunicorn's control socket.
 control_socket_disable = True
 # The workers' heartbeat is the time stamp of a file: in memory, it does not wait for a disk.
