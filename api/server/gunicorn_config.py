@@ -35,6 +35,9 @@ logger_class = LOGS[_settings.log_format]
 # `api.web.middleware` logs requests instead, without their queries, which hold tickets.
 accesslog = None
 
+# gunicorn would use the parser gunicorn_h1c if it is installed. That one answers 400 to an unknown
+# transfer coding instead of 501, and 431 to a long request line instead of 414.
+http_parser = "python"
 keepalive = _settings.keep_alive_seconds
 # Believe X-Forwarded-Proto of the same proxies as X-Forwarded-For.
 forwarded_allow_ips = ",".join(map(str, _settings.trusted_proxies or ()))
