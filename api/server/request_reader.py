@@ -33,10 +33,26 @@ of the time of a whole request.
 
 
 class RequestReader:
-    """A client's socket that reads with bounds."""
+    """A client's socket that reads with bounds.
+
+    `is_kept_open` makes `close` do nothing: the connection outlives the greenlet that serves it.
+    """
+
+    __slots__ = (
+        "_client",
+        "_ends_at",
+        "_given",
+        "_idle_seconds",
+        "_is_in_head",
+        "_last",
+        "_pause",
+        "_size",
+        "is_kept_open",
+    )
 
     def __init__(self, client: socket.socket) -> None:
         self._client = client
+        self.is_kept_open = False
         self._is_in_head = False
         self._ends_at: float | None = None
         self._idle_seconds = 0.0
@@ -47,6 +63,11 @@ class RequestReader:
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._client, name)
+
+    def close(self) -> None:
+        """Close the connection, unless it is to be kept open."""
+        if not self.is_kept_open:
+            self._client.close()
 
     def begin_head(self, idle_seconds: float) -> None:
         """Begin to count the bytes of a head, which may begin within so many seconds."""
