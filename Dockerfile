@@ -12,6 +12,8 @@ RUN /opt/venv/bin/pip install --require-hashes --requirement /src/requirements.l
 COPY pyproject.toml README.md LICENSE /src/
 COPY api /src/api
 COPY engine /src/engine
+# api/web/pages/guide is a link to it.
+COPY docs /src/docs
 RUN /opt/venv/bin/pip install --no-deps /src && \
     /opt/venv/bin/pip uninstall --yes pip setuptools
 

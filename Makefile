@@ -11,7 +11,7 @@ OF_PYTHON := $(VENV)/.python-$(VERSION)
 PIP     = $(PYTHON) -m pip --python $(BIN)/python --disable-pip-version-check --quiet
 
 .DEFAULT_GOAL := help
-.PHONY: help serve test test-slow fuzz prove bench lint format openapi examples pictures screenshots release lock
+.PHONY: help serve test test-slow fuzz prove bench lint format openapi examples pictures rules screenshots release dist lock
 
 help: ## Show this help
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
@@ -59,11 +59,22 @@ examples: $(VENV)/.dev ## Record the document's examples from a real server, the
 pictures: $(VENV)/.runtime ## Draw the sheet of Contrast's pictures, docs/contrast-pictures.svg
 	@$(BIN)/python -m engine.pictures --sheet docs/contrast-pictures.svg
 
+rules: ## Copy the rules of the games from engine/texts to docs/rules
+	@for text in engine/texts/*.en.md; do cp "$$text" "docs/rules/$$(basename "$$text" .en.md).md"; done
+
 screenshots: $(VENV)/.dev ## Take pictures of the table in the browser (FOLDER=build/screenshots ARGS="--keep")
 	@$(BIN)/python -m tests.browser.screenshots $(or $(FOLDER),build/screenshots) $(ARGS)
 
 release: $(VENV)/.dev openapi ## Keep openapi.yaml as the released document, if it breaks nothing
 	@$(BIN)/python -m tests.document.compatibility --release
+
+# Of the last commit, whatever else lies in this directory, and dated by it: so the bytes are the
+# same wherever and whenever it is built.
+dist: $(VENV)/.dev ## Build the sdist and the wheel of the last commit (DIST=dist)
+	@rm -rf build/source && mkdir -p build/source
+	@git archive --output=build/source.tar HEAD && tar -xf build/source.tar -C build/source
+	@cd build/source && SOURCE_DATE_EPOCH=$$(git log -1 --format=%ct) \
+		$(abspath $(BIN))/hatchling build --directory '$(abspath $(or $(DIST),dist))'
 
 lock: $(VENV)/.dev ## Pin the newest dependencies that pyproject.toml allows
 	@$(LOCK) --upgrade --output-file requirements.lock

@@ -2,9 +2,9 @@
 
     python -m bench [--quick] [--json DIRECTORY] [--keep] [NAME ...]
 
-They take less than twenty minutes, with `--quick` two, and want a machine that is quiet.
+They take half an hour, with `--quick` three minutes, and want a machine that is quiet.
 `--json` writes the figures of each to a file there. `--keep` writes them to `bench/results`, and
-the README's tables and pictures from them.
+the tables and the picture of docs/performance.md from them.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from pathlib import Path
 
 from bench import report
 
-BENCHMARKS = ("engine", "house", "memory", "waiting", "http", "growth")
+BENCHMARKS = ("engine", "house", "memory", "waiting", "http", "boardgame_io", "growth")
 
 
 def main() -> None:
@@ -30,7 +30,7 @@ def main() -> None:
     parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join(BENCHMARKS))
     parser.add_argument("--quick", action="store_true", help="briefly, to see that they work")
     parser.add_argument("--json", type=Path, metavar="DIRECTORY")
-    parser.add_argument("--keep", action="store_true", help="as what the README tells")
+    parser.add_argument("--keep", action="store_true", help="as what docs/performance.md tells")
     given = parser.parse_args()
     if unknown := set(given.names) - set(BENCHMARKS):
         parser.error(f"there is no {', '.join(sorted(unknown))}")

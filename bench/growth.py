@@ -1,20 +1,25 @@
 """How requests slow down as what is stored grows, if they do.
 
-Four things grow, each by itself: the games that are stored, those of the player who asks, what has
-happened in the game, and who waits elsewhere. Every size is measured in turn, again and again, on
-the service with two workers, at one connection: a figure is how long an answer takes, not how many
-come. All sizes have copies of one game (`bench.stock`), so what is asked and played is the same to
-the card; and the same 20 open games besides, so that the list is as long everywhere.
+Five things grow, each by itself: the games that are stored, those that have ended, those of the
+player who asks, what has happened in the game, and who waits elsewhere. Every size is measured in
+turn, again and again, on the service with two workers, at one connection: a figure is how long an
+answer takes, not how many come. All sizes have copies of one game (`bench.stock`), so what is asked
+and played is the same to the card; and the same 20 open games besides, so that the list is as long
+everywhere.
 
     python -m bench.growth [--quick] [--json FILE]
 
 | grows | whose requests are measured |
 | --- | --- |
 | games | a player's with one game, half played, that waits for it |
-| ended games | the same, but for listGames: the lobby with all the games |
+| ended games | the same, but for listGames: the lobby with all the games; and more of the lobby |
 | games of the player | the same with more games, which wait for others; beyond 100, ended ones |
 | events of the game | the same in a game that has just begun, after many sat down and left again |
 | waiters | as the first; the others wait for other games |
+
+The lobby with many ended games is measured further: a page of them, a page far down, creating a
+game, the move that ends one, and the memory of its keys. Those games have a document and entries,
+but no history; and nothing is written to the disk there.
 """
 
 from __future__ import annotations
@@ -31,6 +36,7 @@ from typing import Any, NamedTuple
 
 from bench.crowd import FOR_EACH_GAME, waiting
 from bench.games import planned
+from bench.http import TABLE
 from bench.running import (
     Caller,
     Refused,
@@ -48,8 +54,16 @@ from bench.stock import GAMES_EACH, Seated, Stock, Template
 PLAY = "playMove"
 OPERATIONS = ("getGame", "listTurns", "listGames", "listEvents", PLAY)
 LOBBY = 20
+KB = 1000
 EVENTS = 10
 """So many are asked for, from the middle on."""
+
+FINISHED_PAGE, FAR_PAGE = "listGames, finished", "listGames, far down"
+CREATE, LAST_MOVE = "createGame", "playMove, the last"
+LOBBY_OPERATIONS = (FINISHED_PAGE, FAR_PAGE, CREATE, LAST_MOVE)
+LOBBY_KEYS = "index:{lobby*"
+LARGEST_PAGE, PAGES_BEFORE = 100, 5
+"""A page far down comes after so many pages."""
 
 MOST_IN_PLAY = 100
 """Nobody can be in more games that have not ended."""
@@ -59,11 +73,12 @@ WHOLE = range(24, 36)
 
 
 class Load(NamedTuple):
-    """How much is measured: how often, how many requests each time, how many whole games."""
+    """How much is measured: how often, how many requests each time, whole games, ends of games."""
 
     rounds: int
     reads: int
     plays: int
+    ends: int
     sizes: dict[str, tuple[int, ...]]
 
 
@@ -71,6 +86,7 @@ LONG = Load(
     rounds=5,
     reads=200,
     plays=5,
+    ends=40,
     sizes={
         "games": (10, 100, 1_000, 10_000, 100_000),
         "ended games": (1_000, 10_000, 100_000, 1_000_000),
@@ -83,6 +99,7 @@ QUICK = Load(
     rounds=1,
     reads=10,
     plays=1,
+    ends=2,
     sizes={
         "games": (10, 100),
         "ended games": (10, 100),
@@ -105,6 +122,7 @@ class Point(NamedTuple):
     game_id: str
     padding: int
     lobby: str = "status=open&"
+    measures_lobby: bool = False
 
     def measure(self, load: Load) -> dict[str, float]:
         """How long the median answer takes (ms)."""
@@ -114,7 +132,49 @@ class Point(NamedTuple):
             for name, data in self._reads(caller).items()
         }
         found[PLAY] = _median(caller, self._moves(load.plays))
-        return found
+        return found | self._lobby(caller, load) if self.measures_lobby else found
+
+    def _lobby(self, caller: Caller, load: Load) -> dict[str, float]:
+        """The same of the lobby, and its keys' memory (kB)."""
+        token = self.players[0].token
+        ended = f"/v1/games?status=finished&limit={LOBBY}"
+        far = self._far_down(caller, token)
+        hosts = self._each_player(load.reads)
+        creations = [request("POST", "/v1/games", each.token, TABLE) for each in hosts]
+        return {
+            FINISHED_PAGE: _median(caller, [request("GET", ended, token)] * load.reads),
+            FAR_PAGE: _median(caller, [request("GET", far, token)] * load.reads),
+            CREATE: _median(caller, creations),
+            LAST_MOVE: _median(caller, self._last_moves(load.ends)),
+            LOBBY_KEYS: self.running.store_bytes(LOBBY_KEYS) / KB,
+        }
+
+    def _far_down(self, caller: Caller, token: str) -> str:
+        path = far = f"/v1/games?limit={LARGEST_PAGE}"
+        for _ in range(PAGES_BEFORE):
+            cursor = caller.ask("GET", path, token).get("next")
+            if cursor is None:
+                break
+            path = f"/v1/games?limit={LARGEST_PAGE}&cursor={cursor}"
+            far = f"/v1/games?limit={LOBBY}&cursor={cursor}"
+        return far
+
+    def _each_player(self, games: int) -> list[Seated]:
+        """The host of each of some new games."""
+        hosts = [self.stock.players()[0] for _ in range(-(-games // GAMES_EACH))]
+        return [hosts[number // GAMES_EACH] for number in range(games)]
+
+    def _last_moves(self, games: int) -> list[bytes]:
+        """The moves that end some games."""
+        move = self.stock.template.plan.moves[-1]
+        requests = []
+        for number in range(games):
+            if number % GAMES_EACH == 0:
+                players = self.stock.players()
+            game_id = self.stock.copy("last", players)
+            requests.append(move.request(game_id, [each.token for each in players]))
+        self.stock.flush()
+        return requests
 
     def _reads(self, caller: Caller) -> dict[str, bytes]:
         token = self.players[self.stock.template.mover(self.moment)].token
@@ -156,7 +216,7 @@ def _median(caller: Caller, requests: Iterable[bytes]) -> float:
         begin = time.perf_counter()
         status, body = caller.send(data)
         times.append(time.perf_counter() - begin)
-        if status != 200:
+        if status not in (200, 201):
             raise Refused(f"{data[:80]!r}: {status} {body.decode()[:300]}")
     return statistics.median(times) * 1000
 
@@ -189,8 +249,10 @@ class Growth:
     def _ended_games(self, sizes: tuple[int, ...]) -> Iterator[Measure]:
         for size in sizes:
             running, stock = self._service()
+            running.redis().config_set("appendonly", "no")
             stock.fill_ended(size)
-            yield self._measuring(self._point(running, stock)._replace(lobby=""))
+            point = self._point(running, stock)
+            yield self._measuring(point._replace(lobby="", measures_lobby=True))
 
     def _games_of_the_player(self, sizes: tuple[int, ...]) -> Iterator[Measure]:
         running, stock = self._service()
@@ -269,22 +331,20 @@ def a_game() -> Template:
 def measure(load: Load) -> dict[str, Any]:
     """All that grows."""
     template = a_game()
-    growth = []
+    growth: list[dict[str, Any]] = []
     for what in load.sizes:
         with contextlib.ExitStack() as ending:
             print(f"\r{what:40}", end="", file=sys.stderr)
             sizes = Growth(template, load, ending).sizes(what)
             rounds = [_round(sizes, number) for number in range(load.rounds)]
-        growth.append(
-            {
-                "what": what,
-                "sizes": [size for size, _ in sizes],
-                "ms": {
-                    name: [_spread([each[size][name] for each in rounds]) for size, _ in sizes]
-                    for name in OPERATIONS
-                },
-            }
-        )
+        found = {
+            name: [_spread([each[size][name] for each in rounds]) for size, _ in sizes]
+            for name in rounds[0][sizes[0][0]]
+        }
+        more = {name: found.pop(name) for name in [*found] if name not in OPERATIONS}
+        growth.append({"what": what, "sizes": [size for size, _ in sizes], "ms": found})
+        if more:
+            growth[-1] |= {"lobby_kb": more.pop(LOBBY_KEYS), "lobby_ms": more}
     print("\r" + " " * 40 + "\r", end="", file=sys.stderr)
     return {
         "machine": machine(),
@@ -310,13 +370,31 @@ def tables(measured: dict[str, Any]) -> str:
     return "\n\n".join(
         table(
             [each["what"], *(f"{size:,}" for size in each["sizes"])],
-            [
-                [name, *(f"{median:.2f}" for median, _, _ in each["ms"][name])]
-                for name in OPERATIONS
-            ],
+            [[name, *(f"{median:.2f}" for median, _, _ in each["ms"][name])] for name in OPERATIONS]
+            + lobby_rows(each),
         )
         for each in measured["growth"]
     )
+
+
+def lobby_rows(each: dict[str, Any]) -> list[list[str]]:
+    """What is measured of the lobby alone, if this is what grows."""
+    if "lobby_ms" not in each:
+        return []
+    rows = [
+        [name, *(f"{median:.2f}" for median, _, _ in each["lobby_ms"][name])]
+        for name in LOBBY_OPERATIONS
+    ]
+    return [*rows, ["kB of the lobby's keys", *(f"{kb:,.0f}" for kb, _, _ in each["lobby_kb"])]]
+
+
+def lobby_in_short(measured: dict[str, Any]) -> str:
+    """The lobby as games end, for people; nothing if that was not measured."""
+    for each in measured["growth"]:
+        if rows := lobby_rows(each):
+            head = [f"the lobby, {each['what']}", *(f"{size:,}" for size in each["sizes"])]
+            return f"\n\n{table(head, rows)}"
+    return ""
 
 
 def summary(measured: dict[str, Any]) -> str:

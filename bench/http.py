@@ -25,6 +25,7 @@ import subprocess
 import sys
 from collections import deque
 from collections.abc import Callable
+from functools import partial
 from random import Random
 from typing import Any, NamedTuple
 
@@ -35,6 +36,7 @@ from bench.running import (
     Caller,
     Refused,
     Running,
+    Track,
     arguments,
     bare_service,
     keep,
@@ -44,6 +46,7 @@ from bench.running import (
     table,
 )
 from bench.stock import GAMES_EACH, Stock, Template
+from tests.support.paths import ROOT
 
 CONNECTIONS = 32
 LOBBY = 10_000
@@ -52,6 +55,8 @@ LANES = 8
 """So many create and join at once."""
 
 TABLE = b'{"ruleset": "parade", "seat_count": 2}'
+WISH = b'{"ruleset": "parade", "seat_count": 2, "turn_seconds": %d}'
+TURN_SECONDS = 3600
 BODY = b'{"turn": 12, "move": {"type": "play", "card": "red-7"}}'
 
 FASTEST = 4_000
@@ -133,12 +138,30 @@ def _latency(text: str, percent: int) -> float:
 
 
 def lanes(running: Running, requests: list[list[bytes]], seconds: float) -> Measured:
-    """Clients that each send their requests in order."""
-    program = [sys.executable, "-m", "bench.lanes", str(running.port), str(seconds)]
-    before = running.cpu_seconds()
-    done = subprocess.run(program, input=pickle.dumps(requests), capture_output=True, check=True)
-    cpu = running.cpu_seconds() - before
-    found = json.loads(done.stdout)
+    """Clients that each send their requests in order, on a connection of their own."""
+    connect = partial(Caller, running.port)
+    return drive(running, [[Track(connect, each)] for each in requests], seconds)
+
+
+def drive(running: Running, tracks: list[list[Track]], seconds: float) -> Measured:
+    """Clients that each send the requests of their tracks in order."""
+    program = [sys.executable, "-m", "bench.lanes", str(seconds)]
+    client = subprocess.Popen(program, stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=ROOT)
+    assert client.stdin is not None
+    assert client.stdout is not None
+    with client:
+        pickle.dump(tracks, client.stdin)
+        client.stdin.flush()
+        # What it takes to open the connections is not counted.
+        client.stdout.readline()
+        before = running.cpu_seconds()
+        client.stdin.write(b"begin\n")
+        client.stdin.close()
+        answer = client.stdout.read()
+        cpu = running.cpu_seconds() - before
+    if client.returncode:
+        raise SystemExit(f"bench.lanes ended with {client.returncode}.")
+    found = json.loads(answer)
     if found["failed"]:
         raise Refused(f"{found['failed']}")
     return Measured(
@@ -253,7 +276,7 @@ class Bench:
 
     def _plays(self) -> list[Scenario]:
         return [
-            Scenario(f"playMove, {_games(n)} at once", self._moves(n), SWAP, self._swaps(n))
+            Scenario(f"playMove, {games(n)} at once", self._moves(n), SWAP, self._swaps(n))
             for n in AT_ONCE
         ]
 
@@ -275,6 +298,7 @@ class Bench:
         return [
             Scenario("createGame", self._creations, SWAP, swaps),
             Scenario("joinGame, which starts it", self._joins, SWAP, swaps),
+            Scenario("quickMatch, two to a game", self._matches, SWAP, swaps),
             Scenario("analyse, a whole game", analyses, READ, bare_reads),
         ]
 
@@ -387,8 +411,23 @@ class Bench:
         self.stock.flush()
         return lanes(self.real, tracks, seconds)
 
+    def _matches(self, seconds: float) -> Measured:
+        """Players who meet in pairs; those of a lane want what those of no other lane want."""
+        tracks = []
+        for at in range(LANES):
+            wish = WISH % (TURN_SECONDS + at)
+            track: list[bytes] = []
+            while len(track) < FASTEST * seconds / LANES:
+                pair = self.stock.players()
+                asked = [request("POST", "/v1/match", each.token, wish) for each in pair]
+                track += asked * GAMES_EACH
+            tracks.append(track)
+        self.stock.flush()
+        return lanes(self.real, tracks, seconds)
 
-def _games(number: int) -> str:
+
+def games(number: int) -> str:
+    """So many games, in words."""
     return "1 game" if number == 1 else f"{number} games"
 
 
@@ -396,18 +435,24 @@ def measure(load: Load, only: str) -> dict[str, Any]:
     """All scenarios, each right beside what it is compared with, in turn and again."""
     with service() as real, bare_service(real) as bare:
         scenarios = [s for s in Bench(real, bare, load).scenarios() if only in s.name]
-        pairs: dict[str, list[tuple[Measured, Measured]]] = {s.name: [] for s in scenarios}
-        for number in range(load.rounds):
-            for scenario in scenarios:
-                print(f"\r{number + 1}/{load.rounds} {scenario.name:40}", end="", file=sys.stderr)
-                pairs[scenario.name].append(_pair(scenario, load.seconds, number))
-        print("\r" + " " * 60 + "\r", end="", file=sys.stderr)
+        figures = compare(scenarios, load.rounds, load.seconds)
     return {
         "machine": machine(),
         "rounds": load.rounds,
         "seconds": load.seconds,
-        "scenarios": [_figures(s, pairs[s.name]) for s in scenarios],
+        "scenarios": figures,
     }
+
+
+def compare(scenarios: list[Scenario], rounds: int, seconds: float) -> list[dict[str, Any]]:
+    """The figures of scenarios, which are measured in turn, and again."""
+    pairs: dict[str, list[tuple[Measured, Measured]]] = {each.name: [] for each in scenarios}
+    for number in range(rounds):
+        for scenario in scenarios:
+            print(f"\r{number + 1}/{rounds} {scenario.name:40}", end="", file=sys.stderr)
+            pairs[scenario.name].append(_pair(scenario, seconds, number))
+    print("\r" + " " * 60 + "\r", end="", file=sys.stderr)
+    return [_figures(each, pairs[each.name]) for each in scenarios]
 
 
 def _pair(scenario: Scenario, seconds: float, number: int) -> tuple[Measured, Measured]:

@@ -1,10 +1,11 @@
 """Clients that each send what they are given, one request after the answer to the other.
 
-A process of its own, started by `bench.http`: it reads lanes of requests (pickled lists of bytes)
-from its standard input, drives all lanes at once for some seconds or until one of them has nothing
-more to send, and prints how many were answered, in how long, and what was not a success.
+A process of its own, started by `bench.http`: it reads lanes from its standard input (pickled lists
+of `Track`), opens all connections, and waits for a line. Then it drives all lanes at once for some
+seconds or until one of them has nothing more to send, and prints how many requests were answered,
+in how long, and what was not a success.
 
-    python -m bench.lanes PORT SECONDS < lanes
+    python -m bench.lanes SECONDS < lanes
 """
 
 from __future__ import annotations
@@ -17,32 +18,42 @@ import json  # noqa: E402
 import pickle  # noqa: E402
 import sys  # noqa: E402
 import time  # noqa: E402
+from collections.abc import Sequence  # noqa: E402
 
 import gevent  # noqa: E402
 
-from bench.running import Caller  # noqa: E402
+from bench.running import Connection, Track  # noqa: E402
+
+Opened = tuple[Connection, Sequence[bytes]]
 
 
 def main() -> None:
     """Drive the lanes."""
-    port, seconds = int(sys.argv[1]), float(sys.argv[2])
-    lanes: list[list[bytes]] = pickle.load(sys.stdin.buffer)
+    seconds = float(sys.argv[1])
+    tracks: list[list[Track]] = pickle.load(sys.stdin.buffer)
+    followers = [connect() for lane in tracks for track in lane for connect in track.followers]
+    for each in followers:
+        gevent.spawn(each.follow)
+    lanes = [[(track.connect(), track.requests) for track in lane] for lane in tracks]
+    print("ready", flush=True)
+    sys.stdin.buffer.readline()
+
     times: list[float] = []
     failed: list[bytes] = []
     begin = time.perf_counter()
     until = begin + seconds
 
-    def drive(lane: list[bytes]) -> None:
+    def drive(lane: list[Opened]) -> None:
         nonlocal until
-        caller = Caller(port)
-        for request in lane:
-            sent = time.perf_counter()
-            if sent > until:
-                return
-            status, body = caller.send(request)
-            times.append(time.perf_counter() - sent)
-            if status >= 300:
-                failed.append(body)
+        for connection, requests in lane:
+            for request in requests:
+                sent = time.perf_counter()
+                if sent > until:
+                    return
+                status, body = connection.send(request)
+                times.append(time.perf_counter() - sent)
+                if status >= 300:
+                    failed.append(body)
         # With fewer at work, it would be something else that is measured.
         until = min(until, time.perf_counter())
 

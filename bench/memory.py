@@ -1,21 +1,24 @@
 """What is held in memory: of a game by the store, and by a worker.
 
-Some games of each ruleset are played at random over HTTP. What the store holds of one is what it
-says of all keys of the game together (MEMORY USAGE, every element counted): when it has started,
-when it is half played, and at its end. A worker's memory is what it holds for itself: as it starts,
-after it has shown and played many games, and while it holds many polls.
+Some games of each ruleset are played at random over HTTP, with every number of players. What the
+store holds of one is what it says of all keys of the game together (MEMORY USAGE, every element
+counted): when it has started, when it is half played, and at its end. The store is the system's
+Redis if there is one, else the Valkey of the service. A worker's memory is what it holds for
+itself: as it starts, after it has shown and played many games, and while it holds many polls.
 
     python -m bench.memory [--quick] [--json FILE]
 """
 
 from __future__ import annotations
 
+import contextlib
+import shutil
 import statistics
 from random import Random
 from typing import Any, NamedTuple
 
 from bench.crowd import FOR_EACH_GAME, waiting
-from bench.games import SEATS, planned
+from bench.games import planned
 from bench.running import (
     Caller,
     Running,
@@ -23,13 +26,19 @@ from bench.running import (
     arguments,
     keep,
     machine,
+    redis_server,
     service,
     table,
 )
 from bench.stock import GAMES_EACH, Stock, Template
+from engine.registry import RULESETS
 
-TABLES = (*SEATS.items(), ("mit-list-und-tuecke", 6))
-"""The rulesets, each with a number of seats; the last is the largest game that there is."""
+TABLES = tuple(
+    (name, seats)
+    for name, ruleset in RULESETS.items()
+    for seats in range(ruleset.min_seats, ruleset.max_seats + 1)
+)
+"""The rulesets, each with every number of seats."""
 
 MOMENTS = ("start", "half", "end")
 KB, MB = 1000, 1_000_000
@@ -43,7 +52,7 @@ class Load(NamedTuple):
     waiters: int
 
 
-LONG = Load(games=5, shown=5_000, waiters=5_000)
+LONG = Load(games=3, shown=5_000, waiters=5_000)
 QUICK = Load(games=1, shown=20, waiters=40)
 
 
@@ -63,22 +72,17 @@ def games(running: Running, load: Load) -> list[dict[str, Any]]:
 def _game(running: Running, ruleset: str, seats: int, rng: Random) -> dict[str, int]:
     caller = Caller(running.port)
     plan = planned(caller, running, ruleset, seats, rng)
-    start = _bytes(running, plan.id)
+    keys = f"game:{{{plan.id}}}*"
+    start = running.store_bytes(keys)
     plan.play(caller, 0, plan.half)
-    half = _bytes(running, plan.id)
+    half = running.store_bytes(keys)
     plan.play(caller, plan.half, len(plan.moves))
     status = caller.ask("GET", f"/v1/games/{plan.id}")["status"]
     assert status == "finished"
     return {
         "moves": len(plan.moves),
-        **dict(zip(MOMENTS, (start, half, _bytes(running, plan.id)), strict=True)),
+        **dict(zip(MOMENTS, (start, half, running.store_bytes(keys)), strict=True)),
     }
-
-
-def _bytes(running: Running, game_id: str) -> int:
-    store = running.redis()
-    keys = list(store.scan_iter(f"game:{{{game_id}}}*"))
-    return sum(store.memory_usage(key, samples=0) or 0 for key in keys)
 
 
 def worker(load: Load) -> dict[str, Any]:
@@ -114,18 +118,6 @@ def worker(load: Load) -> dict[str, Any]:
 
 def tables(measured: dict[str, Any]) -> str:
     """The figures for people."""
-    of_games = table(
-        ["kB in the store", "seats", "moves", "started", "half played", "at its end"],
-        [
-            [
-                each["ruleset"],
-                f"{each['seats']}",
-                f"{each['moves']}",
-                *(f"{each[moment] / KB:.1f}" for moment in MOMENTS),
-            ]
-            for each in measured["games"]
-        ],
-    )
     found = measured["worker"]
     of_worker = table(
         ["a worker", "MB"],
@@ -138,14 +130,38 @@ def tables(measured: dict[str, Any]) -> str:
             ],
         ],
     )
-    return f"{of_games}\n\n{of_worker}"
+    return f"{table_of_games(measured)}\n\n{of_worker}"
+
+
+def table_of_games(measured: dict[str, Any]) -> str:
+    """What the store holds of a game, for people."""
+    return table(
+        ["kB of a game", "players", "moves", "at its start", "half played", "at its end"],
+        [
+            [
+                f"`{each['ruleset']}`",
+                f"{each['seats']}",
+                f"{each['moves']}",
+                *(f"{each[moment] / KB:.1f}" for moment in MOMENTS),
+            ]
+            for each in measured["games"]
+        ],
+    )
 
 
 def measure(load: Load) -> dict[str, Any]:
     """All figures."""
-    with service() as running:
-        of_games = games(running, load)
-    return {"machine": machine(), "games": of_games, "worker": worker(load)}
+    with contextlib.ExitStack() as ending:
+        has_redis = shutil.which("redis-server") is not None
+        store = ending.enter_context(redis_server()) if has_redis else None
+        running = ending.enter_context(service(store=store))
+        version, of_games = running.store_version(), games(running, load)
+    return {
+        "machine": machine(),
+        "games_store": version,
+        "games": of_games,
+        "worker": worker(load),
+    }
 
 
 def main() -> None:
@@ -154,7 +170,7 @@ def main() -> None:
     load = QUICK if given.quick else LONG
     allow_open_files(2 * load.waiters + 1000)
     measured = measure(load)
-    print(measured["machine"])
+    print(f"{measured['machine']}; games in {measured['games_store']}")
     print(tables(measured))
     keep(measured, given.json)
 

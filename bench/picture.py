@@ -1,12 +1,13 @@
 """The picture of what grows: a panel for each thing that does, a line for each request.
 
-Written twice, for pages that are light and that are dark. Text stays text.
+It follows the colour scheme of the page that shows it. Text stays text.
 
     python -m bench.picture [FILE [DIRECTORY]]
 """
 
 from __future__ import annotations
 
+import io
 import json
 import sys
 from pathlib import Path
@@ -22,8 +23,8 @@ from bench.report import RESULTS
 from tests.support.paths import ROOT
 
 
-class Snapshot(NamedTuple):
-    """The colours of a picture: what is behind, what is written, the lines."""
+class Colours(NamedTuple):
+    """The colours of a picture: the background, the text, the grid and the lines."""
 
     ground: str
     ink: str
@@ -31,14 +32,12 @@ class Snapshot(NamedTuple):
     lines: tuple[str, ...]
 
 
-LOOKS = {
-    "growth.svg": Snapshot(
-        "#ffffff", "#1f2328", "#d1d9e0", ("#0550ae", "#bc4c00", "#116329", "#8250df", "#a40e26")
-    ),
-    "growth-dark.svg": Snapshot(
-        "#0d1117", "#e6edf3", "#30363d", ("#79c0ff", "#ffa657", "#7ee787", "#d2a8ff", "#ff7b72")
-    ),
-}
+LIGHT = Colours(
+    "#ffffff", "#1f2328", "#d1d9e0", ("#0550ae", "#bc4c00", "#116329", "#8250df", "#a40e26")
+)
+DARK = Colours(
+    "#0d1117", "#e6edf3", "#30363d", ("#79c0ff", "#ffa657", "#7ee787", "#d2a8ff", "#ff7b72")
+)
 MARKERS = "osD^v"
 STYLE = {
     "svg.fonttype": "none",
@@ -49,40 +48,56 @@ STYLE = {
 }
 
 
-def draw(measured: dict[str, Any], directory: Path) -> None:
-    """Write the picture, in both looks."""
-    for name, look in LOOKS.items():
-        with mpl.rc_context(STYLE):
-            figure = _figure(measured["growth"], look)
-            # Nothing of when or with what: the same figures give the same picture.
-            figure.savefig(
-                directory / name, facecolor=look.ground, metadata={"Date": None, "Creator": None}
-            )
+def draw(measured: dict[str, Any]) -> str:
+    """Return the picture as an SVG document."""
+    written = io.StringIO()
+    with mpl.rc_context(STYLE):
+        # Without date and program: the same figures give the same picture.
+        _figure(measured["growth"]).savefig(
+            written, format="svg", facecolor=LIGHT.ground, metadata={"Date": None, "Creator": None}
+        )
+    return _in_both_schemes(written.getvalue())
 
 
-def _figure(growth: list[dict[str, Any]], look: Snapshot) -> Figure:
+def _in_both_schemes(svg: str) -> str:
+    """Replace each colour by a variable that the colour scheme sets."""
+    light = dark = ""
+    pairs = zip(_each(LIGHT), _each(DARK), strict=True)
+    for at, (of_light, of_dark) in enumerate(pairs):
+        svg = svg.replace(of_light, f"var(--c{at})")
+        light += f"--c{at}: {of_light}; "
+        dark += f"--c{at}: {of_dark}; "
+    style = f":root {{{light}}} @media (prefers-color-scheme: dark) {{:root {{{dark}}}}}"
+    return svg.replace("</style>", f"{style}</style>", 1)
+
+
+def _each(colours: Colours) -> tuple[str, ...]:
+    return (colours.ground, colours.ink, colours.grid, *colours.lines)
+
+
+def _figure(growth: list[dict[str, Any]]) -> Figure:
     rows = -(-len(growth) // 2)
     figure = Figure(figsize=(9, 3.25 * rows), layout="constrained")
     panels = list(figure.subplots(rows, 2, sharey=True).flat)
     for axes in panels[len(growth) :]:
         axes.remove()
     for at, (axes, each) in enumerate(zip(panels, growth, strict=False)):
-        _panel(axes, each, look)
+        _panel(axes, each)
         if at % 2 == 0:
-            axes.set_ylabel("milliseconds, one at a time", color=look.ink)
+            axes.set_ylabel("milliseconds, one at a time", color=LIGHT.ink)
     figure.legend(
         *axes.get_legend_handles_labels(),
         loc="outside lower center",
         ncols=len(OPERATIONS),
         frameon=False,
-        labelcolor=look.ink,
+        labelcolor=LIGHT.ink,
     )
     return figure
 
 
-def _panel(axes: Axes, each: dict[str, Any], look: Snapshot) -> None:
+def _panel(axes: Axes, each: dict[str, Any]) -> None:
     sizes = each["sizes"]
-    for name, colour, marker in zip(OPERATIONS, look.lines, MARKERS, strict=True):
+    for name, colour, marker in zip(OPERATIONS, LIGHT.lines, MARKERS, strict=True):
         medians, lowest, highest = zip(*each["ms"][name], strict=True)
         axes.plot(sizes, medians, color=colour, marker=marker, markersize=5, label=name)
         axes.fill_between(sizes, lowest, highest, color=colour, alpha=0.15, linewidth=0)
@@ -96,18 +111,19 @@ def _panel(axes: Axes, each: dict[str, Any], look: Snapshot) -> None:
     axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
     axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
     axes.yaxis.set_minor_formatter(NullFormatter())
-    axes.set_xlabel(f"number of {each['what']}", color=look.ink)
-    axes.grid(visible=True, which="major", color=look.grid, linewidth=0.7)
-    axes.grid(visible=True, which="minor", axis="y", color=look.grid, linewidth=0.3)
-    axes.set_facecolor(look.ground)
-    axes.tick_params(which="both", color=look.grid, labelcolor=look.ink)
+    axes.set_xlabel(f"number of {each['what']}", color=LIGHT.ink)
+    axes.grid(visible=True, which="major", color=LIGHT.grid, linewidth=0.7)
+    axes.grid(visible=True, which="minor", axis="y", color=LIGHT.grid, linewidth=0.3)
+    axes.set_facecolor(LIGHT.ground)
+    axes.tick_params(which="both", color=LIGHT.grid, labelcolor=LIGHT.ink)
     for spine in axes.spines.values():
-        spine.set_color(look.grid)
+        spine.set_color(LIGHT.grid)
 
 
 def main(file: Path = RESULTS / "growth.json", directory: Path = ROOT / "docs") -> None:
     """Draw what is kept, or the figures in a file."""
-    draw(json.loads(file.read_text(encoding="utf-8")), directory)
+    picture = draw(json.loads(file.read_text(encoding="utf-8")))
+    (directory / "growth.svg").write_text(picture, encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""What the README says of speed, written from the figures that are kept in `bench/results`.
+"""The figures of docs/performance.md, written from those that are kept in `bench/results`.
 
 python -m bench.report
 """
@@ -11,41 +11,42 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from bench import engine, growth, http, memory
+from bench import boardgame_io, engine, growth, http, memory
 from bench.running import table
 from tests.support.paths import ROOT
 
 RESULTS = ROOT / "bench" / "results"
-README = ROOT / "README.md"
-KEPT = ("http", "growth", "waiting", "memory", "engine")
-"""The benchmarks that the README tells of."""
+DOCUMENT = ROOT / "docs" / "performance.md"
+KEPT = ("http", "boardgame_io", "growth", "waiting", "memory", "engine")
+"""The benchmarks whose figures are kept."""
 
-BEGIN = "<!-- Written by bench/report.py from bench/results. -->"
-END = "<!-- The end of what is written. -->"
-
-PICTURE = """\
-<picture>
-  <source media="(prefers-color-scheme: dark)" srcset="docs/growth-dark.svg">
-  <img src="docs/growth.svg" alt="{alt}">
-</picture>"""
+# Comments that every renderer of Markdown leaves out, also one without HTML.
+BEGIN = '[//]: # "Written by bench/report.py from bench/results."'
+END = '[//]: # "The end of what is written."'
 
 
 def read(directory: Path = RESULTS) -> dict[str, Any]:
-    """The figures that are kept, by benchmark."""
-    return {name: json.loads((directory / f"{name}.json").read_text()) for name in KEPT}
+    """The figures that are kept, by benchmark; boardgame.io may not have been measured."""
+    files = {name: directory / f"{name}.json" for name in KEPT}
+    return {name: json.loads(file.read_text()) for name, file in files.items() if file.exists()}
 
 
 def text(kept: Mapping[str, Any]) -> str:
-    """The part of the README that is written."""
-    return "\n\n".join(part(kept) for part in PARTS)
+    """The part of the document that is written."""
+    return "\n\n".join(filter(None, (part(kept) for part in PARTS)))
 
 
 def _requests(kept: Mapping[str, Any]) -> str:
     found = kept["http"]
     return (
-        f"Measured on {found['machine']}, with who asks on the same cores; medians of "
+        f"Measured on {found['machine']}, with the load generator on the same cores; medians of "
         f"{found['rounds']} rounds of {found['seconds']:g} seconds.\n\n{http.tables(found)}"
     )
+
+
+def _beside_boardgame_io(kept: Mapping[str, Any]) -> str:
+    found = kept.get("boardgame_io")
+    return "" if found is None else f"{boardgame_io.heading(found)}\n\n{boardgame_io.tables(found)}"
 
 
 def _growth(kept: Mapping[str, Any]) -> str:
@@ -54,7 +55,8 @@ def _growth(kept: Mapping[str, Any]) -> str:
     alt = f"Milliseconds of five requests as there are more {sizes}; the table has the ends."
     return (
         "How long one request takes as more is stored, the median of "
-        f"{found['rounds']} medians:\n\n{PICTURE.format(alt=alt)}\n\n{growth.summary(found)}"
+        f"{found['rounds']} medians:\n\n![{alt}](growth.svg)\n\n{growth.summary(found)}"
+        f"{growth.lobby_in_short(found)}"
     )
 
 
@@ -62,40 +64,44 @@ def _memory(kept: Mapping[str, Any]) -> str:
     waiting, found = kept["waiting"], kept["memory"]
     worker = found["worker"]
     rows = [
-        [f"woken by a move, of {waiting['waiting']:,} who wait on one worker, four to a game",
+        [f"from a move to its waiting clients, {waiting['waiting']:,} on a worker, 4 to a game",
          f"{waiting['p50_ms']:g} ms (p99 {waiting['p99_ms']:g} ms)"],
-        ["one who waits, in a worker", f"{waiting['kb_each']:g} kB"],
+        ["a waiting client, in a worker", f"{waiting['kb_each']:g} kB"],
         ["a worker as it starts", f"{worker['started'] / memory.MB:.0f} MB"],
         [f"a worker after it has shown {worker['games']:,} games",
          f"{worker['after_games'] / memory.MB:.0f} MB"],
         [f"a worker while {worker['waiters']:,} wait",
          f"{worker['with_waiters'] / memory.MB:.0f} MB"],
-        *(
-            [f"`{each['ruleset']}` for {each['seats']} in the store, half played and at its end",
-             f"{each['half'] / memory.KB:.1f}, {each['end'] / memory.KB:.1f} kB"]
-            for each in found["games"]
-        ),
     ]  # fmt: skip
-    return table(["what", "is"], rows)
+    return (
+        f"{table(['what', 'is'], rows)}\n\nAll keys of a game in {found['games_store']}:\n\n"
+        f"{memory.table_of_games(found)}"
+    )
 
 
 def _engine(kept: Mapping[str, Any]) -> str:
     return f"The rules alone, in one process, in a second:\n\n{engine.tables(kept['engine'])}"
 
 
-PARTS: tuple[Callable[[Mapping[str, Any]], str], ...] = (_requests, _growth, _memory, _engine)
+PARTS: tuple[Callable[[Mapping[str, Any]], str], ...] = (
+    _requests,
+    _beside_boardgame_io,
+    _growth,
+    _memory,
+    _engine,
+)
 
 
-def written(readme: str, kept: Mapping[str, Any]) -> str:
-    """A README with these figures."""
+def written(document: str, kept: Mapping[str, Any]) -> str:
+    """The document with these figures."""
     pattern = re.escape(BEGIN) + ".*?" + re.escape(END)
     found, number = re.subn(
-        pattern, lambda _: f"{BEGIN}\n\n{text(kept)}\n\n{END}", readme, flags=re.DOTALL
+        pattern, lambda _: f"{BEGIN}\n\n{text(kept)}\n\n{END}", document, flags=re.DOTALL
     )
     if number != 1:
-        raise SystemExit(f"The README has {number} places for figures.")
+        raise SystemExit(f"{DOCUMENT.name} has {number} places for figures.")
     return found
 
 
 if __name__ == "__main__":
-    README.write_text(written(README.read_text(encoding="utf-8"), read()), encoding="utf-8")
+    DOCUMENT.write_text(written(DOCUMENT.read_text(encoding="utf-8"), read()), encoding="utf-8")

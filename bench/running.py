@@ -17,10 +17,10 @@ import signal
 import socket
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import redis
 
@@ -29,6 +29,7 @@ from tests.support.ports import free_port
 from tests.support.processes import SERVICE, private_bytes, worker_pids
 from tests.support.service import SERVE, Service, service_environment
 from tests.support.service import UNLIMITED as NO_LIMITS
+from tests.support.stores import Server
 from tests.support.waiting import wait_until
 
 UNLIMITED = {
@@ -69,6 +70,18 @@ class Running(NamedTuple):
             ticks += int(fields[11]) + int(fields[12])
         return ticks / os.sysconf("SC_CLK_TCK")
 
+    def store_bytes(self, keys: str) -> int:
+        """How many bytes the store needs for all keys of a pattern, every element counted."""
+        store = self.redis()
+        found = list(store.scan_iter(keys, count=1000))
+        return sum(store.memory_usage(key, samples=0) or 0 for key in found)
+
+    def store_version(self) -> str:
+        """The name and the version of its store."""
+        found = self.redis().info("server")
+        name = found.get("server_name", "redis").capitalize()
+        return f"{name} {found.get('valkey_version') or found['redis_version']}"
+
     def memory(self) -> list[int]:
         """How many bytes each worker holds for itself."""
         return [private_bytes(pid) for pid in self.workers]
@@ -82,15 +95,30 @@ def waiters(port: int) -> int:
 
 
 @contextlib.contextmanager
-def service(workers: int = 2, **settings: str) -> Iterator[Running]:
-    """The real service, in a directory of its own."""
+def service(workers: int = 2, store: str | None = None, **settings: str) -> Iterator[Running]:
+    """The real service, in a directory of its own; `store` is the socket of a server for it."""
     with tempfile.TemporaryDirectory() as directory:
         given = UNLIMITED | {"WEB_CONCURRENCY": str(workers), "APPEND_FSYNC": "everysec"}
+        if store is not None:
+            given["REDIS_URL"] = f"unix://{store}"
         environment = service_environment(f"{directory}/data", **given | settings)
         with _running(SERVE, environment) as started:
             started.await_ready()
             pids = _workers(started, workers)
-            yield Running(started.port, pids, started.store.address)
+            yield Running(started.port, pids, store or started.store.address)
+
+
+@contextlib.contextmanager
+def redis_server() -> Iterator[str]:
+    """The system's Redis, which writes to its disk once a second; yield its socket."""
+    with tempfile.TemporaryDirectory() as directory:
+        path = f"{directory}/socket"
+        options = ("--unixsocket", path, "--appendonly", "yes", "--appendfsync", "everysec")
+        server = Server("redis-server", Path(directory), free_port(), *options)
+        try:
+            yield path
+        finally:
+            server.end()
 
 
 @contextlib.contextmanager
@@ -180,6 +208,27 @@ class Refused(Exception):
     """An answer that is not the success that was expected."""
 
 
+class Connection(Protocol):
+    """A connection that sends what has been made ready, and reads what it is answered."""
+
+    def send(self, data: bytes) -> tuple[int, bytes]:
+        """The status and the body of the answer."""
+
+    def follow(self) -> None:
+        """Read what comes unasked, until it is closed."""
+
+
+class Track(NamedTuple):
+    """Requests that one connection sends in order, and how it is opened.
+
+    `followers` are opened too, and what they are sent is read. All of it is pickled.
+    """
+
+    connect: Callable[[], Connection]
+    requests: Sequence[bytes]
+    followers: Sequence[Callable[[], Connection]] = ()
+
+
 class Caller:
     """A connection that sends requests as prepared bytes, and reads just enough HTTP.
 
@@ -219,11 +268,27 @@ class Caller:
             body += self._more()
         return status, body
 
+    def follow(self) -> None:
+        """Read what comes unasked, until it is closed."""
+        while self.socket.recv(65536):
+            pass
+
     def _more(self) -> bytes:
         chunk = self.socket.recv(65536)
         if not chunk:
             raise ConnectionError("closed")
         return chunk
+
+
+class Stream(Caller):
+    """A connection that follows a game by its event stream."""
+
+    def __init__(self, port: int, game_id: str, token: str) -> None:
+        super().__init__(port)
+        self.socket.sendall(request("GET", f"/v1/games/{game_id}/stream", token))
+        got = b""
+        while b"event: snapshot" not in got:
+            got += self._more()
 
 
 def request(method: str, path: str, token: str = "", data: bytes = b"", headers: str = "") -> bytes:

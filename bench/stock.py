@@ -94,7 +94,9 @@ class Template(NamedTuple):
         moments["open"] = Moment.of(services, like)
         plan.play(caller, 0, plan.half)
         moments["half"] = Moment.of(services, plan.id)
-        plan.play(caller, plan.half, len(plan.moves))
+        plan.play(caller, plan.half, len(plan.moves) - 1)
+        moments["last"] = Moment.of(services, plan.id)
+        plan.play(caller, len(plan.moves) - 1, len(plan.moves))
         moments["ended"] = Moment.of(services, plan.id)
         return cls(moments, [token.partition(".")[0] for token in plan.tokens], plan)
 

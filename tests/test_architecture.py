@@ -1,4 +1,4 @@
-"""The packages of `api/` import downwards only, as CONTRIBUTING.md draws them."""
+"""The packages of `api/` import downwards only, as docs/architecture.md draws them."""
 
 import ast
 import re
@@ -29,6 +29,7 @@ FLOORS = {
 WEB_LIBRARIES = frozenset({"flask", "werkzeug", "flask_smorest", "marshmallow", "webargs"})
 """Imported by `api/web/` only."""
 
+ARCHITECTURE = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
 CONTRIBUTING = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
 
 MODULES = {
@@ -108,8 +109,8 @@ def test_a_package_says_what_it_is_for() -> None:
             assert len(docstring) > 40, f"{name} has no docstring that names its public surface"
 
 
-def test_contributing_draws_the_same_table() -> None:
-    picture = re.search(r"```text\n(.*?)```", CONTRIBUTING, re.DOTALL)
+def test_the_document_draws_the_same_table() -> None:
+    picture = re.search(r"```text\n(.*?)```", ARCHITECTURE, re.DOTALL)
     assert picture is not None
     drawn = {
         name.rstrip("/").removesuffix("__init__.py"): int(line[0])
@@ -128,8 +129,8 @@ def names_of(node: ast.AST) -> set[str]:
     return {target.id for target in targets if isinstance(target, ast.Name)}
 
 
-def test_contributing_names_what_there_is() -> None:
-    named = re.findall(r"`([\w.]+)` \(`(api/[\w/]+\.py)`\)", CONTRIBUTING)
+def test_the_documents_name_what_there_is() -> None:
+    named = re.findall(r"`([\w.]+)` \(`(api/[\w/]+\.py)`\)", ARCHITECTURE + CONTRIBUTING)
     assert len(named) >= 10
     for name, path in named:
         parts = name.split(".")

@@ -66,7 +66,7 @@ def test_the_shared_helpers_import_no_folder_of_tests() -> None:
         ("from tests.api import test_house", "tests.api.test_house"),
         ("from . import test_house", "tests.api.test_house"),
         ("from .test_house import make_late", "tests.api.test_house"),
-        ("def later():\n    from ..test_readme import run", "tests.test_readme"),
+        ("def later():\n    from ..test_docs import run", "tests.test_docs"),
     ],
 )
 def test_each_form_of_import_is_recognized(source: str, module: str) -> None:

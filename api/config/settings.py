@@ -1,8 +1,8 @@
 """All settings of the service, read once from the environment into one typed value.
 
 Each field of `Settings` declares its variable, default, bounds and meaning; a test compares the
-README's table with `describe`. No other module reads settings from the environment, and this one
-opens no file and no connection.
+table in `docs/operating.md` with `describe`. No other module reads settings from the environment,
+and this one opens no file and no connection.
 """
 
 from __future__ import annotations
@@ -231,7 +231,7 @@ class Settings:
     rate_limits: tuple[Policy, ...] | None = _setting(
         None,
         LIMITS,
-        "Changes to the numbers in [Limits](#limits), or `off` for no limits at all.",
+        "Changes to the numbers in [Limits](limits.md#rate-limits), or `off` for no limits at all.",
     )
     trusted_proxies: tuple[Network, ...] | None = _setting(
         None,
@@ -276,7 +276,7 @@ class Settings:
         _choice("always", "everysec"),
         "When the embedded Valkey forces its file to the disk: before each answer, or once a "
         "second. With `everysec`, a crash or a power cut can lose the last seconds; see "
-        "[Scaling out](#scaling-out).",
+        "[Durability](scaling.md#durability).",
     )
 
     @classmethod
@@ -308,7 +308,7 @@ def _parse(variable: str, text: str, metadata: Mapping[str, Any]) -> Any:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Description:
-    """One row of the README's table of settings."""
+    """One row of the table of settings in `docs/operating.md`."""
 
     variable: str
     default: str

@@ -275,7 +275,10 @@ class WaitingGame(GameSummary, frozen=True, kw_only=True):
 class GamePage(Struct, frozen=True):
     """A page of games, newest first."""
 
-    items: Annotated[tuple[GameSummary, ...], described("The games.", maxItems=100)]
+    items: Annotated[
+        tuple[Annotated[Raw, published_as(GameSummary)], ...],
+        described("The games.", maxItems=100),
+    ]
     next: Annotated[str | None, described("The cursor of the next page; null on the last page.")]
 
 
@@ -514,7 +517,8 @@ class GameNews(Struct, frozen=True):
     """A game that started, or one that you are invited to: the data of `started`, `invited`."""
 
     game: Annotated[
-        GameSummary, described("The game: `status` is `playing` if it started, else `open`.")
+        Raw,
+        published_as(GameSummary, "The game: `status` is `playing` if it started, else `open`."),
     ]
 
 

@@ -24,7 +24,6 @@ from api.games.rulesets import read_setup
 from api.games.tables import Tables
 from api.games.transactions import MAX_ATTEMPTS, LoadedGame, Transactions
 from api.model.game import FORMAT, OPEN, Game, Player, digest
-from api.observability.context import current
 from api.problems.problem import Problem, invalid
 from api.ratelimit.limiter import Limiter
 from api.storage.indexes import count_commands
@@ -127,7 +126,7 @@ class Matching:
                     return earlier
                 has_failed = known.get(game_id) == MISSING and misses[game_id] >= MAX_MISSES
                 if game_id == new_game.id or has_failed:
-                    created = self._create(caller, replace(new_game, id=game_id))
+                    created = self._create(caller, replace(new_game, id=game_id), reading.now)
                     if created is not None:
                         return created
                 try:
@@ -213,14 +212,13 @@ class Matching:
         game = self.creation.new_game(host, wish.new_game)
         return replace(game, deadline=wish.house_after, house_level=wish.house_level)
 
-    def _create(self, host: Player, new_game: Game) -> LoadedGame | None:
+    def _create(self, host: Player, new_game: Game, now: int) -> LoadedGame | None:
         """Create a game, and return it; return None if another request has created it.
 
         The request counts as a new game too.
         """
-        current().deferred += self.limiter.defer(GAMES_DAILY, GAMES_HERE, GAMES)
-        now = self.store.read(None, new_game.id).now
-        loaded, is_new = self.creation.commit_new(host, new_game, now)
+        counts = self.limiter.defer(GAMES_DAILY, GAMES_HERE, GAMES)
+        loaded, is_new = self.creation.commit_new(host, new_game, now, first=counts)
         return loaded if is_new else None
 
 

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import NamedTuple
 
+from msgspec import Raw
+
+from api.concurrency.single_flight import SingleFlight
 from api.concurrency.time_slices import long_work, pause
 from api.games.answers import (
     EventPage,
     GamePage,
     GameRecord,
-    GameSummary,
     MadeMove,
     PresenceAnswer,
     RunOutCountdown,
@@ -28,7 +31,8 @@ from api.games.transactions import LoadedGame, Transactions
 from api.model.events import BY_CLOCK
 from api.model.game import NOT_A_MOVE, OPEN, Game, HistoryItem, digest, timestamp
 from api.problems.problem import FieldError, Problem
-from api.storage.indexes import Entry, Indexes, Page, any_game, invited, lobby, of_player
+from api.storage.games import GameDocument
+from api.storage.indexes import Cursor, Entry, Indexes, Page, any_game, invited, lobby, of_player
 from api.storage.store import Store
 from engine.registry import RULESETS
 
@@ -60,10 +64,23 @@ class LobbyFilter(NamedTuple):
         """Return the condition that the games of the indexes must meet besides."""
         if self.seat_count is None and not self.free_seats:
             return any_game
-        return lambda game: (
-            self.seat_count in (None, game.seat_count)
-            and self.status in (None, game.status)
-            and (not self.free_seats or has_free_seat(game, reader))
+        return LobbyCondition(self, reader if self.free_seats else None)
+
+
+@dataclass(frozen=True)
+class LobbyCondition:
+    """What a caller wants of public games; the caller only matters for free seats."""
+
+    wanted: LobbyFilter
+    reader: str | None
+
+    def __call__(self, game: Game) -> bool:
+        """Return whether a game meets the condition."""
+        wanted = self.wanted
+        return (
+            wanted.seat_count in (None, game.seat_count)
+            and wanted.status in (None, game.status)
+            and (not wanted.free_seats or has_free_seat(game, self.reader))
         )
 
 
@@ -77,6 +94,8 @@ class Queries:
         self.store = store
         self.indexes = indexes
         self.players = players
+        self._readers = Counter[Page]()
+        self._reads = SingleFlight[tuple[list[GameDocument], Cursor | None]]()
 
     # --- Lists of games ----------------------------------------------------------------
 
@@ -97,7 +116,7 @@ class Queries:
             raise Problem("invalid_request", at.detail, errors=(at,))
         reader = None if credentials is None else credentials.player_id
         accepts = wanted.filter_for(reader)
-        return self._page(wanted.entries, credentials, cursor, limit, accepts)
+        return self._page(credentials, wanted.entries, cursor, limit, accepts)
 
     def own_games(
         self, credentials: Credentials, status: str | None, cursor: str | None, limit: int
@@ -111,12 +130,12 @@ class Queries:
         caller = credentials.player_id
         is_invited = status == OwnGamesStatus.INVITED
         entries = (invited(caller),) if is_invited else of_player(caller, status)
-        return self._page(entries, credentials, cursor, limit)
+        return self._page(credentials, entries, cursor, limit)
 
     def _page(
         self,
-        entries: Sequence[Entry],
         credentials: Credentials | None,
+        entries: tuple[Entry, ...],
         cursor: str | None,
         limit: int,
         accepts: Callable[[Game], bool] = any_game,
@@ -124,32 +143,66 @@ class Queries:
         after = None if cursor is None else read_page_cursor(cursor)
         page = Page(entries, after, limit, accepts)
         reader = None if credentials is None else credentials.player_id
-        reading = self.store.read(reader, extra=page.first_commands)
-        if credentials is not None:
-            self.players.authenticate(reading, credentials)
-        found, following = self.indexes.page(page, reading.now, reading.extra)
-        games = self._settled(page, found, reading.now)
+        now, found, following = self._read_page(page, credentials)
+        games = self._settled(page, found, now)
 
-        def summary(game: Game) -> GameSummary:
+        def summary(found: GameDocument) -> Raw:
             pause()
-            return game_summary(game, reader)
+            return game_summary(found, reader)
 
         with long_work():
-            items = tuple(each_readable(games, lambda game: game.id, summary))
+            items = tuple(each_readable(games, lambda found: found.game.id, summary))
         return GamePage(items, None if following is None else page_cursor(following))
 
-    def _settled(self, page: Page, games: list[Game], now: int) -> list[Game]:
+    def _read_page(
+        self, page: Page, credentials: Credentials | None
+    ) -> tuple[int, list[GameDocument], Cursor | None]:
+        """Return the time, and the games of a page with the cursor of the next one.
+
+        The first of concurrent requests for the same page reads the caller and the page at once;
+        the others share reads of the page, each of which began after they came.
+
+        Raises `Problem` (``invalid_token``).
+        """
+        reader = None if credentials is None else credentials.player_id
+        is_first = page not in self._readers
+        self._readers[page] += 1
+        try:
+            query = self.indexes.query(page) if is_first else None
+            reading = self.store.read(reader, extra=query.commands if query else ())
+            if credentials is not None:
+                self.players.authenticate(reading, credentials)
+            if query is not None:
+                found = self.indexes.read_page(query, reading.now, reading.extra)
+            else:
+                found = self._reads.run_fresh(page, lambda: self._read_shared(page, reading.now))
+        finally:
+            self._readers[page] -= 1
+            if not self._readers[page]:
+                del self._readers[page]
+        return reading.now, *found
+
+    def _read_shared(self, page: Page, now: int) -> tuple[list[GameDocument], Cursor | None]:
+        query = self.indexes.query(page)
+        replies = self.store.client.execute(query.commands, keep_errors=True)
+        return self.indexes.read_page(query, now, replies)
+
+    def _settled(self, page: Page, games: list[GameDocument], now: int) -> list[GameDocument]:
         """Return the games of a page, with some due ones settled.
 
         The others are returned as they are; later requests settle them. A game that does not belong
         to the page after that is left out.
         """
-        ids = some_due(self.transactions, games, now)
+        ids = some_due(self.transactions, [each.game for each in games], now)
         if not ids:
             return games
-        settled = {each.game.id: each.game for each in settled_games(self.transactions, ids, now)}
-        current = [settled.get(game.id, game) for game in games]
-        return [game for game in current if game.id not in settled or page.includes(game)]
+        settled = {each.game.id: each for each in settled_games(self.transactions, ids, now)}
+        current = [settled.get(each.game.id, each) for each in games]
+        return [
+            each
+            for each in current
+            if each.game.id not in settled or (page.includes(each.game) and page.accepts(each.game))
+        ]
 
     # --- Events of a game --------------------------------------------------------------
 

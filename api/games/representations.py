@@ -6,9 +6,8 @@ the reader's seat.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
-from weakref import WeakKeyDictionary
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
 
 import msgspec
 from msgspec import UNSET, Raw
@@ -22,7 +21,7 @@ from api.games.answers import (
 )
 from api.games.cursors import EventsCursor
 from api.model.game import Audience, Game, HistoryItem, raw, timestamp
-from api.storage.games import StoredGame
+from api.storage.games import GameDocument, StoredGame
 from engine.registry import RULESETS
 from engine.ruleset import Move, Seat
 
@@ -33,9 +32,26 @@ LONG_OPTIONS = {
 """By ruleset: the options that lists of games omit because they are long."""
 
 
-def game_summary(game: Game, reader: str | None) -> GameSummary:
-    """Return a game as lists show it to this player, or to a caller without a token (None)."""
-    members = _public_members(game, game.audience_of(reader))
+Found = TypeVar("Found", bound=GameDocument)
+
+
+def _rendered(found: Found, audience: Audience, answer: Callable[[Found, Audience], Any]) -> Raw:
+    """Return the encoded answer about a game for an audience. It is encoded once."""
+    key = (answer, audience)
+    encoded = found.rendered.get(key)
+    if encoded is None:
+        encoded = found.rendered[key] = raw(answer(found, audience))
+    return encoded
+
+
+def game_summary(found: GameDocument, reader: str | None) -> Raw:
+    """Return the encoded game as lists show it to this player, or to a spectator (None)."""
+    return _rendered(found, found.game.audience_of(reader), _game_summary)
+
+
+def _game_summary(found: GameDocument, audience: Audience) -> GameSummary:
+    game = found.game
+    members = _public_members(game, audience)
     if LONG_OPTIONS[game.ruleset]:
         options = msgspec.json.decode(game.options)
         kept = {name: options[name] for name in options if name not in LONG_OPTIONS[game.ruleset]}
@@ -45,15 +61,7 @@ def game_summary(game: Game, reader: str | None) -> GameSummary:
 
 def game_answer(found: StoredGame, audience: Audience) -> Raw:
     """Return the encoded game for this audience."""
-    by_audience = _encoded.setdefault(found, {})
-    encoded = by_audience.get(audience)
-    if encoded is None:
-        encoded = by_audience[audience] = raw(_game_answer(found, audience))
-    return encoded
-
-
-_encoded: WeakKeyDictionary[StoredGame, dict[Audience, Raw]] = WeakKeyDictionary()
-"""Encoded answers, for as long as the loaded game is kept: it never changes."""
+    return _rendered(found, audience, _game_answer)
 
 
 def game_without_view(game: Game, reader: str) -> Raw:

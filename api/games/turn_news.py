@@ -19,7 +19,7 @@ from api.games.representations import game_answer, game_summary
 from api.games.settling import each_readable
 from api.games.turns import Ended, OwnGames, TurnQueries, would_be_news
 from api.model.game import PLAYING, Game
-from api.storage.games import StoredGame
+from api.storage.games import GameDocument, StoredGame
 from api.storage.indexes import MAX_INVITATIONS, Page, invited
 
 
@@ -82,10 +82,10 @@ class News:
         reader, marks = self._own.reader, self._own.known.marks
         for game in self._invitations:
             if (mark := invitation_mark(game.id)) not in marks:
-                yield mark, "invited", GameNews(game_summary(game, reader))
+                yield mark, "invited", GameNews(game_summary(GameDocument(game), reader))
         for game in self._playing:
             if (mark := start_mark(game.id)) not in marks:
-                yield mark, "started", GameNews(game_summary(game, reader))
+                yield mark, "started", GameNews(game_summary(GameDocument(game), reader))
 
         def turn(stored: StoredGame) -> tuple[bytes, str, Struct]:
             shown = game_answer(stored, stored.game.audience_of(reader))
@@ -101,11 +101,12 @@ def find_news(
 
     Raises `Problem` (``invalid_token``).
     """
-    page = Page([invited(credentials.player_id)], None, MAX_INVITATIONS)
+    page = Page((invited(credentials.player_id),), None, MAX_INVITATIONS)
     own = queries.own_games(credentials, given, page.first_commands)
     invitations, _ = queries.indexes.page(page, own.now, own.extra)
     new = [game for game in own.waiting if turn_mark(game) not in own.known.marks]
-    return News(own, invitations, queries.positions(own, new), queries.ended(own))
+    invited_to = [each.game for each in invitations]
+    return News(own, invited_to, queries.positions(own, new), queries.ended(own))
 
 
 def would_be_stream_news(game: Game, reader: str, marks: AbstractSet[bytes]) -> bool:

@@ -247,15 +247,16 @@ class TurnQueries:
 
     def _starting(self, page: Page, reading: Reading) -> list[Game]:
         """Return the open games of a page that are to start, as their deadline has passed."""
-        games, _ = self.indexes.page(page, reading.now, reading.extra[1:2])
-        return [game for game in games if is_due(game, reading.now)]
+        found, _ = self.indexes.page(page, reading.now, reading.extra[1:2])
+        return [each.game for each in found if is_due(each.game, reading.now)]
 
     def _in_play(
         self, page: Page, reading: Reading, starting: list[Game]
     ) -> tuple[list[Game], list[Game], dict[str, StoredGame]]:
         """Return the games of a page, those that stay due, and those that were settled."""
         now = reading.now
-        found, _ = self.indexes.page(page, now, reading.extra[:1])
+        listed, _ = self.indexes.page(page, now, reading.extra[:1])
+        found = [each.game for each in listed]
         ids = some_due(self.transactions, [*found, *starting], now)
         settled = {each.game.id: each for each in settled_games(self.transactions, ids, now)}
         games = [game for game in found if not is_due(game, now)]

@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import io
+import os
 import sys
 from collections.abc import Sequence
 from http import HTTPStatus
@@ -49,6 +50,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _fail(str(error), WRONG_USAGE)
     except KeyboardInterrupt:
         return INTERRUPTED
+    finally:
+        _discard_what_cannot_be_written()
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -60,7 +63,8 @@ def _parser() -> argparse.ArgumentParser:
         "serve",
         help="serve the API",
         description="Serve the API, by default on http://127.0.0.1:8000. All settings are "
-        "environment variables: HOST, PORT, REDIS_URL, DATA_DIR, … (see the README).",
+        "environment variables: HOST, PORT, REDIS_URL, DATA_DIR, … (see /guide/operating of the "
+        "service).",
     )
     commands.add_parser(
         "check",
@@ -122,6 +126,21 @@ def _openapi(output: Path | None) -> int:
 def _fail(message: str, code: int) -> int:
     print(f"ludotheque: {message}", file=sys.stderr)
     return code
+
+
+def _discard_what_cannot_be_written() -> None:
+    """Write what is buffered, or send it to nowhere: the process would end with exit code 120.
+
+    A service whose log is on a full disk stops in order all the same.
+    """
+    # None if the process was started without one.
+    for stream in filter(None, (sys.stdout, sys.stderr)):
+        try:
+            stream.flush()
+        except OSError:
+            nowhere = os.open(os.devnull, os.O_WRONLY)
+            os.dup2(nowhere, stream.fileno())
+            os.close(nowhere)
 
 
 if __name__ == "__main__":

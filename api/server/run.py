@@ -194,6 +194,12 @@ class Master(Arbiter):  # type: ignore[misc]
         """Refuse to start a second master, which would need the same data directory."""
         self.log.warning("SIGUSR2 is not supported: stop the service and start it again")
 
+    def reap_workers(self) -> None:
+        """Reap the supervisor first: gunicorn drops the exit codes of children that it lacks."""
+        if self._valkey is not None:
+            self._valkey.reap_supervisor()
+        super().reap_workers()
+
     def manage_workers(self) -> None:
         """Restart workers and a supervisor that have died, once a second and after each signal.
 

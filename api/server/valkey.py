@@ -127,6 +127,11 @@ class EmbeddedValkey:
             raise EmbeddedError(line or "the embedded Valkey's supervisor ended without a message")
         os.set_blocking(self._messages.fileno(), False)
 
+    def reap_supervisor(self) -> None:
+        """Keep the exit code of a supervisor that has ended, before another waits for any child."""
+        if self._supervisor is not None:
+            self._supervisor.poll()
+
     def messages(self) -> list[str]:
         """Return the messages since the last call: sentences for the log. Count the restarts."""
         text = self._messages and self._messages.read(1 << 16)

@@ -17,13 +17,13 @@ with PUBLISH, which reaches all nodes, on a cluster that does not know SPUBLISH.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from hashlib import blake2b
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import msgspec
-from msgspec import Struct
+from msgspec import Raw, Struct
 from msgspec.structs import replace
 from redis import RedisError
 
@@ -57,6 +57,9 @@ GAME_FIELDS = ("game", "state", "version", "commit", "record")
 CACHED_GAMES = 128
 """How many decoded games a worker caches, by their stored bytes."""
 
+CACHED_DOCUMENTS = 256
+"""How many games of lists a worker caches, by their stored bytes: some pages."""
+
 MAX_CACHED_BYTES = 16 * 1024
 """Larger games are decoded each time, so that the cache stays small."""
 
@@ -64,14 +67,32 @@ MAX_CACHED_BYTES = 16 * 1024
 NOT_ASCII = 0x80 << 40
 
 
-class StoredGame:
+class GameDocument:
+    """A game as lists read it: without its position.
+
+    It never changes. `rendered` has what was encoded of it for an audience.
+    """
+
+    __slots__ = ("game", "rendered")
+
+    def __init__(self, game: Game) -> None:
+        self.game = game
+        self.rendered: dict[Any, Raw] = {}
+
+    @property
+    def is_earlier(self) -> bool:
+        """Whether the game is stored in an earlier format."""
+        return self.game.format < FORMAT
+
+
+class StoredGame(GameDocument):
     """A game and its position, as they were read together or have just been committed.
 
     Neither ever changes, so the position is decoded once: between two moves, the same game is
     requested many times. A game that has ended has its record instead of its state.
     """
 
-    __slots__ = ("__weakref__", "_position", "game", "record", "state")
+    __slots__ = ("_position", "record", "state")
 
     def __init__(
         self,
@@ -80,15 +101,10 @@ class StoredGame:
         position: Any = None,
         record: bytes | None = None,
     ) -> None:
-        self.game = game
+        super().__init__(game)
         self.state = state
         self.record = record
         self._position = position
-
-    @property
-    def is_earlier(self) -> bool:
-        """Whether the game is stored in an earlier format."""
-        return self.game.format < FORMAT
 
     @property
     def position(self) -> Any:
@@ -103,6 +119,8 @@ class StoredGame:
                 self._position = derived(self.game, self.record).position
         return self._position
 
+
+Read = TypeVar("Read", GameDocument, StoredGame)
 
 Versions = tuple[int, int]
 """The versions of the first and the last item that a move caused."""
@@ -208,9 +226,10 @@ class HistoryQuery(NamedTuple):
         The steps are read first: if they are gone, because the game has ended, its record is there.
         """
         key, items = game_key(self.game_id), items_key(self.game_id)
+        has_started = self.trace is not None and self.trace.state is not None
         commands = [
             Command(items, ("LRANGE", items, self.after, self.last - 1)),
-            Command(key, ("HMGET", key, "record", *(("deal",) if self.trace is None else ()))),
+            Command(key, ("HMGET", key, "record", *(() if has_started else ("deal",)))),
         ]
         if self.seen and not self.after < self.seen <= self.last:
             commands.append(Command(items, ("LRANGE", items, self.seen - 1, self.seen - 1)))
@@ -263,24 +282,37 @@ class GameStore:
 
         Games that cannot be read are logged and left out.
         """
-        found = self._games(ids, ("game",))
+        found = self.documents(dict.fromkeys(ids))
         return {each: None if game is None else game.game for each, game in found.items()}
+
+    def documents(self, replies: Mapping[str, Any]) -> dict[str, GameDocument | None]:
+        """Return some games as lists read them; otherwise like `games`.
+
+        `replies` are those to their `document_command`s, None for each that has not been sent.
+        """
+        missing = [each for each, reply in replies.items() if reply is None]
+        if missing:
+            commands = [document_command(each) for each in missing]
+            added = self.client.execute(commands, keep_errors=True)
+            replies = {**replies, **dict(zip(missing, added, strict=True))}
+        return self._read_all(replies, read_document)
 
     def games_with_state(self, ids: Sequence[str]) -> dict[str, StoredGame | None]:
         """Return some games with their positions; otherwise like `games`."""
-        return self._games(ids, GAME_FIELDS)
-
-    def _games(self, ids: Sequence[str], fields: Sequence[str]) -> dict[str, StoredGame | None]:
         if not ids:
             return {}
-        commands = [_fields_command(each, fields) for each in ids]
-        replies = self.client.execute(commands, keep_errors=True)
+        replies = self.client.execute([game_command(each) for each in ids], keep_errors=True)
+        return self._read_all(dict(zip(ids, replies, strict=True)), read_game)
+
+    def _read_all(
+        self, replies: Mapping[str, Any], read: Callable[[str, Any], Read | None]
+    ) -> dict[str, Read | None]:
         found = {}
         with long_work():
-            for game_id, reply in zip(ids, replies, strict=True):
+            for game_id, reply in replies.items():
                 pause()
                 try:
-                    found[game_id] = read_game(game_id, reply)
+                    found[game_id] = read(game_id, reply)
                 except Unreadable as error:
                     log_unreadable(game_id, error)
         earlier = [each for each, game in found.items() if game is not None and game.is_earlier]
@@ -464,15 +496,14 @@ class GameStore:
             seen_id = next((each.version_id for each in decode_steps(seen_reply[0])), None)
         elif query.after < seen <= query.after + len(steps):
             seen_id = steps[seen - query.after - 1].version_id
-        if trace is None:
-            packed = deal[0]
-            replay = Replay(Setup.of(game), None if packed is None else unpack_deal(packed))
-            start, start_id = 0, ""
-        else:
+        start, start_id, position = 0, "", None
+        if trace is not None:
+            start, start_id, steps = trace.version, trace.version_id, steps[1:]
             position = None if trace.state is None else decode_state(game, trace.state)
-            replay = Replay(Setup.of(game), None, trace.version, position)
-            start, start_id = trace.version, trace.version_id
-            steps = steps[1:]
+        packed = deal[0] if deal else None
+        replay = Replay(
+            Setup.of(game), None if packed is None else unpack_deal(packed), start, position
+        )
         found = tuple(replay.items(steps))
         if steps and (version_id := steps[-1].version_id):
             state = None if replay.position is None else encode(replay.position)
@@ -645,24 +676,43 @@ def game_command(game_id: str, move_keys: Sequence[str] = ()) -> Command:
     return _fields_command(game_id, (*GAME_FIELDS, *map(played_field, move_keys)))
 
 
+def document_command(game_id: str) -> Command:
+    """Return the command that reads a game as lists do; `read_document` decodes its reply."""
+    return _fields_command(game_id, ("game",))
+
+
 def read_game(game_id: str, reply: Any) -> StoredGame | None:
-    """Return the game in a reply with its document, or with all of `GAME_FIELDS`."""
+    """Return the game in a reply with all of `GAME_FIELDS`, None if it has expired."""
     document, *fields = readable(reply)[: len(GAME_FIELDS)]
     if document is None:
         return None
-    if not fields or sum(len(value or b"") for value in (document, *fields)) > MAX_CACHED_BYTES:
-        return _decode_game(game_id, document, *fields)
-    return _cached_game(game_id, document, *fields)
+    is_small = sum(len(value or b"") for value in (document, *fields)) <= MAX_CACHED_BYTES
+    decode_stored = _cached_game if is_small else _decode_game
+    return decode_stored(game_id, document, *fields)
+
+
+def read_document(game_id: str, reply: Any) -> GameDocument | None:
+    """Return the game in a reply with its document, None if it has expired."""
+    (document,) = readable(reply)
+    if document is None:
+        return None
+    decode_document = _cached_document if len(document) <= MAX_CACHED_BYTES else _decode_document
+    return decode_document(game_id, document)
 
 
 def _decode_game(game_id: str, document: bytes, *fields: bytes | None) -> StoredGame:
     # The position is decoded, or derived, only when a request needs it.
     game = decode_game(game_id, document, *fields)
-    state, *_, record = fields or (None, None)
+    state, *_, record = fields
     return StoredGame(game, state, record=record)
 
 
+def _decode_document(game_id: str, document: bytes) -> GameDocument:
+    return GameDocument(decode_game(game_id, document))
+
+
 _cached_game = lru_cache(CACHED_GAMES)(_decode_game)
+_cached_document = lru_cache(CACHED_DOCUMENTS)(_decode_document)
 
 
 def read_played(

@@ -37,8 +37,10 @@ from __future__ import annotations
 import heapq
 import itertools
 import math
+from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 from redis import RedisError
@@ -58,7 +60,7 @@ from api.model.retention import COMMIT_MS, Retention
 from api.observability.logger import log
 from api.storage.client import Command, Deferred, Script, StoreClient, execute_with
 from api.storage.errors import Unreadable, count_failure, readable, unless_full
-from api.storage.games import Commit, GameStore
+from api.storage.games import Commit, GameDocument, GameStore, document_command
 from api.storage.players import renew_command
 from engine.registry import RULESETS
 
@@ -84,17 +86,20 @@ MAX_LISTED_ENDED = 10_000
 """How many games of a ruleset that ended the lobby lists, about: of each status the newest."""
 
 MAX_READS = 20
-"""How often an index is read for one page. If all entries were false until then, the page is short.
+"""How often games are read for one page. If all entries were false until then, the page is short.
 """
 
 SPARSE_BATCH = 101
 """Entries that are read at once for a page of only some of the games."""
 
 MAX_SPARSE_READS = 5
-"""How often an index is read for such a page."""
+"""How often games are read for such a page."""
 
 MANY_INDEXES = 8
 """From so many indexes on, a page reads only a part of a batch of each at first."""
+
+CACHED_PAGES = 256
+"""Of how many pages a worker remembers the games."""
 
 MAX_REMOVED = 10
 """How many entries that expired, and how many that are too many, are removed when one is added."""
@@ -246,7 +251,7 @@ class Page(NamedTuple):
     `entries` name the indexes that have the games of the list.
     """
 
-    entries: Sequence[Entry]
+    entries: tuple[Entry, ...]
     after: Cursor | None
     limit: int
     accepts: Callable[[Game], bool] = any_game
@@ -257,8 +262,8 @@ class Page(NamedTuple):
         return self.limit + 1 if self.accepts is any_game else max(self.limit + 1, SPARSE_BATCH)
 
     @property
-    def max_entries(self) -> int:
-        """How many entries are read for this page; if they are used up, it is short."""
+    def max_games(self) -> int:
+        """How many games are read for this page; if they are used up, it is short."""
         return self.batch * (MAX_READS if self.accepts is any_game else MAX_SPARSE_READS)
 
     @property
@@ -282,9 +287,24 @@ class Page(NamedTuple):
         limits = ("BYSCORE", "REV", "LIMIT", offset, count)
         return _range(_key(entry), newest, "-inf", *limits)
 
-    def includes(self, game: Game) -> bool:
-        """Return whether a game belongs in the list that this is a page of."""
-        return any(is_true(entry, game) for entry in self.entries) and self.accepts(game)
+    def includes(self, game: Game | None) -> bool:
+        """Return whether one of the indexes should have a game."""
+        return any(is_true(entry, game) for entry in self.entries)
+
+
+class PageQuery(NamedTuple):
+    """What is read for a page: its indexes, and the games that the worker found the last time.
+
+    If the page has not changed, no other round trip is needed.
+    """
+
+    page: Page
+    expected: Sequence[str]
+
+    @property
+    def commands(self) -> list[Command]:
+        """The commands. The indexes come first: games that they name are not older than them."""
+        return [*self.page.first_commands, *map(document_command, self.expected)]
 
 
 class Indexes:
@@ -297,6 +317,7 @@ class Indexes:
         self.client = client
         self.store = store
         self.retention = retention
+        self._found = OrderedDict[Page, list[str]]()
 
     def are_to_be_renewed(self, before: Game | None, after: Game, now: int) -> bool:
         """Return whether to write all of a game's entries: when its status changes, or by age."""
@@ -395,30 +416,54 @@ class Indexes:
             sizes[entry.status] += count
         return sizes
 
+    def query(self, page: Page) -> PageQuery:
+        """Return how a page that may be asked for again is read; `read_page` takes the replies."""
+        return PageQuery(page, self._found.get(page, ()))
+
+    def read_page(
+        self, query: PageQuery, now: int, replies: Sequence[Any]
+    ) -> tuple[list[GameDocument], Cursor | None]:
+        """Return the same as `page`."""
+        page, expected = query
+        number = len(page.entries)
+        known = dict(zip(expected, replies[number:], strict=True))
+        return self.page(page, now, replies[:number], known)
+
     def page(
-        self, page: Page, now: int, first_replies: Sequence[Any] = ()
-    ) -> tuple[list[Game], Cursor | None]:
+        self,
+        page: Page,
+        now: int,
+        first_replies: Sequence[Any] = (),
+        known: Mapping[str, Any] | None = None,
+    ) -> tuple[list[GameDocument], Cursor | None]:
         """Return the games of a page, and the cursor of the next page, if there is one.
 
         There may be fewer games than the limit, even none, and still a next page. `first_replies`
-        are those to `page.first_commands`, if they were sent with other commands.
+        are those to `page.first_commands`, if they were sent with other commands. `known` are
+        replies about games that may be on the page; None if it is not to be remembered.
         """
-        games: list[Game] = []
+        games: list[GameDocument] = []
         false: dict[Entry, list[str]] = {}
         listed = following = None
-        for number, (cursor, entry, game) in enumerate(self._read(page, first_replies), 1):
-            if game is None or not is_true(entry, game):
-                if not can_become_true(entry, cursor, game, now):
+        for number, (cursor, found, document) in enumerate(
+            self._read(page, first_replies, known), 1
+        ):
+            game = None if document is None else document.game
+            is_listed = False
+            for entry in found:
+                if is_true(entry, game):
+                    is_listed = True
+                elif not can_become_true(entry, cursor, game, now):
                     false.setdefault(entry, []).append(cursor.game_id)
-            elif cursor == listed or not page.accepts(game):
-                pass  # listed already, from another index, or not wanted
-            elif len(games) < page.limit:
-                games.append(game)
+            # A game that has just changed may be found by an entry that was true before.
+            is_listed = is_listed or page.includes(game)
+            if document is not None and is_listed and page.accepts(document.game):
+                if len(games) == page.limit:
+                    following = listed
+                    break
+                games.append(document)
                 listed = cursor
-            else:
-                following = listed
-                break
-            if number == page.max_entries:
+            if number == page.max_games:
                 following = cursor
                 break
         # Not earlier: a removal moves the entries that `_read` has still to read.
@@ -447,19 +492,33 @@ class Indexes:
         return [_unfinished(parts, limit) for parts in by_player]
 
     def _read(
-        self, page: Page, replies: Sequence[Any]
-    ) -> Iterator[tuple[Cursor, Entry, Game | None]]:
-        """Yield the entries of a list from where a page begins, with their games."""
+        self, page: Page, replies: Sequence[Any], known: Mapping[str, Any] | None
+    ) -> Iterator[tuple[Cursor, Sequence[Entry], GameDocument | None]]:
+        """Yield the games of a list from where a page begins, each with its entries.
+
+        A game that has expired is None; one that cannot be read is None without entries.
+        """
         replies = replies or self.client.execute(page.first_commands)
         indexes = [
             self._read_index(page, *each) for each in zip(page.entries, replies, strict=True)
         ]
-        merged = heapq.merge(*indexes, reverse=True)
-        while batch := list(itertools.islice(merged, page.batch)):
-            games = self.store.games(list({cursor.game_id: None for cursor, _ in batch}))
-            for cursor, entry in batch:
-                if cursor.game_id in games:
-                    yield cursor, entry, games[cursor.game_id]
+        merged = itertools.groupby(heapq.merge(*indexes, reverse=True), itemgetter(0))
+        listed = ((cursor, [entry for _, entry in group]) for cursor, group in merged)
+        while batch := list(itertools.islice(listed, page.batch)):
+            ids = [cursor.game_id for cursor, _ in batch]
+            if known is not None:
+                self._remember(page, ids)
+            games = self.store.documents({each: (known or {}).get(each) for each in ids})
+            known = None  # what was read first is of the first batch
+            for cursor, found in batch:
+                id_ = cursor.game_id
+                yield cursor, found if id_ in games else (), games.get(id_)
+
+    def _remember(self, page: Page, ids: list[str]) -> None:
+        self._found[page] = ids
+        self._found.move_to_end(page)
+        if len(self._found) > CACHED_PAGES:
+            self._found.popitem(last=False)
 
     def _read_index(self, page: Page, entry: Entry, reply: Any) -> Iterator[tuple[Cursor, Entry]]:
         """Yield the entries of one index from where a page begins, newest first."""
@@ -533,7 +592,7 @@ def count_commands(player_id: str) -> list[Command]:
 
 def unfinished_page(player_id: str, statuses: Sequence[str], limit: int) -> Page:
     """Return the page of the newest unfinished games that a player hosts or plays itself."""
-    entries = [occupied(player_id, status) for status in statuses]
+    entries = tuple(occupied(player_id, status) for status in statuses)
     return Page(entries, None, limit, lambda game: player_id in game.occupants())
 
 

@@ -54,6 +54,9 @@ PAGE_POLICY = (
 )
 """For pages of text: the style sheet, and no scripts."""
 
+PICTURE_POLICY = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'"
+"""For pictures with a style sheet of their own, which a browser may show by themselves."""
+
 REFERENCE_POLICY = (
     "default-src 'none'; script-src 'self'; connect-src 'self'; style-src 'self'; "
     "img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"

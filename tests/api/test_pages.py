@@ -4,22 +4,31 @@ import gzip
 import html
 import re
 from http import HTTPStatus
+from pathlib import Path
 from urllib.parse import urljoin
 
 import pytest
 
 from api.problems.catalogue import CATALOGUE
-from api.web.pages import assets, rendering
+from api.web.pages import assets, guide, rendering
 from api.web.schemas.service import ProblemKindAnswer
 from tests.support.api_client import Client, seated
 from tests.support.http_client import Response
+from tests.support.paths import ROOT
 
 BROWSER = "text/html,application/xhtml+xml,application/xml;q=0.9,image/webp,*/*;q=0.8"
 BY_ACCEPT = ["/", "/problems", "/problems/busy"]
-PAGES = [*BY_ACCEPT, "/docs", "/play/"]
+GUIDE = sorted(
+    f"/guide/{path.removesuffix('.md').removesuffix('README')}"
+    for path in guide.paths()
+    if path.endswith(".md")
+)
+GUIDE_PICTURES = sorted(f"/guide/{path}" for path in guide.paths() if path.endswith(".svg"))
+PAGES = [*BY_ACCEPT, "/docs", "/play/", *GUIDE]
 ASSETS = [
     *(f"/assets/{name}" for name in (*assets.OWN, *assets.SWAGGER_UI)),
     *(f"/play/{name}" for name in sorted(assets.play_files())),
+    *GUIDE_PICTURES,
 ]
 
 
@@ -120,7 +129,10 @@ def test_an_unknown_problem_is_a_problem_for_browsers_too(stranger: Client) -> N
 
 @pytest.mark.parametrize("path", PAGES)
 def test_every_link_of_a_page_leads_somewhere(stranger: Client, path: str) -> None:
-    found = links(see(stranger, path).text)
+    text = see(stranger, path).text
+    # A visitor may follow a link to another host, but a page loads nothing from there.
+    assert not re.search(r'<(?!a )[^>]*"https?:', text)
+    found = [link for link in links(text) if not link.startswith("https://")]
     assert found
     for link in found:
         assert not link.startswith("/"), f"{link} is wrong below a prefix"
@@ -138,10 +150,10 @@ def test_a_page_says_its_language_and_title_and_follows_the_scheme(
     assert '<meta name="color-scheme" content="light dark">' in page
 
 
-@pytest.mark.parametrize("path", BY_ACCEPT)
+@pytest.mark.parametrize("path", [*BY_ACCEPT, *GUIDE])
 def test_a_page_of_text_has_one_heading_and_may_run_nothing(stranger: Client, path: str) -> None:
     page = see(stranger, path)
-    assert page.text.count("<h1>") == 1
+    assert len(re.findall(r"<h1\b", page.text)) == 1
     assert "<script" not in page.text
     assert "script-src" not in directives(page)
     assert directives(page)["default-src"] == ["'none'"]
@@ -167,12 +179,13 @@ def test_the_table_in_the_browser_may_load_from_its_own_server_alone(
     assert all(sources == ["'none'"] for sources in allowed.values())
 
 
-def test_the_address_without_a_slash_leads_to_the_table_also_below_a_prefix(
-    stranger: Client,
+@pytest.mark.parametrize("folder", ["play", "guide"])
+def test_the_address_without_a_slash_leads_to_the_folder_also_below_a_prefix(
+    stranger: Client, folder: str
 ) -> None:
     with stranger.unchecked():
-        answer = stranger.request("GET", "/play")
-    assert (answer.status_code, answer.headers["Location"]) == (308, "play/")
+        answer = stranger.request("GET", f"/{folder}")
+    assert (answer.status_code, answer.headers["Location"]) == (308, f"{folder}/")
 
 
 @pytest.mark.parametrize("path", PAGES)
@@ -196,6 +209,86 @@ def test_what_is_put_into_a_page_stays_text() -> None:
     page = template.render(root="../", problem=hostile, phrases={409: "Conflict"})
     assert "&lt;b&gt;&amp;" in page
     assert not re.search(r"<(script|b|i)>", page)
+
+
+# --- The guide -----------------------------------------------------------------------------
+
+
+def test_the_guide_has_the_documents_of_the_repository() -> None:
+    docs = ROOT / "docs"
+    files = {str(path.relative_to(docs)) for path in docs.rglob("*") if path.is_file()}
+    assert guide.paths() == files
+
+
+@pytest.mark.parametrize("path", ["/", "/docs", "/problems"])
+def test_other_pages_link_to_the_guide(stranger: Client, path: str) -> None:
+    assert "./guide/" in links(see(stranger, path).text)
+
+
+@pytest.mark.parametrize("path", GUIDE)
+def test_a_link_into_a_document_names_one_of_its_headings(stranger: Client, path: str) -> None:
+    for link in links(see(stranger, path).text):
+        target, _, anchor = urljoin(path, link).partition("#")
+        if anchor:
+            assert f' id="{anchor}"' in see(stranger, target).text, link
+
+
+@pytest.mark.parametrize("path", GUIDE)
+def test_a_document_is_sent_once_and_then_confirmed(stranger: Client, path: str) -> None:
+    plain = see(stranger, path, **{"Accept-Encoding": "identity"})
+    packed = see(stranger, path, **{"Accept-Encoding": "gzip"})
+    assert plain.content == gzip.decompress(packed.content)
+    for answer in (plain, packed):
+        assert answer.headers["Content-Type"] == "text/html; charset=utf-8"
+        assert answer.headers["Content-Language"] == "en"
+        assert answer.headers["Cache-Control"] == "public, no-cache"
+        assert answer.headers["Vary"] == "Accept-Encoding"
+        again = see(stranger, path, **{"If-None-Match": answer.headers["ETag"]})
+        assert (again.status_code, again.content) == (304, b"")
+        is_safe(again)
+
+
+@pytest.mark.parametrize("path", [GUIDE[0], GUIDE_PICTURES[0]])
+def test_the_head_of_a_document_is_that_of_the_whole(stranger: Client, path: str) -> None:
+    whole = see(stranger, path)
+    with stranger.unchecked():
+        head = stranger.request("HEAD", path, headers={"Accept": BROWSER})
+    assert (head.status_code, head.content) == (200, b"")
+    for name in ("Content-Type", "Content-Length", "ETag", "Content-Security-Policy"):
+        assert head.headers[name] == whole.headers[name], name
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "none",
+        "clients.md",
+        "clients/",
+        "README",
+        "README.md",
+        "rules",
+        "rules/",
+        "rules/none",
+        "growth",
+        "../README.md",
+        "..%2FREADME",
+        "%2Fetc%2Fpasswd",
+        "rules%2Fparade.md",
+        "rules//parade",
+    ],
+)
+def test_there_is_nothing_else_in_the_guide(stranger: Client, name: str) -> None:
+    with stranger.unchecked():
+        stranger.refused("not_found", "GET", f"/guide/{name}")
+
+
+def test_html_in_a_document_stays_text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    hostile = "# <b>A</b>\n\n<script>alert(1)</script>\n\n[x](javascript:alert(1)) <i onclick=x>\n"
+    (tmp_path / "hostile.md").write_text(hostile)
+    monkeypatch.setattr(guide, "_folder", lambda: tmp_path)
+    page = guide._document.__wrapped__("hostile.md").plain.decode()
+    assert not re.search(r"<(script|b|i)\b|href=.javascript", page)
+    assert "&lt;script&gt;" in page
 
 
 # --- What pages load -----------------------------------------------------------------------
@@ -261,6 +354,8 @@ def is_safe(response: Response) -> None:
         *[("GET", path, 200) for path in PAGES],
         *[("GET", path, 200) for path in ASSETS],
         ("GET", "/play", 308),
+        ("GET", "/guide", 308),
+        ("GET", "/guide/none", 404),
         ("GET", "/livez", 200),
         ("GET", "/v1/rulesets", 200),
         ("GET", "/openapi.yaml", 200),

@@ -28,9 +28,11 @@ TRIPS = {
     "getMe": 1,
     # Who is asked after is known only then.
     "getPresence": 2,
-    # The caller and the index; the games.
+    # The caller and the index; the games that were not on the page the last time.
     "listGames": 2,
+    "listGames, again": 1,
     "listMyGames": 2,
+    "listMyGames, again": 1,
     # The caller and the index of games in play; the games; the positions of those that wait, if
     # one of them is news; and, after them, the index of ended ones, which comes along with the
     # first if there are no games.
@@ -62,7 +64,7 @@ TRIPS = {
     "joinGame, which starts it": 4,
     # The read as above, with the queue; the games of the queue; the reservation. Then as
     # createGame, or joinGame.
-    "quickMatch, which creates a game": 7,
+    "quickMatch, which creates a game": 6,
     "quickMatch, again": 3,
     "quickMatch, which starts the game": 7,
     "listRulesets": 0,
@@ -175,7 +177,9 @@ def ask(room: Room) -> None:
         "getPresence": (me, f"{path}/presence"),
         "getMe": (me, "/v1/me"),
         "listGames": (me, "/v1/games"),
+        "listGames, again": (me, "/v1/games"),
         "listMyGames": (me, "/v1/me/games"),
+        "listMyGames, again": (me, "/v1/me/games"),
         "listRulesets": (me, "/v1/rulesets"),
     }
     for what, who in {

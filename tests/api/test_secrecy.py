@@ -105,8 +105,17 @@ def test_the_worlds_are_different_ones_to_whom_the_rules_show_it(
 
 
 def all_see_another(past: History, other: History) -> bool:
-    view, seats = past.case.ruleset.view, range(1, past.case.seats)
-    return all(view(past.state, seat) != view(other.state, seat) for seat in seats)
+    """Whether all seats but the first see and were told something else."""
+    view = past.case.ruleset.view
+
+    def seen(history: History, seat: Seat) -> tuple[Any, Any]:
+        return view(history.state, seat), [step.events(seat) for step in history.steps]
+
+    return all(
+        here != there
+        for seat in range(1, past.case.seats)
+        for here, there in zip(seen(past, seat), seen(other, seat), strict=True)
+    )
 
 
 def differs(pair: list[Answer]) -> bool:

@@ -3,8 +3,10 @@
 What a poll waits for and when it is answered is tested in tests/unit/test_long_polls.py.
 """
 
+import json
 import os
 import random
+import secrets
 import signal
 import time
 from collections.abc import Callable, Iterator
@@ -271,8 +273,12 @@ def commit_unheard(service: Service, game_id: str) -> None:
         key = f"game:{{{game_id}}}"
         document = store.hget(key, "game")
         assert document is not None
-        store.rpush(f"{key}:items", store.lindex(f"{key}:items", 0) or b"")
+        version_id = json.loads(document)["version_id"].encode()
+        other = secrets.token_hex(8).encode()
+        step = store.lindex(f"{key}:items", 0) or b""
+        store.rpush(f"{key}:items", step.replace(version_id, other))
         changed = document.replace(b'"version":1', b'"version":2')
+        changed = changed.replace(b'_id":"%b"' % version_id, b'_id":"%b"' % other)
         store.hset(key, mapping={"game": changed, "version": 2})
 
 

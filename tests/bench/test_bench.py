@@ -13,9 +13,9 @@ from typing import Any
 
 import pytest
 
-from bench import report
+from bench import boardgame_io, growth, memory, report
 from bench.__main__ import BENCHMARKS
-from bench.growth import OPERATIONS
+from bench.growth import LOBBY_OPERATIONS, OPERATIONS
 from engine.registry import RULESETS
 from tests.support.paths import ROOT
 from tests.support.service import clean_environment
@@ -34,16 +34,20 @@ REQUESTS = {
     "playMove, 32 games at once",
     "createGame",
     "joinGame, which starts it",
+    "quickMatch, two to a game",
     "analyse, a whole game",
     "playMoves, minimal",
     "playMoves, games and items",
 }
 
+PROGRAMS = {"http": ("wrk",), "boardgame_io": boardgame_io.PROGRAMS}
+"""What a benchmark needs besides Python."""
+
 
 def figures(name: str, tmp_path: Path) -> Any:
     """What a benchmark writes, as `make bench` runs it."""
-    if name == "http":
-        find_program("wrk")
+    for program in PROGRAMS.get(name, ()):
+        find_program(program)
     command = [sys.executable, "-m", "bench", "--quick", "--json", str(tmp_path), name]
     done = subprocess.run(
         command,
@@ -79,6 +83,39 @@ def test_requests_are_measured_beside_the_bare_application(tmp_path: Path) -> No
 
 
 @pytest.mark.slow
+def test_parade_is_measured_beside_boardgame_io(tmp_path: Path) -> None:
+    measured = figures("boardgame_io", tmp_path)
+    assert len(measured["scenarios"]) == 7
+    for each in measured["scenarios"]:
+        assert each["per_second"] > 0, each
+        assert each["bare"]["per_second"] > 0, each
+    for weights in measured["bytes"].values():
+        assert weights["moves"] > 0
+        assert are_all_positive(weights)
+    # The kept figures may have none of it.
+    text = report.text(report.read() | {"boardgame_io": measured})
+    assert boardgame_io.tables(measured) in text
+    assert measured["machine"] in boardgame_io.heading(measured)
+
+
+def test_without_its_programs_boardgame_io_is_left_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setattr(sys, "argv", ["bench.boardgame_io", "--json", str(tmp_path / "figures")])
+    boardgame_io.main()
+    said = capsys.readouterr().out
+    assert said == "boardgame.io is left out: there is no npm, node, redis-server.\n"
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_tables_leave_boardgame_io_out_if_it_was_not_measured() -> None:
+    kept = {name: each for name, each in report.read().items() if name != "boardgame_io"}
+    assert "boardgame.io" not in report.text(kept)
+    assert "\n\n\n" not in report.text(kept)
+
+
+@pytest.mark.slow
 def test_the_rules_are_measured_for_each_ruleset(tmp_path: Path) -> None:
     measured = figures("engine", tmp_path)
     assert measured["per_second"].keys() == RULESETS.keys()
@@ -107,7 +144,13 @@ def test_all_who_wait_are_woken(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_memory_is_measured_of_games_and_workers(tmp_path: Path) -> None:
     measured = figures("memory", tmp_path)
-    assert {each["ruleset"] for each in measured["games"]} == RULESETS.keys()
+    played = [(each["ruleset"], each["seats"]) for each in measured["games"]]
+    assert sorted(played) == sorted(
+        (name, seats)
+        for name, ruleset in RULESETS.items()
+        for seats in range(ruleset.min_seats, ruleset.max_seats + 1)
+    )
+    assert f"| `{played[0][0]}` | {played[0][1]} |" in memory.table_of_games(measured)
     for each in measured["games"]:
         assert each["moves"] > 0
         assert 0 < each["start"] < each["half"]
@@ -124,6 +167,13 @@ def test_growth_is_measured_and_drawn(tmp_path: Path) -> None:
         assert each["ms"].keys() == set(OPERATIONS)
         assert {len(figures) for figures in each["ms"].values()} == {len(each["sizes"])}
         assert are_all_positive(each["ms"])
+    (lobby,) = (each for each in measured["growth"] if "lobby_ms" in each)
+    assert lobby["what"] == "ended games"
+    assert lobby["lobby_ms"].keys() == set(LOBBY_OPERATIONS)
+    for spreads in (*lobby["lobby_ms"].values(), lobby["lobby_kb"]):
+        assert len(spreads) == len(lobby["sizes"])
+        assert are_all_positive(spreads)
+    assert "kB of the lobby's keys" in growth.lobby_in_short(measured)
     drawing = [sys.executable, "-m", "bench.picture", str(tmp_path / "growth.json"), str(tmp_path)]
     subprocess.run(drawing, cwd=ROOT, check=True, timeout=120)
     for name in ("growth.svg", "growth-dark.svg"):
@@ -143,12 +193,6 @@ def test_one_command_runs_all_benchmarks() -> None:
     assert programs == set(BENCHMARKS)
 
 
-def test_the_readme_tells_the_figures_that_are_kept() -> None:
-    readme = report.README.read_text(encoding="utf-8")
-    assert report.written(readme, report.read()) == readme
-
-
-def test_the_readmes_pictures_are_there() -> None:
-    pictures = re.findall(r'src(?:set)?="([^"]+)"', report.README.read_text(encoding="utf-8"))
-    assert {"docs/growth-dark.svg", "docs/growth.svg"} <= set(pictures)
-    assert all((ROOT / picture).is_file() for picture in pictures)
+def test_the_document_tells_the_figures_that_are_kept() -> None:
+    document = report.DOCUMENT.read_text(encoding="utf-8")
+    assert report.written(document, report.read()) == document

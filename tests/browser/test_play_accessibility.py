@@ -85,7 +85,10 @@ def test_a_result_and_its_replay_have_no_barrier(scenes: Scenes, axe: str, rules
     assert barriers(scenes, axe) == []
 
 
-@pytest.mark.parametrize("path", ["/", "/problems", "/problems/busy"])
+@pytest.mark.parametrize(
+    "path",
+    ["/", "/problems", "/problems/busy", "/guide/", "/guide/clients", "/guide/operating"],
+)
 def test_a_page_of_text_has_no_barrier(scenes: Scenes, axe: str, path: str) -> None:
     scenes.browser.open(scenes.url + path)
     assert barriers(scenes, axe) == []

@@ -95,7 +95,7 @@ def test_the_commands_of_a_section_can_be_pasted(
     newcomer = Newcomer(tools, tmp_path, fresh_service.url)
     for program in programs(text):
         shutil.copy(program, tmp_path)
-    get_the_document, *_ = blocks("sh")
+    (get_the_document,) = (each for each in blocks("sh") if each.endswith("-o openapi.yaml\n"))
     output = newcomer.paste("".join([get_the_document, *blocks("sh", text)]))
     lines = "".join(blocks("sh", text)).splitlines()
     played = [line for line in lines if re.match(r"npx tsx |python ", line)]

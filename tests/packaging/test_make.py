@@ -4,6 +4,7 @@ The recipe is run as it stands in the Makefile, for an environment elsewhere. Ot
 Python are programs that only say so.
 """
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -16,9 +17,12 @@ from tests.support.paths import ROOT
 def make_environment(place: Path, python: str | Path, version: str) -> tuple[int, str]:
     """Make the environment with this Python. Return the exit code and what is printed."""
     target = place / f".python-{version}"
+    # Not as a part of the make that runs the tests.
+    environment = {name: value for name, value in os.environ.items() if "MAKE" not in name}
     done = subprocess.run(
         ["make", "--no-print-directory", f"VENV={place}", f"PYTHON={python}", str(target)],
         cwd=ROOT,
+        env=environment,
         capture_output=True,
         text=True,
         timeout=300,

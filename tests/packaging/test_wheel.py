@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from urllib.parse import urljoin
 from zipfile import ZipFile
 
 import pytest
@@ -97,6 +98,13 @@ def test_the_wheel_has_all_files_of_the_table_in_the_browser(wheel: Path) -> Non
     assert files <= set(ZipFile(wheel).namelist())
 
 
+def test_the_wheel_has_all_documents_of_the_guide(wheel: Path) -> None:
+    docs = ROOT / "docs"
+    files = {f"api/web/pages/guide/{path.relative_to(docs)}" for path in docs.rglob("*.*")}
+    assert "api/web/pages/guide/rules/parade.md" in files
+    assert files <= set(ZipFile(wheel).namelist())
+
+
 def test_the_code_that_runs_is_the_installed_one(python: Path, tmp_path: Path) -> None:
     code = "import api, engine; print(api.__file__); print(engine.__file__)"
     for path in run(python, "-c", code, cwd=tmp_path).splitlines():
@@ -131,6 +139,22 @@ def test_the_table_in_the_browser_comes_with_all_that_it_loads(service: Service)
             found = re.findall(r"""(?:href=|src=|from )["']\./([^"']+)["']""", answer.text)
             paths += [name for name in found if name not in loaded]
     assert {"main.js", "play.css", "tea-time.js", "icon.svg"} <= loaded
+
+
+def test_the_guide_comes_with_all_its_documents_and_pictures(service: Service) -> None:
+    paths, seen = [""], set()
+    while paths:
+        path = paths.pop()
+        seen.add(path)
+        answer = service.request("GET", f"/guide/{path}")
+        assert answer.status_code == 200, path
+        if path.endswith(".svg"):
+            continue
+        for link in re.findall(r'(?:href|src)="([^"#]+)', answer.text.partition("<main>")[2]):
+            target = urljoin(f"/guide/{path}", link)
+            if target.startswith("/guide/") and target.removeprefix("/guide/") not in seen:
+                paths.append(target.removeprefix("/guide/"))
+    assert {"clients", "operating", "rules/parade", "growth.svg"} <= seen
 
 
 def test_the_pictures_of_a_game_come_with_it(service: Service) -> None:

@@ -16,7 +16,8 @@ from tests.support.records import ADA, make_game
 
 GAME = make_game(version=3, commit="c", status=PLAYING, turn=2, started_at=5, to_move=(1,))
 STATE = b"{}"
-FIELDS = (STATE, b"3", b"c")
+RECORD = b"a record"
+FIELDS = (STATE, b"3", b"c", None)
 
 
 def document(game: Game = GAME, **members: Any) -> bytes:
@@ -102,13 +103,13 @@ def test_a_member_that_this_release_does_not_know_is_no_reason_not_to_read_the_o
 @pytest.mark.parametrize(
     "fields",
     [
-        (None, b"3", b"c"),
-        (STATE, b"4", b"c"),
-        (STATE, b"x", b"c"),
-        (STATE, None, b"c"),
-        (STATE, b"3", b"d"),
-        (STATE, b"3", b"\xff"),
-        (STATE, b"3", None),
+        (None, b"3", b"c", None),
+        (STATE, b"4", b"c", None),
+        (STATE, b"x", b"c", None),
+        (STATE, None, b"c", None),
+        (STATE, b"3", b"d", None),
+        (STATE, b"3", b"\xff", None),
+        (STATE, b"3", None, None),
     ],
 )
 def test_the_fields_beside_a_document_must_fit_it(fields: tuple[bytes | None, ...]) -> None:
@@ -117,12 +118,18 @@ def test_the_fields_beside_a_document_must_fit_it(fields: tuple[bytes | None, ..
 
 def test_only_a_game_that_was_started_needs_a_state() -> None:
     opened = make_game()
-    assert decode_game(opened.id, encode(opened), None, None, None) == opened
-    # One that early releases stored without the time of its start, and one that has ended.
-    for members in ({"started_at": None}, {"status": "finished"}):
-        assert error_of(document(**members), None, b"3", b"c") is Unreadable
+    assert decode_game(opened.id, encode(opened), None, None, None, None) == opened
+    # Early releases stored games without the time of their start.
+    for members in ({"started_at": None}, {"format": 1, "status": "finished"}):
+        assert error_of(document(**members), None, b"3", b"c", None) is Unreadable
+    cancelled = make_game(format=1, status="cancelled")
+    assert decode_game(cancelled.id, encode(cancelled), None, b"0", b"", None) == cancelled
+
+
+def test_a_game_that_has_ended_needs_its_record_instead() -> None:
     cancelled = make_game(status="cancelled")
-    assert decode_game(cancelled.id, encode(cancelled), None, b"0", b"") == cancelled
+    assert decode_game(cancelled.id, encode(cancelled), None, b"0", b"", RECORD) == cancelled
+    assert error_of(encode(cancelled), STATE, b"0", b"", None) is Unreadable
 
 
 @pytest.mark.parametrize("state", [b"", b"{", b"{}", b"[]", b'{"new": 1}', b"\xff"])

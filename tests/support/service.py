@@ -177,9 +177,9 @@ class Service:
 
 
 def clean_environment() -> dict[str, str]:
-    """Return this process's environment without the service's settings."""
-    settings = {row.variable for row in describe()}
-    return {name: value for name, value in os.environ.items() if name not in settings}
+    """Return this process's environment without what changes the service, or how it writes."""
+    hidden = {row.variable for row in describe()} | {"PYTHONUNBUFFERED"}
+    return {name: value for name, value in os.environ.items() if name not in hidden}
 
 
 def service_environment(data_dir: str | Path, **settings: str) -> dict[str, str]:

@@ -193,8 +193,8 @@ def add(worker: MemoryWorker, entry: Entry, *games: tuple[int, str]) -> None:
 
 
 def read(worker: MemoryWorker, page: Page) -> tuple[list[str], Cursor | None]:
-    games, following = worker.indexes.page(page, worker.client.time_ms)
-    return [game.id for game in games], following
+    found, following = worker.indexes.page(page, worker.client.time_ms)
+    return [each.game.id for each in found], following
 
 
 @pytest.mark.parametrize("limit", [1, 2, 3, 7])
@@ -211,7 +211,7 @@ def test_a_page_goes_on_behind_false_entries_of_one_millisecond(
     found: list[str] = []
     after: Cursor | None = None
     for _ in range(20):
-        ids, after = read(worker, Page([entry], after, limit))
+        ids, after = read(worker, Page((entry,), after, limit))
         found += ids
         if after is None:
             break
@@ -230,7 +230,7 @@ def test_an_entry_that_its_game_contradicts_is_skipped_and_removed_if_it_stays_f
     ):
         entry = Entry(ada.player_id, status)
         add(worker, entry, (now, waiting), (now, playing))
-        assert read(worker, Page([entry], None, 10)) == ([true], None)
+        assert read(worker, Page((entry,), None, 10)) == ([true], None)
         # A game that is not played yet may still be.
         assert set(members_of(worker, entry)) == kept
 
@@ -250,7 +250,7 @@ def test_false_entries_that_no_commit_can_make_true_are_removed_in_chunks(
     monkeypatch.setattr(
         worker.indexes, "_write", lambda commands: removals.extend(commands) or write(commands)
     )
-    assert read(worker, Page([entry], None, 10)) == ([game_id], None)
+    assert read(worker, Page((entry,), None, 10)) == ([game_id], None)
     assert set(members_of(worker, entry)) == {game_id, new}
     assert len(removals) == 3
 
@@ -266,7 +266,7 @@ def test_false_entries_stay_while_the_store_is_full_and_the_page_is_answered(
         raise OutOfMemoryError
 
     monkeypatch.setattr(worker.indexes, "_write", refuse)
-    assert read(worker, Page([entry], None, 10)) == ([game_id], None)
+    assert read(worker, Page((entry,), None, 10)) == ([game_id], None)
 
 
 def test_a_page_of_false_entries_is_short_after_a_bounded_number_of_reads(
@@ -276,7 +276,7 @@ def test_a_page_of_false_entries_is_short_after_a_bounded_number_of_reads(
     now = worker.client.time_ms
     count = module.MAX_READS * 2
     add(worker, entry, *((now + number, f"{number:032x}") for number in range(1, count + 3)))
-    ids, following = read(worker, Page([entry], None, 1))
+    ids, following = read(worker, Page((entry,), None, 1))
     assert ids == []
     assert following == Cursor(now + 3, f"{3:032x}")
 

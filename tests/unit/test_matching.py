@@ -16,6 +16,7 @@ from api.games.players import Credentials
 from api.model.game import Game
 from api.model.retention import COMMIT_MS
 from api.problems.problem import Problem
+from api.storage.client import Deferred
 from api.storage.matches import RESERVATION_MS
 from engine.house import CAREFUL
 from tests.support.fake_clock import FakeClock
@@ -83,12 +84,13 @@ def test_players_who_only_join_do_not_count_for_new_games(
     workers[0].client.latency = 0.001
     counted: list[str] = []
 
-    def take(name: str) -> None:
+    def defer(*names: str) -> list[Deferred]:
         gevent.sleep(workers[0].client.latency)
-        counted.append(name)
+        counted.extend(names)
+        return []
 
     for each in workers:
-        monkeypatch.setattr(each.limiter, "take", take)
+        monkeypatch.setattr(each.limiter, "defer", defer)
     games = {game.id for game in match_at_once(workers, players, seats, key=key)}
     assert Counter(counted) == dict.fromkeys((GAMES, GAMES_HERE, GAMES_DAILY), len(games))
 
@@ -248,7 +250,7 @@ def refuses(code: str) -> Any:
 
 @pytest.mark.parametrize(
     ("target", "name", "code"),
-    [("limiter", "take", "too_many_requests"), ("creation", "commit_new", "too_many_games")],
+    [("limiter", "defer", "too_many_requests"), ("creation", "commit_new", "too_many_games")],
 )
 def test_a_creator_that_is_refused_holds_no_seat(
     worker: MemoryWorker,

@@ -27,7 +27,7 @@ from api.storage import matches
 from api.storage.client import Command, StoreClient
 from api.storage.connect import connect
 from api.storage.errors import Unreadable
-from api.storage.games import CONVERT, Change, Fingerprint, game_channel
+from api.storage.games import CONVERT, Change, Fingerprint, GameDocument, game_channel
 from api.storage.indexes import (
     Entry,
     Indexes,
@@ -445,8 +445,8 @@ def test_a_damaged_queue_is_deleted(store: Store, client: StoreClient, value: st
 # --- Indexes -----------------------------------------------------------------------------
 
 
-def ids(page: tuple[list[Game], Any]) -> list[str]:
-    return [game.id for game in page[0]]
+def ids(page: tuple[list[GameDocument], Any]) -> list[str]:
+    return [each.game.id for each in page[0]]
 
 
 def listed(store: Store, indexes: Indexes, host: Player, now: int, created_at: int) -> Game:
@@ -466,7 +466,7 @@ def test_an_index_lists_the_newest_games_first_and_page_by_page(
     newest = sorted(games, key=lambda game: (game.created_at, game.id), reverse=True)
     entry, found, after = Entry(host.id, OPEN), [], None
     for _ in range(3):
-        page = indexes.page(Page([entry], after, 2), now)
+        page = indexes.page(Page((entry,), after, 2), now)
         found += ids(page)
         after = page[1]
     assert after is None

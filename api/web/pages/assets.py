@@ -58,15 +58,16 @@ def _play() -> Traversable:
 
 @cache
 def _load(name: str) -> Asset:
-    return _read((files("api.web.pages") / "static" if name in OWN else swagger_ui()) / name)
+    return read((files("api.web.pages") / "static" if name in OWN else swagger_ui()) / name)
 
 
 @cache
 def _load_play(name: str) -> Asset:
-    return _read(_play() / name)
+    return read(_play() / name)
 
 
-def _read(file: Traversable) -> Asset:
+def read(file: Traversable) -> Asset:
+    """Return a file with its type, also compressed."""
     return Asset(TYPES[file.name.rpartition(".")[2]], Content.of(file.read_bytes()))
 
 

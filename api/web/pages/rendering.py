@@ -11,6 +11,8 @@ from api.web.compression import Content
 from api.web.headers import PAGE_POLICY, POLICY
 from api.web.responses import prepared
 
+HTML = "text/html; charset=utf-8"
+
 BY_ACCEPT = {"Cache-Control": "public, max-age=300", "Vary": "Accept, Accept-Encoding"}
 """The headers of a response that is a page for browsers and JSON for other clients."""
 
@@ -38,10 +40,14 @@ def page(template: str, policy: str = PAGE_POLICY, *, about: str = "", **values:
     root = _to_root(request.path)
     content = _rendered.get((template, root, about))
     if content is None:
-        text = _templates.get_template(template).render(root=root, **values)
-        content = _rendered[template, root, about] = Content.of(text.encode())
+        content = _rendered[template, root, about] = render(template, root, **values)
     headers = {POLICY: policy, "Content-Language": "en", **BY_ACCEPT}
-    return prepared(content, "text/html; charset=utf-8", headers)
+    return prepared(content, HTML, headers)
+
+
+def render(template: str, root: str, **values: Any) -> Content:
+    """Return a page rendered from a template. `root` is the relative address of the service."""
+    return Content.of(_templates.get_template(template).render(root=root, **values).encode())
 
 
 def _to_root(path: str) -> str:

@@ -1,16 +1,16 @@
-"""Routes of pages: the table in the browser, the interactive reference and assets.
+"""Routes of pages: the table in the browser, the interactive reference, the guide and assets.
 
 Not part of the API document.
 """
 
 from __future__ import annotations
 
-from flask import Blueprint, Response
+from flask import Blueprint, Response, request
 
 from api.problems.problem import Problem
-from api.web.headers import PLAY_POLICY, POLICY, REFERENCE_POLICY
-from api.web.pages import assets
-from api.web.pages.rendering import page
+from api.web.headers import PAGE_POLICY, PICTURE_POLICY, PLAY_POLICY, POLICY, REFERENCE_POLICY
+from api.web.pages import assets, guide
+from api.web.pages.rendering import HTML, page
 from api.web.responses import unless_had
 
 REVALIDATED = "public, no-cache"
@@ -25,13 +25,30 @@ def docs() -> Response:
     return page("docs.html", REFERENCE_POLICY)
 
 
+@blueprint.get("/guide")
 @blueprint.get("/play")
-def to_play() -> Response:
-    """Redirect to the table in the browser, whose files are below its address.
+def to_folder() -> Response:
+    """Redirect to the address with a slash, below which the other files are.
 
     The address is relative, so that it is right behind a proxy that adds a path prefix.
     """
-    return Response(status=308, headers={"Location": "play/", "Cache-Control": REVALIDATED})
+    location = f"{request.path.rpartition('/')[2]}/"
+    return Response(status=308, headers={"Location": location, "Cache-Control": REVALIDATED})
+
+
+@blueprint.get("/guide/")
+@blueprint.get("/guide/<path:name>")
+def guide_page(name: str = "") -> Response:
+    """Return a document or a picture of the guide."""
+    found = guide.find(name)
+    if found is None:
+        raise Problem("not_found")
+    response = unless_had(found.content, found.content_type, REVALIDATED)
+    is_page = found.content_type == HTML
+    response.headers[POLICY] = PAGE_POLICY if is_page else PICTURE_POLICY
+    if is_page:
+        response.headers["Content-Language"] = "en"
+    return response
 
 
 @blueprint.get("/play/")

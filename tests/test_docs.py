@@ -1,36 +1,53 @@
-"""The README: every command in it is run here as it stands there, and its tables are true."""
+"""The README and the documents of docs/: every command in them is run here as it stands there, and
+their tables and links are true.
+
+The commands of docs/clients.md for generated clients are run by tests/clients/test_guide.py.
+"""
 
 import html
 import json
 import os
 import re
 import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from api.config.settings import describe
 from api.observability.metrics import exposition
+from engine.registry import RULESETS
+from engine.texts import rules_text
 from tests.support.paths import ROOT
 from tests.support.service import Service, clean_environment
 
-README = (ROOT / "README.md").read_text(encoding="utf-8")
-# What is marked `needs-docker` cannot be run here, where no engine for containers is;
-# tests/packaging/test_image.py tries what can be tried of it.
-UNTRIED = re.findall(r"```sh needs-docker\n(.*?)```", README, re.DOTALL)
-BLOCKS = re.findall(r"```sh\n(.*?)```", README, re.DOTALL)
+DOCS = ROOT / "docs"
+FILES = (ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted(DOCS.rglob("*.md")))
+TEXTS = {path: path.read_text(encoding="utf-8") for path in FILES}
+README = TEXTS[ROOT / "README.md"]
+OPERATING = TEXTS[DOCS / "operating.md"]
 
 
-ANSWERS = re.findall(r"```json\n(.*?)```", README, re.DOTALL)
+def read_blocks(kind: str, texts: list[str]) -> list[str]:
+    return re.findall(rf"```{kind}\n(.*?)```", "\n".join(texts), re.DOTALL)
+
+
+# tests/clients/test_guide.py runs all commands of this document.
+CLIENTS = TEXTS[DOCS / "clients.md"]
+OTHERS = [text for text in TEXTS.values() if text is not CLIENTS]
+BLOCKS = read_blocks("sh", OTHERS)
+# There is no engine for containers here; tests/packaging/test_image.py tries what can be tried.
+UNTRIED = read_blocks("sh needs-docker", OTHERS)
 FIRST_REQUEST = 'curl -sS "${API:-http://127.0.0.1:8000}/v1/players" '
+GAME_ALONE, GAME_OF_TWO = "pick() {", "# Extracts a value"
 ARENA = "python3 examples/arena.py"
-GAME_OF_TWO, GAME_ALONE = "# Extracts a value", "TOKEN="
 SCRAPE = 'curl -sS "${API:-http://127.0.0.1:8000}/metrics"'
+MOST_WORDS = 1000
 
 
-def block(part: str) -> str:
+def block(part: str, blocks: list[str] = BLOCKS) -> str:
     """The one block of commands with a line that begins like this."""
-    (found,) = (each for each in BLOCKS if f"\n{part}" in f"\n{each}")
+    (found,) = (each for each in blocks if f"\n{part}" in f"\n{each}")
     return found
 
 
@@ -50,21 +67,26 @@ def run(commands: str, url: str) -> str:
     return done.stdout
 
 
+def test_the_readme_is_short() -> None:
+    assert len(README.split()) <= MOST_WORDS
+
+
 def test_no_command_is_forgotten_here() -> None:
-    parts = ["make serve", "make test", FIRST_REQUEST, GAME_OF_TWO, GAME_ALONE]
+    parts = ["make serve", "make test", FIRST_REQUEST, GAME_ALONE]
     parts += ["python3 examples/random_bot.py", ARENA, "gunicorn", SCRAPE]
-    assert [BLOCKS.index(block(part)) for part in parts] == list(range(len(BLOCKS)))
+    assert sorted(BLOCKS) == sorted(map(block, parts))
 
 
 def test_nothing_but_docker_goes_untried() -> None:
     assert len(UNTRIED) == 1
     assert all(line.startswith("docker ") for block in UNTRIED for line in block.splitlines())
-    # There is no other kind of block.
-    assert README.count("```") == 2 * (len(BLOCKS) + len(UNTRIED) + len(ANSWERS))
+    # Every other block is a picture of text or an answer.
+    kinds = re.findall(r"^```(.+)", "\n".join(OTHERS), re.MULTILINE)
+    assert set(kinds) == {"sh", "sh needs-docker", "json", "text"}
 
 
 def test_the_first_request_is_answered_as_shown(service: Service) -> None:
-    (shown,) = map(json.loads, ANSWERS)
+    (shown,) = map(json.loads, read_blocks("json", OTHERS))
     player = json.loads(run(block(FIRST_REQUEST), service.url))
     assert player.keys() == shown.keys()
     assert {player[each] == shown[each] for each in ("name", "kind")} == {True}
@@ -79,7 +101,7 @@ def test_the_start_page_shows_the_first_request(service: Service) -> None:
 
 
 def test_every_metric_that_is_listed_is_there_and_the_other_way_round(service: Service) -> None:
-    listed = set(re.findall(r"^\| `(ludotheque_\w+)` \|", README, re.MULTILINE))
+    listed = set(re.findall(r"^\| `(ludotheque_\w+)` \|", OPERATING, re.MULTILINE))
     assert listed == described(exposition({}, False).decode())
     # A real service leaves out what nothing was counted by yet.
     told = described(run(block(SCRAPE), service.url))
@@ -91,7 +113,7 @@ def described(metrics: str) -> set[str]:
 
 
 def test_the_first_game_can_be_pasted(service: Service) -> None:
-    output = run(block(GAME_OF_TWO), service.url)
+    output = run(block(GAME_OF_TWO, read_blocks("sh", [CLIENTS])), service.url)
     lines = output.splitlines()
     assert lines[0] == "playing"
     # Three rounds, of which the first is half a one if Bob begins.
@@ -103,9 +125,11 @@ def test_the_first_game_can_be_pasted(service: Service) -> None:
 
 
 def test_a_game_alone_can_be_pasted(service: Service) -> None:
-    game = json.loads(run(block(GAME_ALONE), service.url))
-    assert game["status"] == "playing"
-    assert [seat["house"] for seat in game["seats"]] == [None, "careful", "careful", "random"]
+    played = json.loads(run(block(GAME_ALONE), service.url))
+    assert [seat["house"] for seat in played["game"]["seats"]] == [None, "careful", "random"]
+    # The move, and the replies of the house.
+    plays = [item for item in played["items"] if item["events"][0]["type"] == "card_played"]
+    assert [play["events"][0]["seat"] for play in plays] == [0, 1, 2]
 
 
 def test_three_bots_finish_a_game(fresh_service: Service) -> None:
@@ -124,25 +148,65 @@ def test_the_arena_plays_and_prints_its_table(fresh_service: Service) -> None:
 
 
 def test_the_table_of_settings_is_what_the_settings_are() -> None:
-    rows = re.findall(r"^\| `([A-Z_]+)` \| (.*?) \| (.*?) \| (.*) \|$", README, re.MULTILINE)
+    rows = re.findall(r"^\| `([A-Z_]+)` \| (.*?) \| (.*?) \| (.*) \|$", OPERATING, re.MULTILINE)
     assert rows == [
         (each.variable, f"`{each.default}`" if each.default else "unset", each.bounds, each.meaning)
         for each in describe()
     ]
 
 
-def test_every_file_that_is_linked_is_there() -> None:
-    links = re.findall(r"\]\(([^)#:]+)\)", README)
-    links += re.findall(r'\b(?:src|srcset)="([^":]+)"', README)
-    assert links
-    for link in links:
-        assert (ROOT / link).exists(), link
+def test_no_block_has_a_line_that_begins_like_a_heading() -> None:
+    """The guide of the service is rendered in parts, each from one heading to the next."""
+    for path, text in TEXTS.items():
+        for part in re.split(r"^(?=## )", text, flags=re.MULTILINE):
+            assert part.count("```") % 2 == 0, path
+
+
+def prose(text: str) -> str:
+    """A document without its blocks of code."""
+    return re.sub(r"```.*?```", "", text, flags=re.DOTALL)
+
+
+def anchors(text: str) -> set[str]:
+    """The anchors that GitHub gives to the headings of a document."""
+    headings = re.findall(r"^#+ (.+)$", prose(text), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", each.lower()).replace(" ", "-") for each in headings}
+
+
+def links(text: str) -> Iterator[tuple[str, str]]:
+    """The files and anchors of the repository that a document names."""
+    found = re.findall(r"\]\(([^)\s]+)\)", prose(text))
+    found += re.findall(r'\b(?:src|srcset)="([^"]+)"', prose(text))
+    for link in found:
+        if not link.startswith(("http://", "https://")):
+            file, _, anchor = link.partition("#")
+            yield file, anchor
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_every_link_leads_to_a_file_and_to_a_heading_of_it(path: Path) -> None:
+    for file, anchor in links(TEXTS[path]):
+        target = (path.parent / file).resolve() if file else path
+        assert target.exists(), file
+        assert not anchor or anchor in anchors(TEXTS[target]), f"{file}#{anchor}"
+
+
+def test_the_first_document_links_to_all_others() -> None:
+    named = {(DOCS / file).resolve() for file, _ in links(TEXTS[DOCS / "README.md"])}
+    assert named == {path for path in FILES if path.is_relative_to(DOCS)} - {DOCS / "README.md"}
 
 
 def test_every_route_that_is_named_is_in_the_document() -> None:
     document = (ROOT / "openapi.yaml").read_text(encoding="utf-8")
-    for path in re.findall(r"`(?:GET|POST|DELETE) (/[^`? ]*)", README):
-        assert f"\n  {path}:\n" in document, path
+    for text in TEXTS.values():
+        for path in re.findall(r"`(?:GET|POST|DELETE) (/[^`? ]*)", text):
+            assert f"\n  {path}:\n" in document, path
+
+
+@pytest.mark.parametrize("ruleset", RULESETS)
+def test_the_rules_are_those_of_the_service(ruleset: str) -> None:
+    """`make rules` writes them."""
+    assert TEXTS[DOCS / "rules" / f"{ruleset}.md"] == rules_text(ruleset, "en")
 
 
 @pytest.mark.slow
@@ -158,8 +222,7 @@ def test_the_two_commands_work_in_a_fresh_clone_and_when_run_again(tmp_path: Pat
         )
         try:
             service.await_ready(600)
-            environment_of_bots = run(block(GAME_OF_TWO), service.url)
-            assert environment_of_bots.startswith("playing"), time
+            assert '"items":' in run(block(GAME_ALONE), service.url), time
         finally:
             service.press_ctrl_c()
             service.exit_code()
