@@ -112,6 +112,8 @@ class Worker(GeventWorker):  # type: ignore[misc]
 
     def run(self) -> None:
         """Serve until told to stop, then until the requests in flight are answered."""
+        # Only for debugging: each greenlet would keep 0.3 kB about the one that made it.
+        gevent.config.track_greenlet_tree = False
         self._woken = Event()
         if self.cfg.is_ssl:
             self._tls = ssl_context(self.cfg)
