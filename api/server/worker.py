@@ -146,7 +146,7 @@ class Worker(GeventWorker):  # type: ignore[misc]
 
     def _listen(self, listener: Any) -> StreamServer:
         listener.setblocking(1)
-        handle = partial(self.handle, listener)
+        handle = partial(self.handle, _Listener(listener.getsockname()))
         server = _Server(listener, handle=handle, spawn=self._pool)
         if self.cfg.workers > 1:
             # Leave the next connection to the worker that is free first.
@@ -353,6 +353,17 @@ class _Server(StreamServer):  # type: ignore[misc]
 
     def do_close(self, *args: Any) -> None:
         """Do nothing."""
+
+
+class _Listener:
+    """What gunicorn's loop asks a listener for, also when the listener is closed."""
+
+    def __init__(self, name: Any) -> None:
+        self._name = name
+
+    def getsockname(self) -> Any:
+        """Return the address on which the listener was opened."""
+        return self._name
 
 
 class _Held:
