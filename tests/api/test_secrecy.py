@@ -95,8 +95,7 @@ def test_the_worlds_are_different_ones_to_whom_the_rules_show_it(
 ) -> None:
     """Or else the tests above could not fail: hands are others, and so is what was told."""
     case = next(case for case in CASES if case.ruleset_id == ruleset and case.seats >= 4)
-    now = worlds[0].now
-    pairs = (two_pasts(case, seed, 0, now, Random(seed)) for seed in range(100))
+    pairs = (two_pasts(case, seed, 0, Random(seed)) for seed in range(100))
     past, other = next(pair for pair in pairs if all_see_another(*pair))
     plant(worlds, past, other)
     for below in ("", "/events"):
@@ -129,7 +128,7 @@ def differs(pair: list[Answer]) -> bool:
 def check_game(worlds: Worlds, case: Case, seed: int, steps: int) -> None:
     rng = Random(f"{case} {seed}")
     reader = rng.choice(case.readers)
-    past, other = two_pasts(case, seed, reader, worlds[0].now, rng)
+    past, other = two_pasts(case, seed, reader, rng)
     plant(worlds, past, other)
     caller = past.spectator if reader is None else past.persons[reader]
     states, turn = (past.state, other.state), past.game.turn or 0
@@ -155,17 +154,15 @@ def one_of_any_type(steps: list[JointStep], rng: Random) -> JointStep:
     return by_type[rng.choice(sorted(by_type))]
 
 
-def two_pasts(
-    case: Case, seed: int, reader: Seat | None, now: int, rng: Random
-) -> tuple[History, History]:
-    past = history(case, seed, now)
+def two_pasts(case: Case, seed: int, reader: Seat | None, rng: Random) -> tuple[History, History]:
+    past = history(case, seed)
     return past, in_another_world(past, reader, rng, TRIES)
 
 
 def plant(worlds: Worlds, past: History, other: History) -> None:
     now = worlds[0].now
     for world, planted in zip(worlds, (past, other), strict=True):
-        world.plant(planted, now)
+        world.plant(planted.at(now), now)
 
 
 def check_step(

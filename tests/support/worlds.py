@@ -94,8 +94,21 @@ class History:
     def state(self) -> Any:
         return self.steps[-1].after if self.steps else self.case.start(self.dealt)[0]
 
+    def at(self, now: int) -> History:
+        """The same game, played at this time: a countdown begins now."""
+        created = replace(self.created, created_at=now, updated_at=now)
+        return _history(
+            self.case,
+            self.persons,
+            self.spectator,
+            created,
+            self.commit_ids,
+            self.dealt,
+            self.steps,
+        )
 
-def history(case: Case, seed: int, now: int) -> History:
+
+def history(case: Case, seed: int) -> History:
     """Play a random game up to a random step.
 
     The ids of games and commits never come again: they identify what a worker remembers.
@@ -117,8 +130,8 @@ def history(case: Case, seed: int, now: int) -> History:
         host=persons[0].player,
         seats=tuple(SeatRecord(player=each.player) for each in persons),
         deal_sha256=digest(encode(dealt).decode()),
-        created_at=now,
-        updated_at=now,
+        created_at=0,
+        updated_at=0,
     )
     ids = tuple(f"{SystemRandom().getrandbits(64):016x}" for _ in range(len(steps) + 1))
     return _history(case, persons, person("Spectator", rng), created, ids, dealt, steps)
