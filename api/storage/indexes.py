@@ -597,20 +597,19 @@ def list_commands(game: Game, now: int, ttl_ms: int) -> list[Command]:
     `ttl_ms` is the time to live of the game. That of its entries is longer: the next commits may
     prolong that of the game by a turn, and renew the entries only after `Retention.renewal`.
     """
-    listed = entries(game) | (_earlier_entries(game) if game.format < FORMAT else set())
+    is_shared_with_earlier = game.format < FORMAT
+    listed = entries(game) | (_earlier_entries(game) if is_shared_with_earlier else set())
     ttl_ms += game.turn_seconds * 1000 + DAY_MS + COMMIT_MS
+    args = (game.id, game.created_at, now, ttl_ms, MAX_REMOVED)
     commands = [
-        ADD_ENTRY.call(
-            *_keys(entry),
-            args=(game.id, game.created_at, now, ttl_ms, MAX_REMOVED, _max_entries(entry)),
-        )
+        ADD_ENTRY.call(*_keys(entry), args=(*args, _max_entries(entry, is_shared_with_earlier)))
         for entry in sorted(listed)
     ]
     if game.has_ended:
         # No entry is removed as expired: those of other games may live longer than this one.
-        args = (game.id, game.finished_at or game.updated_at, ttl_ms, 0)
+        ended_args = (game.id, game.finished_at or game.updated_at, ttl_ms, 0)
         commands += [
-            ADD_ENDED_ENTRY.call(_ended_key(player_id), args=args)
+            ADD_ENDED_ENTRY.call(_ended_key(player_id), args=ended_args)
             for player_id in sorted(game.participants())
         ]
     return commands
