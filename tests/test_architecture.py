@@ -17,6 +17,7 @@ FLOORS = {
     "live": 6,
     "games": 5,
     "ratelimit": 4,
+    "transfer": 4,
     "storage": 3,
     "model": 2,
     "problems": 2,

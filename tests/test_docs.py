@@ -1,5 +1,5 @@
-"""The README and the documents of docs/: every command in them is run here as it stands there, and
-their tables and links are true.
+"""The README, its neighbours and the documents of docs/: every command in them is run here as it
+stands there, and their tables and links are true.
 
 The commands of docs/clients.md for generated clients are run by tests/clients/test_guide.py.
 """
@@ -9,6 +9,7 @@ import json
 import os
 import re
 import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -18,11 +19,14 @@ from api.config.settings import describe
 from api.observability.metrics import exposition
 from engine.registry import RULESETS
 from engine.texts import rules_text
+from tests.support.api_client import new_player
 from tests.support.paths import ROOT
+from tests.support.ports import free_port
 from tests.support.service import Service, clean_environment
+from tests.support.stores import Server, binary, ended
 
 DOCS = ROOT / "docs"
-FILES = (ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted(DOCS.rglob("*.md")))
+FILES = (*sorted(ROOT.glob("*.md")), *sorted(DOCS.rglob("*.md")))
 TEXTS = {path: path.read_text(encoding="utf-8") for path in FILES}
 README = TEXTS[ROOT / "README.md"]
 OPERATING = TEXTS[DOCS / "operating.md"]
@@ -41,6 +45,9 @@ UNTRIED = read_blocks("sh needs-docker", OTHERS)
 FIRST_REQUEST = 'curl -sS "${API:-http://127.0.0.1:8000}/v1/players" '
 GAME_ALONE, GAME_OF_TWO = "pick() {", "# Extracts a value"
 ARENA = "python3 examples/arena.py"
+BACKUP, RESTORE, PACK = "ludotheque export", "ludotheque import", "(umask 077; ludotheque"
+COPY, COPY_AGAIN = 'ludotheque copy "$FROM"', "ludotheque copy --overwrite"
+PIPE = 'REDIS_URL="$FROM" ludotheque export'
 SCRAPE = 'curl -sS "${API:-http://127.0.0.1:8000}/metrics"'
 MOST_WORDS = 1000
 
@@ -49,6 +56,23 @@ def block(part: str, blocks: list[str] = BLOCKS) -> str:
     """The one block of commands with a line that begins like this."""
     (found,) = (each for each in blocks if f"\n{part}" in f"\n{each}")
     return found
+
+
+def run_quietly(commands: str, cwd: Path, **variables: str) -> str:
+    """Run commands of the service in a directory; return what they write to standard error."""
+    path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
+    done = subprocess.run(
+        ["bash", "-euo", "pipefail", "-c", commands],
+        env=clean_environment() | {"PATH": path, "PYTHONPATH": str(ROOT), **variables},
+        cwd=cwd,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert not done.stdout
+    return done.stderr
 
 
 def run(commands: str, url: str) -> str:
@@ -74,6 +98,7 @@ def test_the_readme_is_short() -> None:
 def test_no_command_is_forgotten_here() -> None:
     parts = ["make serve", "make test", FIRST_REQUEST, GAME_ALONE]
     parts += ["python3 examples/random_bot.py", ARENA, "gunicorn", SCRAPE]
+    parts += [BACKUP, RESTORE, PACK, COPY, COPY_AGAIN, PIPE]
     assert sorted(BLOCKS) == sorted(map(block, parts))
 
 
@@ -145,6 +170,34 @@ def test_the_arena_plays_and_prints_its_table(fresh_service: Service) -> None:
     command = block(ARENA).replace(".py ", f".py --url {fresh_service.url} ")
     output = run(command, fresh_service.url).splitlines()
     assert [line.split()[0] for line in output] == ["strategy", "frugal", "random", "20"]
+
+
+def test_a_backup_is_restored_into_an_empty_store(fresh_service: Service, tmp_path: Path) -> None:
+    new_player(fresh_service.url)
+    running = {"DATA_DIR": str(fresh_service.store.directory.parent)}
+    run_quietly(block(BACKUP), tmp_path, **running)
+    assert "new" in run_quietly(block(RESTORE), tmp_path, DATA_DIR="restored")
+    export, import_ = block(PACK).splitlines()
+    run_quietly(export, tmp_path, **running)
+    assert (tmp_path / "backup.jsonl.gz").stat().st_mode & 0o777 == 0o600
+    run_quietly(import_, tmp_path, DATA_DIR="restored as well")
+
+
+def test_a_store_is_copied_to_another_one(fresh_service: Service, tmp_path: Path) -> None:
+    new_player(fresh_service.url)
+    with ended(Server(binary("redis"), tmp_path / "there", free_port())) as there:
+        store = there.client()
+        places = {
+            "FROM": f"unix://{fresh_service.store.address}",
+            "TO": f"redis://127.0.0.1:{there.port}",
+        }
+        for part in (COPY, PIPE):
+            assert "new" in run_quietly(block(part), tmp_path, **places)
+            store.set("ticket:{only there}", "x")
+            store.hset(next(store.scan_iter("player:*")), "name", "changed")
+            report = run_quietly(block(COPY_AGAIN), tmp_path, **places)
+            assert {"changed", "same", "removed"} <= set(report.splitlines()[0].split())
+            store.flushall()
 
 
 def test_the_table_of_settings_is_what_the_settings_are() -> None:

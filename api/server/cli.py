@@ -1,8 +1,9 @@
-"""The command `ludotheque`: serves the API, checks that it is ready, or writes its document.
+"""The command `ludotheque`: serves the API, checks it, writes its document, or copies its store.
 
 It parses the arguments and turns each error into one line and an exit code: 0 for success or an
-orderly stop, 1 if the service cannot start or is not ready, 2 for wrong arguments or settings, 3 if
-the application does not load, 130 for an interrupt while starting.
+orderly stop, 1 if the service cannot start or is not ready, or if not everything was copied, 2 for
+wrong arguments or settings, 3 if the application does not load, 130 for an interrupt while starting
+or copying.
 """
 
 from __future__ import annotations
@@ -11,15 +12,17 @@ import argparse
 import contextlib
 import io
 import os
+import signal
 import sys
 from collections.abc import Sequence
 from http import HTTPStatus
 from http.client import HTTPConnection, HTTPException
 from pathlib import Path
+from typing import Any
 
 from api.config.settings import Settings, SettingsError
 
-CANNOT_START = 1
+CANNOT_START = NOT_COPIED = 1
 WRONG_USAGE = 2
 INTERRUPTED = 130
 
@@ -29,6 +32,10 @@ OWN_ADDRESSES = {"0.0.0.0": "127.0.0.1", "::": "::1"}
 CHECK_SECONDS = 5
 
 STANDARD_OUTPUT = 1
+
+OUTPUT = "the file to write (default: -, standard output)"
+INPUT = "the file to read (default: -, standard input)"
+OVERWRITE = "replace what is stored with another content"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -45,6 +52,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         if chosen.command == "openapi":
             return _openapi(chosen.output)
+        if chosen.command in ("export", "import", "copy"):
+            return _transfer(chosen)
         return _check() if chosen.command == "check" else _serve()
     except SettingsError as error:
         return _fail(str(error), WRONG_USAGE)
@@ -80,7 +89,65 @@ def _parser() -> argparse.ArgumentParser:
     openapi.add_argument(
         "--output", metavar="FILE", type=Path, help="the file to write (default: standard output)"
     )
+    _add_transfers(commands)
     return parser
+
+
+def _add_transfers(commands: Any) -> None:
+    ours = "the store of the service (REDIS_URL, or the embedded one in DATA_DIR)"
+    exports = commands.add_parser(
+        "export",
+        help="write all games and players to a file",
+        description=f"Write everything in {ours} to a file that only you can read. The service "
+        "may run meanwhile.",
+    )
+    exports.add_argument("file", metavar="FILE", nargs="?", default="-", help=OUTPUT)
+    imports = commands.add_parser(
+        "import",
+        help="store what `export` has written",
+        description=f"Store everything in a file of `ludotheque export` in {ours}. The service "
+        "must not run meanwhile. An interrupted import continues when it is repeated.",
+    )
+    imports.add_argument("file", metavar="FILE", nargs="?", default="-", help=INPUT)
+    copies = commands.add_parser(
+        "copy",
+        help="copy all games and players to another store",
+        description="Copy everything in one store to another one. A service may use FROM "
+        "meanwhile, none TO. Each is an address as in REDIS_URL, or the data directory of an "
+        "embedded store. Repeated, it copies what has changed.",
+    )
+    copies.add_argument("source", metavar="FROM", help="the store to read")
+    copies.add_argument("target", metavar="TO", help="the store to write to")
+    for each in (imports, copies):
+        each.add_argument("--overwrite", action="store_true", help=OVERWRITE)
+    copies.add_argument(
+        "--delete", action="store_true", help="remove from TO what FROM does not have"
+    )
+
+
+def _transfer(chosen: argparse.Namespace) -> int:
+    # As Ctrl-C does, SIGTERM removes what is not complete.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    from api.server import transfer  # noqa: PLC0415 (see `_serve`)
+    from api.server.valkey import EmbeddedError  # noqa: PLC0415
+
+    settings = Settings.from_environment()
+    try:
+        if chosen.command == "export":
+            transfer.export_file(settings, chosen.file)
+        elif chosen.command == "import":
+            transfer.import_file(settings, chosen.file, overwrites=chosen.overwrite)
+        else:
+            transfer.copy(
+                settings,
+                chosen.source,
+                chosen.target,
+                overwrites=chosen.overwrite,
+                deletes=chosen.delete,
+            )
+    except (transfer.TransferError, EmbeddedError) as error:
+        return _fail(str(error), NOT_COPIED)
+    return 0
 
 
 def _serve() -> int:

@@ -40,6 +40,10 @@ class EmbeddedError(Exception):
     """The embedded server cannot run. The message is one line for the operator."""
 
 
+class DirectoryInUse(EmbeddedError):
+    """Another process runs the embedded server of this directory, at `EmbeddedValkey.url`."""
+
+
 class EmbeddedValkey:
     """A Valkey server that runs while this context is open, and is restarted if it dies.
 
@@ -223,7 +227,7 @@ def _claim(directory: Path) -> IO[str]:
     except OSError:
         holder = file.read().strip()
         file.close()
-        raise EmbeddedError(
+        raise DirectoryInUse(
             f"{directory} is in use by another ludotheque serve"
             + (f" (process {holder})" if holder else "")
             + ": stop it first, or set DATA_DIR to another place"

@@ -111,6 +111,9 @@ class StoreClient(Protocol):
     def execute_on_all(self, *words: Any) -> dict[str, Any]:
         """Return the reply of each server that has keys, by its address for the log."""
 
+    def servers(self) -> Sequence[StoreClient]:
+        """Return a client of each server that has keys."""
+
 
 def execute_with(
     client: StoreClient, commands: Sequence[Command], deferred: Sequence[Deferred]

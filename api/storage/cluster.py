@@ -189,6 +189,10 @@ class ClusterClient:
                     raise
             time.sleep(PAUSE_SECONDS)
 
+    def servers(self) -> Sequence[FairClient]:
+        """See `StoreClient`."""
+        return [self._client(node) for node in self._topology.masters()]
+
     def _execute_on_masters(self, words: Sequence[Any], deadline: float) -> dict[str, Any]:
         """Return the reply of each node that has keys, by its name (HOST:PORT).
 

@@ -70,6 +70,10 @@ class FairClient:
         """See `StoreClient`."""
         return self._run(self._client.execute_on_all, *words)
 
+    def servers(self) -> Sequence[FairClient]:
+        """See `StoreClient`."""
+        return (self,)
+
     def _run(self, execute: Callable[..., Result], *args: Any, **options: Any) -> Result:
         """Wait for a slot of the caller, and execute commands."""
         began = time.monotonic()

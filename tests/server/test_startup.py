@@ -230,9 +230,10 @@ def test_after_the_start_it_names_its_pages_its_data_and_how_to_stop(start: Star
     service = start(own=True)
     wait_until(lambda: "Ctrl-C\n" in service.output, "it has said all")
     lines = service.output[service.output.index("Ludothèque serves on") :].splitlines()
-    pages = dict(each.split(None, 1) for each in lines[1:4])
+    pages = dict(each.split(None, 1) for each in lines[1:5])
     assert lines[0] == f"Ludothèque serves on {service.url}"
     assert pages["reference"] == f"{service.url}/docs"
+    assert pages["guide"] == f"{service.url}/guide"
     for name, url in pages.items():
         if url.startswith("http"):
             assert service.request("GET", url.removeprefix(service.url)).ok, name
