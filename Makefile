@@ -10,6 +10,9 @@ VERSION := $(shell $(PYTHON) -c 'import platform; print(platform.python_version(
 OF_PYTHON := $(VENV)/.python-$(VERSION)
 PIP     = $(PYTHON) -m pip --python $(BIN)/python --disable-pip-version-check --quiet
 
+# Each module is compiled once, and not at each start.
+unexport PYTHONDONTWRITEBYTECODE
+
 .DEFAULT_GOAL := help
 .PHONY: help serve test test-slow fuzz prove bench lint format openapi examples pictures rules screenshots release dist lock
 
@@ -25,9 +28,9 @@ test: $(VENV)/.dev ## Run the tests (ARGS="..." is passed to pytest)
 # The others measure, or drown the machine in load: each of them needs it for itself.
 SIDE_BY_SIDE = tests/engine tests/browser
 
-test-slow: $(VENV)/.dev ## Run the tests that take long
-	@$(BIN)/python -m pytest -m slow -n auto --dist worksteal $(SIDE_BY_SIDE)
-	@$(BIN)/python -m pytest -m slow $(SIDE_BY_SIDE:%=--ignore=%)
+test-slow: $(VENV)/.dev ## Run the tests that take long (ARGS as well)
+	@$(BIN)/python -m pytest -m slow -n auto --dist worksteal $(SIDE_BY_SIDE) $(ARGS)
+	@$(BIN)/python -m pytest -m slow $(SIDE_BY_SIDE:%=--ignore=%) $(ARGS)
 
 fuzz: $(VENV)/.dev ## Send wrong and costly requests for long (REQUESTS=100000, SECONDS=1800, SEED=…)
 	@$(BIN)/python -m tests.fuzz.worst

@@ -4,7 +4,7 @@
 
 They take half an hour, with `--quick` three minutes, and want a machine that is quiet.
 `--json` writes the figures of each to a file there. `--keep` writes them to `bench/results`, and
-the tables and the picture of docs/performance.md from them.
+the tables and the picture of docs/performance.md and docs/scaling.md from them.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ import sys
 import time
 from pathlib import Path
 
-from bench import report
+from bench.kept import KEPT, RESULTS
 
-BENCHMARKS = ("engine", "house", "memory", "waiting", "http", "boardgame_io", "growth")
+BENCHMARKS = ("engine", "house", "memory", "waiting", "traffic", "http", "boardgame_io", "growth")
 
 
 def main() -> None:
@@ -30,11 +30,11 @@ def main() -> None:
     parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join(BENCHMARKS))
     parser.add_argument("--quick", action="store_true", help="briefly, to see that they work")
     parser.add_argument("--json", type=Path, metavar="DIRECTORY")
-    parser.add_argument("--keep", action="store_true", help="as what docs/performance.md tells")
+    parser.add_argument("--keep", action="store_true", help="as what the documents tell")
     given = parser.parse_args()
     if unknown := set(given.names) - set(BENCHMARKS):
         parser.error(f"there is no {', '.join(sorted(unknown))}")
-    directory = report.RESULTS if given.keep else given.json
+    directory = RESULTS if given.keep else given.json
     if directory is not None:
         directory.mkdir(parents=True, exist_ok=True)
     for name in given.names or BENCHMARKS:
@@ -48,7 +48,7 @@ def run(name: str, *, quick: bool, directory: Path | None, keep: bool) -> None:
     command = [sys.executable, "-m", f"bench.{name}"]
     if quick:
         command.append("--quick")
-    if directory is not None and (name in report.KEPT or not keep):
+    if directory is not None and (name in KEPT or not keep):
         command += ["--json", str(directory / f"{name}.json")]
     print(f"\n=== {name}\n", flush=True)
     begin = time.monotonic()

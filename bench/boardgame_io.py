@@ -90,12 +90,12 @@ class Game(NamedTuple):
 
 
 class Side(Protocol):
-    """One of the two that are compared."""
+    """One of the two servers that are compared."""
 
     running: Running
 
     def new_players(self, games: int) -> None:
-        """Make ready what is there before games are set up."""
+        """Create the players of games that will be set up."""
 
     def set_up(self) -> Any:
         """Set up a game, with all its players."""
@@ -140,7 +140,7 @@ class Rival:
         self.caller = Caller(ports[0])
 
     def new_players(self, games: int) -> None:
-        """There are none but those of a match."""
+        """Connect; players exist only within a match."""
         self.caller = Caller(self.ports[0])
 
     def set_up(self) -> tuple[str, list[str]]:
@@ -153,7 +153,7 @@ class Rival:
         return match_id, [each["playerCredentials"] for each in joined]
 
     def game(self, rng: Random, *, followed: bool) -> Game:
-        # The games of a process have a queue there: all connections to one must be with it.
+        # A process orders the moves of its own connections only: a game stays with one.
         port = self.ports[next(self.number) % len(self.ports)]
         self.caller = Caller(port)
         match_id, credentials = self.set_up()
@@ -163,7 +163,7 @@ class Rival:
         return Game(f"match:{match_id}*", track, b'"gameover":{"scores":[%s]}' % scores)
 
     def _deal(self, match_id: str) -> ParadeDeal:
-        """What the server has dealt, which only its store has."""
+        """Read the deal from the store; the server shows it to no client."""
         state = self.running.redis().hget(f"match:{match_id}", "state")
         assert isinstance(state, bytes)
         dealt = json.loads(state)["G"]
@@ -198,23 +198,21 @@ def _moves(
 # --- The processes --------------------------------------------------------------------------
 
 
-def missing() -> list[str]:
-    """The programs that are needed and are not there."""
-    return [each for each in PROGRAMS if shutil.which(each) is None]
-
-
-def install() -> None:
-    """Have what the lock file names, unless it is there."""
+def obstacle() -> str | None:
+    """Install what the lock file names, unless it is installed; return why that is impossible."""
+    if missing := [each for each in PROGRAMS if shutil.which(each) is None]:
+        return f"there is no {', '.join(missing)}"
     installed, lock = DIRECTORY / "node_modules/.package-lock.json", DIRECTORY / "package-lock.json"
     if installed.exists() and installed.stat().st_mtime >= lock.stat().st_mtime:
-        return
-    command = ["npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"]
-    subprocess.run(command, cwd=DIRECTORY, check=True)
+        return None
+    options = ("--ignore-scripts", "--engine-strict", "--no-audit", "--no-fund", "--loglevel=error")
+    done = subprocess.run(["npm", "ci", *options], cwd=DIRECTORY, check=False)
+    return "npm cannot install it" if done.returncode else None
 
 
 @contextlib.contextmanager
 def rival(store: str) -> Iterator[Rival]:
-    """The server of boardgame.io on a Redis."""
+    """Start the server of boardgame.io on a Redis."""
     environment = {**os.environ, "NODE_ENV": "production"}
     with contextlib.ExitStack() as ending:
         servers, ports = [], []
@@ -266,7 +264,7 @@ def moves(side: Side, number: int, *, followed: bool) -> Run:
 
 
 def set_ups(side: Side) -> Run:
-    """Games that are set up one after the other, by players who are known already."""
+    """Set up games, one after the other, with players that exist already."""
 
     def run(seconds: float) -> Measured:
         most = int(FASTEST_SETUP * seconds)
@@ -285,7 +283,7 @@ def set_ups(side: Side) -> Run:
 
 
 def weigh(side: Side, games: int) -> dict[str, int]:
-    """What Redis needs for a game: the medians of some."""
+    """The bytes of a game in Redis: the medians of some games."""
     rng = Random(1)
     weighed = [_weights(side, side.game(rng, followed=False)) for _ in range(games)]
     medians = (round(statistics.median(each)) for each in zip(*weighed, strict=True))
@@ -373,6 +371,8 @@ def tables(measured: dict[str, Any]) -> str:
         [name, *(f"{each[moment] / KB:.1f}" for moment in MOMENTS)]
         for name, each in (("Ludothèque", ours), (RIVAL, theirs))
     ]
+    ratios = [f"**{ours[moment] / theirs[moment]:.2f}**" for moment in MOMENTS]
+    weights.append(["ratio", *ratios])
     memory = table(["kB of Redis for a game", "at its start", "half played", "at its end"], weights)
     return f"{speed}\n\n{memory}"
 
@@ -380,10 +380,9 @@ def tables(measured: dict[str, Any]) -> str:
 def main() -> None:
     """Measure and print."""
     given = arguments(__doc__).parse_args()
-    if lacking := missing():
-        print(f"{RIVAL} is left out: there is no {', '.join(lacking)}.")
+    if reason := obstacle():
+        print(f"{RIVAL} is left out: {reason}.")
         return
-    install()
     measured = measure(QUICK if given.quick else LONG)
     print(f"{heading(measured)}\n")
     print(tables(measured))

@@ -93,7 +93,11 @@ def planned(
 ) -> Planned:
     """A game that has begun, with all its moves; of new players, unless their tokens are given."""
     tokens = tokens or [player(caller) for _ in range(seats)]
-    game_id = start(caller, ruleset, tokens)
+    return plan(service, start(caller, ruleset, tokens), tokens, rng)
+
+
+def plan(service: Running, game_id: str, tokens: list[str], rng: Random) -> Planned:
+    """A game that has begun, with all its moves."""
     values = service.redis().hmget(f"game:{{{game_id}}}", "game", "state")
     game = msgspec.json.decode(values[0], type=Game)
     course = Progress(game, decode_state(game, values[1]), int(time.time() * 1000), rng)

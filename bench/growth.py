@@ -1,11 +1,10 @@
 """How requests slow down as what is stored grows, if they do.
 
-Five things grow, each by itself: the games that are stored, those that have ended, those of the
-player who asks, what has happened in the game, and who waits elsewhere. Every size is measured in
-turn, again and again, on the service with two workers, at one connection: a figure is how long an
-answer takes, not how many come. All sizes have copies of one game (`bench.stock`), so what is asked
-and played is the same to the card; and the same 20 open games besides, so that the list is as long
-everywhere.
+Five things grow, each by itself: the games in the store, the ended games, the games of one player,
+the events of a game, and the clients that wait for other games. Every size is measured in turn,
+again and again, on the service with two workers, at one connection: a figure is how long an answer
+takes, not how many come. All sizes have copies of one game (`bench.stock`), so the requests and the
+moves are the same; and the same 20 open games besides, so that the list is as long everywhere.
 
     python -m bench.growth [--quick] [--json FILE]
 
@@ -17,9 +16,9 @@ everywhere.
 | events of the game | the same in a game that has just begun, after many sat down and left again |
 | waiters | as the first; the others wait for other games |
 
-The lobby with many ended games is measured further: a page of them, a page far down, creating a
-game, the move that ends one, and the memory of its keys. Those games have a document and entries,
-but no history; and nothing is written to the disk there.
+With many ended games, more is measured of the lobby: a page of ended games, a page far down, the
+creation of a game, the move that ends one, and the memory of the lobby's keys. Those ended games
+have their document and their index entries, but no history, and their store writes no file.
 """
 
 from __future__ import annotations
@@ -34,6 +33,7 @@ from functools import partial
 from random import Random
 from typing import Any, NamedTuple
 
+from api.storage.indexes import MAX_LISTED_ENDED
 from bench.crowd import FOR_EACH_GAME, waiting
 from bench.games import planned
 from bench.http import TABLE
@@ -62,6 +62,10 @@ FINISHED_PAGE, FAR_PAGE = "listGames, finished", "listGames, far down"
 CREATE, LAST_MOVE = "createGame", "playMove, the last"
 LOBBY_OPERATIONS = (FINISHED_PAGE, FAR_PAGE, CREATE, LAST_MOVE)
 LOBBY_KEYS = "index:{lobby*"
+LOBBY_HEADING = (
+    f"The lobby lists about {MAX_LISTED_ENDED:,} ended games of a ruleset. Its requests in "
+    "milliseconds, and its memory, as more games end:"
+)
 LARGEST_PAGE, PAGES_BEFORE = 100, 5
 """A page far down comes after so many pages."""
 
@@ -135,7 +139,7 @@ class Point(NamedTuple):
         return found | self._lobby(caller, load) if self.measures_lobby else found
 
     def _lobby(self, caller: Caller, load: Load) -> dict[str, float]:
-        """The same of the lobby, and its keys' memory (kB)."""
+        """The median times of more requests about the lobby (ms), and its keys' memory (kB)."""
         token = self.players[0].token
         ended = f"/v1/games?status=finished&limit={LOBBY}"
         far = self._far_down(caller, token)
@@ -150,6 +154,7 @@ class Point(NamedTuple):
         }
 
     def _far_down(self, caller: Caller, token: str) -> str:
+        """The path of a page after many others, or after as many as there are."""
         path = far = f"/v1/games?limit={LARGEST_PAGE}"
         for _ in range(PAGES_BEFORE):
             cursor = caller.ask("GET", path, token).get("next")
@@ -393,7 +398,7 @@ def lobby_in_short(measured: dict[str, Any]) -> str:
     for each in measured["growth"]:
         if rows := lobby_rows(each):
             head = [f"the lobby, {each['what']}", *(f"{size:,}" for size in each["sizes"])]
-            return f"\n\n{table(head, rows)}"
+            return f"\n\n{LOBBY_HEADING}\n\n{table(head, rows)}"
     return ""
 
 

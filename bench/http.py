@@ -152,7 +152,7 @@ def drive(running: Running, tracks: list[list[Track]], seconds: float) -> Measur
     with client:
         pickle.dump(tracks, client.stdin)
         client.stdin.flush()
-        # What it takes to open the connections is not counted.
+        # Opening the connections is not measured.
         client.stdout.readline()
         before = running.cpu_seconds()
         client.stdin.write(b"begin\n")
@@ -412,7 +412,7 @@ class Bench:
         return lanes(self.real, tracks, seconds)
 
     def _matches(self, seconds: float) -> Measured:
-        """Players who meet in pairs; those of a lane want what those of no other lane want."""
+        """Pairs of players that are seated together; each lane has a wish of its own."""
         tracks = []
         for at in range(LANES):
             wish = WISH % (TURN_SECONDS + at)

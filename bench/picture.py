@@ -19,7 +19,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter, NullLocator
 
 from bench.growth import OPERATIONS
-from bench.report import RESULTS
+from bench.kept import RESULTS
 from tests.support.paths import ROOT
 
 

@@ -1,38 +1,28 @@
-"""The figures of docs/performance.md, written from those that are kept in `bench/results`.
+"""The figures of the documents, written from those that are kept in `bench/results`.
 
 python -m bench.report
 """
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from bench import boardgame_io, engine, growth, http, memory
+from bench import boardgame_io, capacity, engine, growth, http, memory
+from bench.kept import read
 from bench.running import table
 from tests.support.paths import ROOT
 
-RESULTS = ROOT / "bench" / "results"
-DOCUMENT = ROOT / "docs" / "performance.md"
-KEPT = ("http", "boardgame_io", "growth", "waiting", "memory", "engine")
-"""The benchmarks whose figures are kept."""
-
+DOCS = ROOT / "docs"
 # Comments that every renderer of Markdown leaves out, also one without HTML.
 BEGIN = '[//]: # "Written by bench/report.py from bench/results."'
 END = '[//]: # "The end of what is written."'
 
 
-def read(directory: Path = RESULTS) -> dict[str, Any]:
-    """The figures that are kept, by benchmark; boardgame.io may not have been measured."""
-    files = {name: directory / f"{name}.json" for name in KEPT}
-    return {name: json.loads(file.read_text()) for name, file in files.items() if file.exists()}
-
-
 def text(kept: Mapping[str, Any]) -> str:
-    """The part of the document that is written."""
+    """The part of docs/performance.md that is written."""
     return "\n\n".join(filter(None, (part(kept) for part in PARTS)))
 
 
@@ -92,16 +82,28 @@ PARTS: tuple[Callable[[Mapping[str, Any]], str], ...] = (
 )
 
 
-def written(document: str, kept: Mapping[str, Any]) -> str:
-    """The document with these figures."""
+DOCUMENTS: dict[Path, Callable[[Mapping[str, Any]], str]] = {
+    DOCS / "performance.md": text,
+    DOCS / "scaling.md": capacity.text,
+}
+"""The documents with figures, each with what is written into it."""
+
+
+def written(document: Path, kept: Mapping[str, Any]) -> str:
+    """A document with these figures."""
     pattern = re.escape(BEGIN) + ".*?" + re.escape(END)
+    figures = DOCUMENTS[document](kept)
     found, number = re.subn(
-        pattern, lambda _: f"{BEGIN}\n\n{text(kept)}\n\n{END}", document, flags=re.DOTALL
+        pattern,
+        lambda _: f"{BEGIN}\n\n{figures}\n\n{END}",
+        document.read_text(encoding="utf-8"),
+        flags=re.DOTALL,
     )
     if number != 1:
-        raise SystemExit(f"{DOCUMENT.name} has {number} places for figures.")
+        raise SystemExit(f"{document.name} has {number} places for figures.")
     return found
 
 
 if __name__ == "__main__":
-    DOCUMENT.write_text(written(DOCUMENT.read_text(encoding="utf-8"), read()), encoding="utf-8")
+    for each in DOCUMENTS:
+        each.write_text(written(each, read()), encoding="utf-8")

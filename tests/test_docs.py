@@ -1,5 +1,5 @@
-"""The README and the documents of docs/: every command in them is run here as it stands there, and
-their tables and links are true.
+"""The README, its neighbours and the documents of docs/: every command in them is run here as it
+stands there, and their tables and links are true.
 
 The commands of docs/clients.md for generated clients are run by tests/clients/test_guide.py.
 """
@@ -26,7 +26,7 @@ from tests.support.service import Service, clean_environment
 from tests.support.stores import Server, binary, ended
 
 DOCS = ROOT / "docs"
-FILES = (ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted(DOCS.rglob("*.md")))
+FILES = (*sorted(ROOT.glob("*.md")), *sorted(DOCS.rglob("*.md")))
 TEXTS = {path: path.read_text(encoding="utf-8") for path in FILES}
 README = TEXTS[ROOT / "README.md"]
 OPERATING = TEXTS[DOCS / "operating.md"]

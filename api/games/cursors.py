@@ -30,8 +30,10 @@ def page_cursor(position: Cursor) -> str:
     return f"{position.created_at}-{position.game_id}"
 
 
-def read_page_cursor(text: str) -> Cursor:
-    """Return the position of a cursor. Raises `Problem` (``invalid_request``)."""
+def read_page_cursor(text: str | None) -> Cursor | None:
+    """Return the position of a cursor, None without one. Raises `Problem` (``invalid_request``)."""
+    if text is None:
+        return None
     match = _PAGE_CURSOR.fullmatch(text)
     if match is None:
         raise _invalid(

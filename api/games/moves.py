@@ -96,7 +96,7 @@ class Moves:
         game_id: str,
         turn: int,
         move: Move,
-        if_match: Precondition,
+        if_match: Precondition | None,
     ) -> PlayedMove:
         """Play a move, or find the outcome of the same move played before.
 

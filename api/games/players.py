@@ -76,11 +76,10 @@ def read_credentials(header: str | None) -> Credentials | None:
     """
     if header is None:
         return None
-    if _TOKEN.fullmatch(header.strip()):
-        raise Problem("invalid_token", WITHOUT_SCHEME)
     scheme, _, token = header.strip().partition(" ")
     if scheme.lower() != "bearer":
-        raise Problem("invalid_token", WRONG_SCHEME)
+        is_token = _TOKEN.fullmatch(header.strip())
+        raise Problem("invalid_token", WITHOUT_SCHEME if is_token else WRONG_SCHEME)
     if not token:
         raise Problem("invalid_token", WITHOUT_TOKEN)
     match = _TOKEN.fullmatch(token.strip())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
+from contextvars import Context
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import NamedTuple
@@ -32,7 +33,16 @@ from api.model.events import BY_CLOCK
 from api.model.game import NOT_A_MOVE, OPEN, Game, HistoryItem, digest, timestamp
 from api.problems.problem import FieldError, Problem
 from api.storage.games import GameDocument
-from api.storage.indexes import Cursor, Entry, Indexes, Page, any_game, invited, lobby, of_player
+from api.storage.indexes import (
+    Cursor,
+    Entry,
+    Indexes,
+    Page,
+    any_game,
+    invitations_page,
+    lobby,
+    of_player,
+)
 from api.storage.store import Store
 from engine.registry import RULESETS
 
@@ -115,8 +125,8 @@ class Queries:
             at = FieldError(no_such_ruleset(ruleset), parameter="ruleset")
             raise Problem("invalid_request", at.detail, errors=(at,))
         reader = None if credentials is None else credentials.player_id
-        accepts = wanted.filter_for(reader)
-        return self._page(credentials, wanted.entries, cursor, limit, accepts)
+        after, accepts = read_page_cursor(cursor), wanted.filter_for(reader)
+        return self._page(credentials, Page(wanted.entries, after, limit, accepts))
 
     def own_games(
         self, credentials: Credentials, status: str | None, cursor: str | None, limit: int
@@ -127,21 +137,12 @@ class Queries:
 
         Raises `Problem` (``invalid_token``, ``invalid_request``).
         """
-        caller = credentials.player_id
-        is_invited = status == OwnGamesStatus.INVITED
-        entries = (invited(caller),) if is_invited else of_player(caller, status)
-        return self._page(credentials, entries, cursor, limit)
+        caller, after = credentials.player_id, read_page_cursor(cursor)
+        if status == OwnGamesStatus.INVITED:
+            return self._page(credentials, invitations_page(caller, after, limit))
+        return self._page(credentials, Page(of_player(caller, status), after, limit))
 
-    def _page(
-        self,
-        credentials: Credentials | None,
-        entries: tuple[Entry, ...],
-        cursor: str | None,
-        limit: int,
-        accepts: Callable[[Game], bool] = any_game,
-    ) -> GamePage:
-        after = None if cursor is None else read_page_cursor(cursor)
-        page = Page(entries, after, limit, accepts)
+    def _page(self, credentials: Credentials | None, page: Page) -> GamePage:
         reader = None if credentials is None else credentials.player_id
         now, found, following = self._read_page(page, credentials)
         games = self._settled(page, found, now)
@@ -175,7 +176,10 @@ class Queries:
             if query is not None:
                 found = self.indexes.read_page(query, reading.now, reading.extra)
             else:
-                found = self._reads.run_fresh(page, lambda: self._read_shared(page, reading.now))
+                # Of no caller: others must not wait in the queue of one with many requests.
+                found = self._reads.run_fresh(
+                    page, lambda: Context().run(self._read_shared, page, reading.now)
+                )
         finally:
             self._readers[page] -= 1
             if not self._readers[page]:

@@ -120,7 +120,9 @@ class Tables:
 
     # --- Leaving -----------------------------------------------------------------------
 
-    def leave(self, credentials: Credentials, game_id: str, if_match: Precondition) -> LoadedGame:
+    def leave(
+        self, credentials: Credentials, game_id: str, if_match: Precondition | None
+    ) -> LoadedGame:
         """Free the caller's seat or reservation. After the start, let a house player have the seat.
 
         Leaving again changes nothing.
@@ -180,7 +182,9 @@ class Tables:
 
     # --- Starting and cancelling -------------------------------------------------------
 
-    def start(self, credentials: Credentials, game_id: str, if_match: Precondition) -> LoadedGame:
+    def start(
+        self, credentials: Credentials, game_id: str, if_match: Precondition | None
+    ) -> LoadedGame:
         """Start a game for its host, with house players in the free seats."""
 
         def decide(loaded: LoadedGame) -> Change | None:
@@ -197,7 +201,9 @@ class Tables:
         loaded, _ = self.transactions.update(credentials, game_id, decide, if_match=if_match)
         return loaded
 
-    def cancel(self, credentials: Credentials, game_id: str, if_match: Precondition) -> LoadedGame:
+    def cancel(
+        self, credentials: Credentials, game_id: str, if_match: Precondition | None
+    ) -> LoadedGame:
         """Cancel a game for its host, before its start."""
 
         def decide(loaded: LoadedGame) -> Change | None:

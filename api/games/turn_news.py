@@ -20,7 +20,7 @@ from api.games.settling import each_readable
 from api.games.turns import Ended, OwnGames, TurnQueries, would_be_news
 from api.model.game import PLAYING, Game
 from api.storage.games import GameDocument, StoredGame
-from api.storage.indexes import MAX_INVITATIONS, Page, invited
+from api.storage.indexes import MAX_INVITATIONS, invitations_page
 
 
 class ToldTurn(NamedTuple):
@@ -101,7 +101,7 @@ def find_news(
 
     Raises `Problem` (``invalid_token``).
     """
-    page = Page((invited(credentials.player_id),), None, MAX_INVITATIONS)
+    page = invitations_page(credentials.player_id, None, MAX_INVITATIONS)
     own = queries.own_games(credentials, given, page.first_commands)
     invitations, _ = queries.indexes.page(page, own.now, own.extra)
     new = [game for game in own.waiting if turn_mark(game) not in own.known.marks]

@@ -31,7 +31,7 @@ def send_and_close(client: socket.socket, answer: bytes) -> None:
     linger(client)
 
 
-def linger(client: socket.socket) -> None:
+def linger(client: socket.socket | RequestReader) -> None:
     """Stop sending, and discard what still arrives until the client closes or a bound is hit."""
     with contextlib.suppress(OSError), gevent.Timeout(LINGER_SECONDS, False):
         client.shutdown(socket.SHUT_WR)

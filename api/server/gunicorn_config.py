@@ -35,6 +35,9 @@ logger_class = LOGS[_settings.log_format]
 # `api.web.middleware` logs requests instead, without their queries, which hold tickets.
 accesslog = None
 
+# gunicorn would use the parser gunicorn_h1c if it is installed. That one answers 400 to an unknown
+# transfer coding instead of 501, and 431 to a long request line instead of 414.
+http_parser = "python"
 keepalive = _settings.keep_alive_seconds
 # Believe X-Forwarded-Proto of the same proxies as X-Forwarded-For.
 forwarded_allow_ips = ",".join(map(str, _settings.trusted_proxies or ()))
@@ -45,6 +48,9 @@ forwarder_headers = ""
 graceful_timeout = _settings.stop_delay_seconds + _settings.grace_seconds + 2
 # Workers load the application, so that gevent has patched the standard library before.
 preload_app = False
+
+# gunicorn would send a file past `RequestReader`, and so before the head of its answer.
+sendfile = False
 
 # The service is not managed over gunicorn's control socket.
 control_socket_disable = True

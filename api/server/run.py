@@ -30,7 +30,7 @@ BACKLOG = 2048
 ADDRESS_SECONDS = 2.0
 ADDRESS_POLL_SECONDS = 0.1
 # The pages to open in a browser, by what they are. One that the application lacks is not named.
-PAGES = (("table", "/play"), ("reference", "/docs"))
+PAGES = (("table", "/play"), ("guide", "/guide"), ("reference", "/docs"))
 
 
 class ServeError(Exception):

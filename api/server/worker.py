@@ -217,7 +217,7 @@ class Worker(GeventWorker):  # type: ignore[misc]
 
     # --- Requests ---------------------------------------------------------------------------------
 
-    def handle_request(self, listener_name: Any, req: Any, sock: socket.socket, addr: Any) -> None:
+    def handle_request(self, listener_name: Any, req: Any, sock: RequestReader, addr: Any) -> None:
         """Answer one request; a client that does not read its answer loses the connection."""
         sock.settimeout(SEND_SECONDS)
         bound_chunks(req)
@@ -227,6 +227,7 @@ class Worker(GeventWorker):  # type: ignore[misc]
         self._in_flight.add(req)
         try:
             super().handle_request(listener_name, req, sock, addr)
+            sock.flush()
             if not unread_bodies.discard(req):
                 raise StopIteration
         except StopIteration:

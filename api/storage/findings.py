@@ -49,7 +49,7 @@ class Finding(NamedTuple):
 
 def unreachable(store: str, error: RedisError) -> dict[Topic, Finding]:
     """Return the finding that the store, by its name, cannot be asked."""
-    what = _why_unreachable(error)
+    what = _why_unreachable(store, error)
     end = f"{_capital(store)} answers again"
     finding = Finding(logging.ERROR, what, f"{_capital(store)} {what}", end)
     return {Topic("", "unreachable"): finding}
@@ -147,7 +147,7 @@ def _about_safety(condition: Condition, at: str) -> dict[str, Finding]:
     return found
 
 
-def _why_unreachable(error: RedisError) -> str:
+def _why_unreachable(store: str, error: RedisError) -> str:
     """Return a phrase after the store's name. It quotes no reply, which could quote a password."""
     text = str(error)
     if isinstance(error, AuthenticationError):
@@ -165,7 +165,9 @@ def _why_unreachable(error: RedisError) -> str:
     if text.startswith("Connection closed by server"):
         return "closes each connection: if it speaks TLS, REDIS_URL has to begin with rediss://"
     if found := _UNREACHABLE.fullmatch(text):
-        return f"cannot be reached: {found[1]}: {found[2]}"
+        # Of several servers, the address tells which one.
+        server = "" if store.endswith(f" {found[1]}") else f"{found[1]}: "
+        return f"cannot be reached: {server}{found[2]}"
     return f"cannot be reached: {reason(error)}"
 
 

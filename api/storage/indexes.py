@@ -39,6 +39,7 @@ import itertools
 import math
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
 from operator import itemgetter
 from typing import Any, NamedTuple
@@ -196,7 +197,7 @@ def _earlier_entries(game: Game | None) -> set[Entry]:
     """Return the entries that workers of 0.1 look for."""
     if game is None:
         return set()
-    owners = game.participants()
+    owners = game.members() if game.status == OPEN else game.participants()
     if game.visibility == PUBLIC:
         owners |= {"lobby", f"{LOBBY}{game.ruleset}"}
     listed = {Entry(owner, status) for owner in owners for status in (game.status, "all")}
@@ -386,9 +387,13 @@ class Indexes:
             if not can_become_true(entry, cursor, after, now)
         ]
 
+    @property
+    def is_shared_with_earlier(self) -> bool:
+        """Whether workers of 0.1 read the indexes too."""
+        return self.store.stored_format < FORMAT
+
     def _entries(self, game: Game | None) -> set[Entry]:
-        is_shared_with_earlier = self.store.stored_format < FORMAT
-        return _earlier_entries(game) if is_shared_with_earlier else entries(game)
+        return _earlier_entries(game) if self.is_shared_with_earlier else entries(game)
 
     def occupies(self, player_id: str, number: int, now: int, replies: Sequence[Any] = ()) -> bool:
         """Return whether a player hosts or sits in so many games that have not ended.
@@ -541,7 +546,8 @@ class Indexes:
 
     def _add_command(self, entry: Entry, game: Game, now: int) -> Command:
         ttl_ms = self.retention.of_entries(game)
-        args = (game.id, game.created_at, now, ttl_ms, MAX_REMOVED, _max_entries(entry))
+        most = _max_entries(entry, self.is_shared_with_earlier)
+        args = (game.id, game.created_at, now, ttl_ms, MAX_REMOVED, most)
         return ADD_ENTRY.call(*_keys(entry), args=args)
 
     def _remove(self, false: Mapping[Entry, Sequence[str]]) -> None:
@@ -632,6 +638,26 @@ def count_commands(player_id: str) -> list[Command]:
     return [_command("ZCARD", _key(occupied(player_id, status))) for status in UNFINISHED]
 
 
+@dataclass(frozen=True)
+class Belongs:
+    """The condition that a game belongs in the index of an entry."""
+
+    entry: Entry
+
+    def __call__(self, game: Game) -> bool:
+        """Return whether a game belongs there."""
+        return is_true(self.entry, game)
+
+
+def invitations_page(player_id: str, after: Cursor | None, limit: int) -> Page:
+    """Return a page of the open games in which a seat is reserved for a player.
+
+    0.1 listed them with the player's own open games.
+    """
+    entry = invited(player_id)
+    return Page((entry, Entry(player_id, OPEN)), after, limit, Belongs(entry))
+
+
 def unfinished_page(player_id: str, statuses: Sequence[str], limit: int) -> Page:
     """Return the page of the newest unfinished games that a player hosts or plays itself."""
     entries = tuple(occupied(player_id, status) for status in statuses)
@@ -708,11 +734,14 @@ def _key(entry: Entry) -> str:
     return f"index:{{{entry.owner}}}:{entry.status}"
 
 
-def _max_entries(entry: Entry) -> int:
-    """Return how many entries an index has at most; the newest are kept."""
+def _max_entries(entry: Entry, is_shared_with_earlier: bool) -> int:
+    """Return how many entries an index has at most; the newest are kept.
+
+    0.1 lists all games that ended.
+    """
     if entry.owner.startswith(INVITED):
         return MAX_INVITATIONS
-    if entry.owner.startswith(LOBBY) and entry.status in ENDED:
+    if entry.owner.startswith(LOBBY) and entry.status in ENDED and not is_shared_with_earlier:
         return MAX_LISTED_ENDED // BUCKETS[entry.status]
     return MAX_ENTRIES
 

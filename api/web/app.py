@@ -9,6 +9,7 @@ from typing import Any
 
 import flask
 from flask import Flask
+from flask.sessions import NullSession, SessionInterface, SessionMixin
 from werkzeug.routing import MapAdapter
 
 from api.config.settings import Settings
@@ -32,14 +33,25 @@ from api.web.views import BLUEPRINTS, pages
 from api.web.wiring import make_services
 
 
+class NoSessions(SessionInterface):
+    """Gives all requests the same session, which nothing can be kept in: there are no cookies."""
+
+    _session = NullSession()
+
+    def open_session(self, app: Flask, request: flask.Request) -> SessionMixin:
+        """Return the session that refuses to be changed."""
+        return self._session
+
+
 class Application(Flask):
     """Flask with our requests, and with a log that names no paths.
 
     It skips the features of Flask that cost time in each request and that the service never uses:
-    routes that depend on the host, and coroutines.
+    routes that depend on the host, coroutines, and sessions.
     """
 
     request_class = Request
+    session_interface = NoSessions()
 
     def create_url_adapter(self, request: flask.Request | None) -> MapAdapter | None:
         """Return the adapter that matches a path to its route; Flask's also parses the Host."""

@@ -1,18 +1,23 @@
-"""Reading request bodies: JSON only, of bounded size, depth and patience."""
+"""Reads the arguments of a request: query parameters, and JSON of bounded size, depth and patience.
+
+flask-smorest documents the schemas of the arguments. Its parser, that of webargs, is not used: it
+takes as long as reading and checking the body of a move.
+"""
 
 from __future__ import annotations
 
 import contextlib
 import json
 from codecs import BOM_UTF8
+from itertools import islice
 from typing import Any
 
 import gevent
-from flask import Request
-from marshmallow import Schema
-from webargs.flaskparser import FlaskParser
+from marshmallow import Schema, ValidationError
 
 from api.problems.problem import Problem, invalid
+from api.web.problem_responses import MAX_ERRORS, field_errors, invalid_request
+from api.web.request import Request, current_request
 from api.web.schemas.fields import BodySchema
 
 BODY_SECONDS = 10.0
@@ -26,25 +31,33 @@ MAX_COMMAS = 25_000
 """In one body. An analysis of 2000 moves, more than in any game, needs fewer of both."""
 
 
-class Parser(FlaskParser):
-    """Reads JSON bodies and query parameters for the schemas."""
+def read_arguments(schema: Schema, location: str) -> Any:
+    """Return the query parameters or the JSON body of the current request, as the schema reads it.
 
-    def load_json(self, req: Request, schema: Schema) -> Any:
-        """Return the body's JSON value. Raises `Problem` for invalid or too much JSON."""
-        body = read_body(req, getattr(schema, "max_bytes", BodySchema.max_bytes))
-        if not body.strip():
-            if any(field.required for field in schema.fields.values()):
-                raise Problem("invalid_json", "The body is empty. Send a JSON object.")
-            return {}
-        if not req.is_json:
-            raise Problem("unsupported_media_type")
-        if req.headers.get("Content-Encoding", "identity").lower() != "identity":
-            raise Problem("unsupported_media_type", "Send the body without a Content-Encoding.")
-        return read_json(body)
+    `location` is ``query`` or ``json``. Raises `Problem`.
+    """
+    request = current_request()
+    # Of a repeated parameter, the first counts.
+    given = request.args.to_dict() if location == "query" else _read_body_of(request, schema)
+    try:
+        return schema.load(given)
+    except ValidationError as error:
+        errors = field_errors(location, error.messages)
+        raise invalid_request(tuple(islice(errors, MAX_ERRORS))) from None
 
-    def load_querystring(self, req: Request, schema: Schema) -> Any:
-        """Return the query's parameters; of a repeated one, the first. None is unknown any more."""
-        return req.args.to_dict()
+
+def _read_body_of(request: Request, schema: Schema) -> Any:
+    """Return the body's JSON value, an empty object for an empty body. Raises `Problem`."""
+    body = read_body(request, getattr(schema, "max_bytes", BodySchema.max_bytes))
+    if not body.strip():
+        if any(field.required for field in schema.fields.values()):
+            raise Problem("invalid_json", "The body is empty. Send a JSON object.")
+        return {}
+    if not request.is_json:
+        raise Problem("unsupported_media_type")
+    if request.environ.get("HTTP_CONTENT_ENCODING", "identity").lower() != "identity":
+        raise Problem("unsupported_media_type", "Send the body without a Content-Encoding.")
+    return read_json(body)
 
 
 class _TooSlow(Problem):
@@ -54,25 +67,25 @@ class _TooSlow(Problem):
         super().__init__("body_too_slow")
 
 
-def read_body(req: Request, max_bytes: int) -> bytes:
+def read_body(request: Request, max_bytes: int) -> bytes:
     """Return the body without a byte order mark.
 
     Raises `Problem` if the body is too large, too slow or incomplete.
     """
-    length = req.content_length
-    is_chunked = "Transfer-Encoding" in req.headers
-    if length is not None and length > max_bytes:
+    environ = request.environ
+    length = int(environ.get("CONTENT_LENGTH") or 0)
+    if length > max_bytes:
         raise _too_large(max_bytes)
-    if not length and not is_chunked:
+    if not length and "HTTP_TRANSFER_ENCODING" not in environ:
         return b""
     body = b""
     # The client may disconnect before the body is complete.
     with contextlib.suppress(OSError), gevent.Timeout(BODY_SECONDS, _TooSlow):
         # One byte more than allowed, to notice that chunks have too many.
-        body = req.environ["wsgi.input"].read(length or max_bytes + 1)
+        body = environ["wsgi.input"].read(length or max_bytes + 1)
     if len(body) > max_bytes:
         raise _too_large(max_bytes)
-    if length is not None and len(body) < length:
+    if len(body) < length:
         raise Problem("invalid_json", "The body is shorter than its Content-Length.")
     return body.removeprefix(BOM_UTF8)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from http import HTTPStatus
-from itertools import islice
 from typing import Any
 
 import msgspec
@@ -53,7 +52,7 @@ CODE_OF_STATUS = {
     415: "unsupported_media_type",
     500: "internal_error",
 }
-"""The problem's code for an HTTP error that Flask, Werkzeug or the body parser raised."""
+"""The problem's code for an HTTP error that Flask or Werkzeug raised."""
 
 STORE_FULL = (
     "The memory or the disk of the store is full: reads are answered, changes are refused until "
@@ -147,10 +146,7 @@ def _store_failed(error: RedisError) -> Problem:
 
 
 def problem_of(error: HTTPException) -> Problem:
-    """Return the problem for an error that Flask, Werkzeug or the body parser raised."""
-    messages = (getattr(error, "data", None) or {}).get("messages")
-    if messages:
-        return invalid_request(tuple(islice(field_errors(messages), MAX_ERRORS)))
+    """Return the problem for an error that Flask or Werkzeug raised."""
     headers = {name: value for name, value in error.get_headers() if name == "Allow"}
     status = error.code or HTTPStatus.INTERNAL_SERVER_ERROR
     other = "bad_request" if status < HTTPStatus.INTERNAL_SERVER_ERROR else "internal_error"
@@ -170,15 +166,17 @@ def invalid_request(errors: Sequence[FieldError]) -> Problem:
     return Problem("invalid_request", " ".join(told), errors=errors)
 
 
-def field_errors(messages: Mapping[str, Any]) -> Iterator[FieldError]:
-    """Yield marshmallow's nested messages as a flat list of errors with pointers."""
-    for location, nested in messages.items():
-        for path, message in _flatten(nested, ()):
-            detail = f"{_subject(path)} {message}"
-            if location == "json":
-                yield FieldError(detail, pointer=pointer(path))
-            else:
-                yield FieldError(detail, parameter=str(path[0]) if path else "")
+def field_errors(location: str, messages: Any) -> Iterator[FieldError]:
+    """Yield marshmallow's nested messages as a flat list of errors with pointers.
+
+    `location` is ``query`` or ``json``.
+    """
+    for path, message in _flatten(messages, ()):
+        detail = f"{_subject(path)} {message}"
+        if location == "json":
+            yield FieldError(detail, pointer=pointer(path))
+        else:
+            yield FieldError(detail, parameter=str(path[0]) if path else "")
 
 
 def _subject(path: tuple[str | int, ...]) -> str:

@@ -12,7 +12,7 @@ from msgspec import Raw, Struct
 
 from api.games.players import Credentials
 from api.games.representations import game_answer
-from api.games.transactions import LoadedGame
+from api.games.transactions import LoadedGame, Precondition
 from api.live import MAX_WAIT_SECONDS
 from api.problems.problem import FieldError, Problem
 from api.problems.quoting import quoted
@@ -62,10 +62,10 @@ def required_credentials() -> Credentials:
     return current_request().required_credentials
 
 
-def if_match(tag: str) -> bool:
-    """Tell whether the caller's If-Match, if any, matches the tag of getGame's answer."""
-    required = current_request().environ.get("HTTP_IF_MATCH")
-    return not required or _names(required, f'"{GAME}-{tag}"')
+def if_match() -> Precondition | None:
+    """Return whether a tag of getGame's answer matches the caller's If-Match; None without one."""
+    required: str | None = current_request().environ.get("HTTP_IF_MATCH")
+    return (lambda tag: _names(required, f'"{GAME}-{tag}"')) if required else None
 
 
 def idempotency_key() -> str | None:

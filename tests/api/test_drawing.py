@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from tests.support.api_client import Client, NewPlayers, play_out, seated
+from tests.support.api_client import Client, NewPlayers, new_player, play_out, seated
+from tests.support.service import Service
 
 SEATS = {"parade": 3, "tea-time": 2, "contrast": 3, "mit-list-und-tuecke": 4}
 
@@ -108,23 +109,25 @@ def test_previews_are_told_apart_by_their_type(new_players: NewPlayers, ruleset:
     assert {each["type"] for each in moves["previews"]} == {PREVIEWS[ruleset]}
 
 
-@pytest.mark.parametrize("ruleset", SEATS)
-def test_no_list_of_an_answer_holds_null(
-    new_players: NewPlayers, ruleset: str, rng: random.Random
-) -> None:
-    players = new_players(4)
-    path = f"/v1/games/{new_game(players, ruleset)['id']}"
-    game_id = path.rpartition("/")[2]
-    answers = []
+@pytest.fixture(scope="module", params=SEATS)
+def played(request: pytest.FixtureRequest, service: Service) -> list[Any]:
+    """What is answered about a game from its start to its end. The last one shows its end."""
+    rng = random.Random(20_141_101)
+    players = [new_player(service.url) for _ in range(SEATS[request.param])]
+    game_id = seated(players, ruleset=request.param)["id"]
+    path = f"/v1/games/{game_id}"
+    answers = [players[0].game(game_id)]
     for _ in range(6):
-        game = play_out(players[: SEATS[ruleset]], game_id, rng, moves=1)
-        answers += [each.game(game_id) for each in players[: SEATS[ruleset]]]
+        game = play_out(players, game_id, rng, moves=1)
+        answers += [each.game(game_id) for each in players]
         if game["status"] == "playing":
-            mover = mover_of(players, game)
-            answers.append(mover.get(f"{path}/legal-moves?previews=true"))
-    play_out(players[: SEATS[ruleset]], game_id, rng)
-    answers += [players[0].get(f"{path}/events"), players[0].get(f"{path}/record")]
-    assert all(None not in each for answer in answers for each in lists_in(answer))
+            answers.append(mover_of(players, game).get(f"{path}/legal-moves?previews=true"))
+    ended = play_out(players, game_id, rng)
+    return [*answers, players[0].get(f"{path}/events"), players[0].get(f"{path}/record"), ended]
+
+
+def test_no_list_of_an_answer_holds_null(played: list[Any]) -> None:
+    assert all(None not in each for answer in played for each in lists_in(answer))
 
 
 def test_the_time_for_a_turn_is_told_in_games_and_in_lists(new_players: NewPlayers) -> None:
@@ -135,12 +138,8 @@ def test_the_time_for_a_turn_is_told_in_games_and_in_lists(new_players: NewPlaye
     assert listed["turn_seconds"] == 90
 
 
-@pytest.mark.parametrize("ruleset", SEATS)
-def test_a_result_is_explained_by_a_breakdown_that_adds_up_and_by_ranks(
-    new_players: NewPlayers, ruleset: str, rng: random.Random
-) -> None:
-    players = new_players(4)[: SEATS[ruleset]]
-    result = play_out(players, new_game(players, ruleset)["id"], rng)["result"]
+def test_a_result_is_explained_by_a_breakdown_that_adds_up_and_by_ranks(played: list[Any]) -> None:
+    ruleset, result = played[-1]["ruleset"], played[-1]["result"]
     assert result["breakdown"]["ruleset"] == ruleset
     assert points_of(result["breakdown"]) == result["scores"]
     assert result["best"] == ("lowest" if ruleset == "parade" else "highest")
@@ -152,12 +151,7 @@ def test_a_result_is_explained_by_a_breakdown_that_adds_up_and_by_ranks(
         assert rank > better
 
 
-@pytest.mark.parametrize("ruleset", SEATS)
-def test_the_standing_of_a_game_becomes_its_scores(
-    new_players: NewPlayers, ruleset: str, rng: random.Random
-) -> None:
-    players = new_players(4)[: SEATS[ruleset]]
-    game = new_game(players, ruleset)
-    assert len(game["table"]["standing"]) == SEATS[ruleset]
-    ended = play_out(players, game["id"], rng)
+def test_the_standing_of_a_game_becomes_its_scores(played: list[Any]) -> None:
+    first, ended = played[0], played[-1]
+    assert len(first["table"]["standing"]) == SEATS[ended["ruleset"]]
     assert ended["table"]["standing"] == ended["result"]["scores"]

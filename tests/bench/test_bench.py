@@ -8,14 +8,17 @@ import json
 import re
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from bench import boardgame_io, growth, memory, report
+from api.storage.keys import game_key, items_key, played_key
+from bench import boardgame_io, capacity, growth, memory, report
 from bench.__main__ import BENCHMARKS
 from bench.growth import LOBBY_OPERATIONS, OPERATIONS
+from bench.kept import read
 from engine.registry import RULESETS
 from tests.support.paths import ROOT
 from tests.support.service import clean_environment
@@ -93,7 +96,7 @@ def test_parade_is_measured_beside_boardgame_io(tmp_path: Path) -> None:
         assert weights["moves"] > 0
         assert are_all_positive(weights)
     # The kept figures may have none of it.
-    text = report.text(report.read() | {"boardgame_io": measured})
+    text = report.text(read() | {"boardgame_io": measured})
     assert boardgame_io.tables(measured) in text
     assert measured["machine"] in boardgame_io.heading(measured)
 
@@ -109,8 +112,20 @@ def test_without_its_programs_boardgame_io_is_left_out(
     assert list(tmp_path.iterdir()) == []
 
 
+def test_without_a_registry_boardgame_io_is_left_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in boardgame_io.PROGRAMS:
+        (tmp_path / name).write_text("#!/bin/sh\nexit 1\n")
+        (tmp_path / name).chmod(0o755)
+    (tmp_path / "package-lock.json").touch()
+    monkeypatch.setenv("PATH", f"{tmp_path}")
+    monkeypatch.setattr(boardgame_io, "DIRECTORY", tmp_path)
+    assert boardgame_io.obstacle() == "npm cannot install it"
+
+
 def test_the_tables_leave_boardgame_io_out_if_it_was_not_measured() -> None:
-    kept = {name: each for name, each in report.read().items() if name != "boardgame_io"}
+    kept = {name: each for name, each in read().items() if name != "boardgame_io"}
     assert "boardgame.io" not in report.text(kept)
     assert "\n\n\n" not in report.text(kept)
 
@@ -160,6 +175,14 @@ def test_memory_is_measured_of_games_and_workers(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+def test_the_store_and_the_networks_are_measured_for_each_kind_of_request(tmp_path: Path) -> None:
+    measured = figures("traffic", tmp_path)
+    assert measured["requests"].keys() == {*capacity.SCENARIOS, "getGame"}
+    assert all(are_all_positive(each) for each in measured["requests"].values())
+    assert measured["requests"]["playMove"]["reads"] < 3
+
+
+@pytest.mark.slow
 def test_growth_is_measured_and_drawn(tmp_path: Path) -> None:
     measured = figures("growth", tmp_path)
     assert len(measured["growth"]) == 5
@@ -176,10 +199,10 @@ def test_growth_is_measured_and_drawn(tmp_path: Path) -> None:
     assert "kB of the lobby's keys" in growth.lobby_in_short(measured)
     drawing = [sys.executable, "-m", "bench.picture", str(tmp_path / "growth.json"), str(tmp_path)]
     subprocess.run(drawing, cwd=ROOT, check=True, timeout=120)
-    for name in ("growth.svg", "growth-dark.svg"):
-        picture = (tmp_path / name).read_text(encoding="utf-8")
-        # Text that can be searched and read aloud.
-        assert all(f">{operation}</text>" in picture for operation in OPERATIONS)
+    picture = (tmp_path / "growth.svg").read_text(encoding="utf-8")
+    # Text that can be searched and read aloud.
+    assert all(f">{operation}</text>" in picture for operation in OPERATIONS)
+    assert "prefers-color-scheme: dark" in picture
 
 
 def test_one_command_runs_all_benchmarks() -> None:
@@ -193,6 +216,54 @@ def test_one_command_runs_all_benchmarks() -> None:
     assert programs == set(BENCHMARKS)
 
 
-def test_the_document_tells_the_figures_that_are_kept() -> None:
-    document = report.DOCUMENT.read_text(encoding="utf-8")
-    assert report.written(document, report.read()) == document
+@pytest.mark.parametrize("document", report.DOCUMENTS, ids=lambda path: path.name)
+def test_a_document_tells_the_figures_that_are_kept(document: Path) -> None:
+    assert report.written(document, read()) == document.read_text(encoding="utf-8")
+
+
+# --- The capacity model -------------------------------------------------------------------------
+
+
+def test_needs_grow_with_the_games() -> None:
+    kept = read()
+    given = capacity.assumptions(kept)
+    once, twice = (capacity.needs(kept, given, games) for games in (1_000_000, 2_000_000))
+    assert twice == pytest.approx([2 * each for each in once])
+    assert twice.workers in (2 * once.workers, 2 * once.workers - 1)
+
+
+def test_a_game_costs_what_its_requests_cost_together() -> None:
+    kept = read()
+    given = capacity.assumptions(kept, moves=10, seats=3, lobby_reads=0, new_players=0)
+    game = capacity.game(kept, given)
+    # One creation, two joins, ten moves, each of which two others read.
+    assert game.number == 1 + 2 + 10 + 20
+    costs = kept["traffic"]["requests"]
+    numbers = {"createGame": 1, "joinGame": 2, "playMove": 10, "listEvents": 20}
+    assert game.cost.store_ms == pytest.approx(
+        sum(number * costs[kind]["store_cpu_ms"] for kind, number in numbers.items())
+    )
+
+
+def test_all_keys_of_a_game_are_on_one_shard_and_games_spread_evenly() -> None:
+    keys = {game_key("a"), items_key("a"), played_key("a")}
+    assert len({capacity.shard(each, 100) for each in keys}) == 1
+    games = capacity.spread(20_000, 100)
+    assert sum(games) == 20_000
+    # Five standard deviations of a shard's number.
+    assert all(abs(each - 200) < 5 * 200**0.5 for each in games)
+
+
+def test_the_shards_of_a_model_are_those_of_a_new_cluster() -> None:
+    """Valkey divides the slots as evenly as it can, in order."""
+    slots = Counter(capacity.shard(f"{{{each}}}", 3) for each in range(30_000))
+    assert set(slots) == {0, 1, 2}
+    assert max(slots.values()) - min(slots.values()) < 1_000
+
+
+def test_an_assumption_can_be_chosen() -> None:
+    command = [sys.executable, "-m", "bench.capacity", "--games", "5000", "--kept-days", "1"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    assert "| `--kept-days` | 1 |" in done.stdout
+    assert "5,000 games a day" in done.stdout
+    assert set(capacity.MEANINGS) == set(capacity.Assumptions._fields)

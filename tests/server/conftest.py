@@ -17,15 +17,23 @@ PROBE = PROGRAMS / "probe.py"
 def start(tmp_path: Path) -> Iterator[Start]:
     """Start `ludotheque serve` with the probe's application, or with the service's `own`.
 
-    Settings are given by name. By default all services of a test share a data directory, and
-    listen on any free port. With `ready=False` it does not wait until requests are answered.
+    `program` is another one in place of the command that serves its own application.
+
+    Settings are given by name. By default all services of a test share a data directory, listen on
+    any free port, and the service's own has one worker, as loading it takes a second. With
+    `ready=False` it does not wait until requests are answered.
     """
     services: list[Service] = []
 
-    def start_service(*, ready: bool = True, own: bool = False, **settings: Any) -> Service:
+    def start_service(
+        *, ready: bool = True, own: bool = False, program: Path | None = None, **settings: Any
+    ) -> Service:
         given = {name: str(value) for name, value in settings.items()}
+        if own or program:
+            given.setdefault("WEB_CONCURRENCY", "1")
         environment = service_environment(tmp_path / "data") | given
-        service = Service(SERVE if own else (sys.executable, str(PROBE)), environment, tmp_path)
+        command = SERVE if own else (sys.executable, str(program or PROBE))
+        service = Service(command, environment, tmp_path)
         services.append(service)
         return service.await_ready() if ready else service
 

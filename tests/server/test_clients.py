@@ -14,17 +14,12 @@ import requests
 
 from tests.support.http_client import authorized
 from tests.support.paths import PROGRAMS
-from tests.support.service import Service, Start
+from tests.support.service import Service
 from tests.support.tools import find_program
 
 JSON = {"Content-Type": "application/json"}
 PLAYER = {"name": "Ada", "kind": "bot"}
 GAME = {"ruleset": "contrast", "seat_count": 2.0, "options": {"expert": None}, "house": None}
-
-
-@pytest.fixture
-def service(start: Start) -> Service:
-    return start(own=True, WEB_CONCURRENCY=1)
 
 
 def pieces(body: Any) -> Iterator[bytes]:

@@ -78,7 +78,8 @@ def serve(start: Start, disk: SmallDisk) -> Callable[..., Service]:
     """Starts the service with its data on the small disk."""
 
     def start_service(**settings: Any) -> Service:
-        return start(own=True, DATA_DIR=disk.path / "data", **UNLIMITED, **settings)
+        given = {"DATA_DIR": disk.path / "data", "WEB_CONCURRENCY": 2, **UNLIMITED, **settings}
+        return start(own=True, **given)
 
     return start_service
 

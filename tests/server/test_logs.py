@@ -44,7 +44,9 @@ def answered(service: Service, request_id: str) -> dict[str, Any]:
 @pytest.fixture(scope="module")
 def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
     """One for all tests that only look at what it logs."""
-    with serving(tmp_path_factory.mktemp("service"), LOG_FORMAT="json") as running:
+    with serving(
+        tmp_path_factory.mktemp("service"), LOG_FORMAT="json", WEB_CONCURRENCY="1"
+    ) as running:
         yield running
 
 
@@ -256,7 +258,9 @@ def test_probes_that_succeed_are_logged_for_debugging_only(service: Service) -> 
 @pytest.fixture(scope="module")
 def read_by_people(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
     """One that logs text into a file, for all tests that only look at that."""
-    with serving(tmp_path_factory.mktemp("service"), METRICS_TOKEN=METRICS_TOKEN) as running:
+    with serving(
+        tmp_path_factory.mktemp("service"), METRICS_TOKEN=METRICS_TOKEN, WEB_CONCURRENCY="1"
+    ) as running:
         yield running
 
 

@@ -6,6 +6,7 @@ import signal
 import socket
 import threading
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +26,7 @@ from tests.support.event_stream import events
 from tests.support.http_client import BROKEN, HttpClient, Response, authorized
 from tests.support.processes import is_alive
 from tests.support.raw_http import exchange
-from tests.support.service import Service, Start
+from tests.support.service import Service, Start, serving
 from tests.support.waiting import PATIENCE, wait_until
 
 Samples = dict[tuple[str, tuple[tuple[str, str], ...]], float]
@@ -86,7 +87,7 @@ def play_on(service: Service, players: list[Client], game_id: str) -> tuple[Any,
 
 @pytest.fixture
 def service(start: Start) -> Service:
-    return start(own=True)
+    return start(own=True, WEB_CONCURRENCY=2)
 
 
 def test_whichever_worker_is_asked_tells_of_all(start: Start) -> None:
@@ -150,7 +151,7 @@ def test_a_dead_worker_keeps_its_counts_but_waits_no_more(start: Start) -> None:
     for _ in range(20):
         service.request("GET", f"/v1/games/{game_id}")
     files = set(own_directory(service).glob("*.db"))
-    for _ in range(3):
+    for _ in range(2):
         polls = [threading.Thread(target=poll, args=(service, game_id)) for _ in range(6)]
         for thread in polls:
             thread.start()
@@ -450,6 +451,8 @@ def test_metrics_can_ask_for_a_token(guarded: Service, header: str | None, statu
     assert TOKEN not in answer.text
 
 
-@pytest.fixture
-def guarded(start: Start) -> Service:
-    return start(own=True, METRICS_TOKEN=TOKEN)
+@pytest.fixture(scope="module")
+def guarded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+    settings = {"METRICS_TOKEN": TOKEN, "WEB_CONCURRENCY": "1"}
+    with serving(tmp_path_factory.mktemp("service"), **settings) as running:
+        yield running

@@ -1,19 +1,23 @@
-"""Heads of requests have a bound, and cost about the same however they arrive."""
+"""Heads of requests have a bound, and cost about the same however they arrive.
+
+The head of an answer is sent together with its body.
+"""
 
 import contextlib
 import json
 import math
 import socket
 import time
+from collections.abc import Callable
 
 import pytest
 from gunicorn.http.errors import LimitRequestHeaders
 
 from api.server import request_reader
 from api.server.request_reader import END, MAX_HEAD_BYTES, RequestReader
-from api.server.unread_bodies import DISCARDED_BYTES
+from api.server.unread_bodies import DISCARD_SECONDS, DISCARDED_BYTES
 from tests.support.raw_http import connect
-from tests.support.service import Service, Start
+from tests.support.service import Service
 
 HEAD = b"GET /livez HTTP/1.1\r\nHost: x\r\nX-Long: " + b"a" * 3000 + b"\r\n\r\n"
 
@@ -26,6 +30,34 @@ class Pieces:
 
     def recv(self, size: int) -> bytes:
         return self.left.pop(0) if self.left else b""
+
+
+class Sent:
+    """A socket that takes so many bytes at once, and records what it is told to do."""
+
+    def __init__(self, at_once: int = 1000) -> None:
+        self.at_once = at_once
+        self.seen: list[bytes | str] = []
+
+    def send(self, data: bytes) -> int:
+        self.seen.append(bytes(data[: self.at_once]))
+        return min(len(data), self.at_once)
+
+    def sendall(self, data: bytes) -> None:
+        self.seen.append(bytes(data))
+
+    def shutdown(self, how: int) -> None:
+        self.seen.append("shutdown")
+
+    def close(self) -> None:
+        self.seen.append("close")
+
+
+def answering(client: Sent) -> RequestReader:
+    reader = RequestReader(client)
+    reader.begin_head(30)
+    reader.end_head()
+    return reader
 
 
 def in_pieces(data: bytes, size: int) -> list[bytes]:
@@ -138,11 +170,6 @@ def test_the_smaller_the_pieces_the_longer_the_pauses_between_them(no_pauses: li
 # --- Over a connection ------------------------------------------------------------------------
 
 
-@pytest.fixture
-def service(start: Start) -> Service:
-    return start(WEB_CONCURRENCY=1)
-
-
 def answer_to(service: Service, *pieces: bytes, pause: float = 0.0) -> tuple[int, bytes]:
     """The status and the body of the answer to what is sent in these pieces."""
     with connect(service.port) as connection:
@@ -210,3 +237,59 @@ def test_a_pipelined_request_is_answered_however_its_end_is_split(service: Servi
         status, body = answer_to(service, first, *in_pieces(last[-held:], 1), pause=0.02)
         assert status == 200
         assert body.count(b"HTTP/1.1 200 OK") == 1, held
+
+
+def test_the_head_of_an_answer_is_sent_with_the_first_part_of_its_body() -> None:
+    client = Sent()
+    reader = answering(client)
+    for part in (b"head", b"first", b"second"):
+        reader.sendall(part)
+    assert client.seen == [b"headfirst", b"second"]
+
+
+def test_what_the_system_does_not_take_at_once_is_sent_too() -> None:
+    client = Sent(at_once=6)
+    reader = answering(client)
+    for part in (b"head", b"first"):
+        reader.sendall(part)
+    assert client.seen == [b"headfi", b"rst"]
+
+
+@pytest.mark.parametrize(
+    ("end", "seen"),
+    [
+        (lambda reader: reader.flush(), []),
+        (lambda reader: reader.begin_head(30), []),
+        (lambda reader: reader.shutdown(socket.SHUT_WR), ["shutdown"]),
+        (lambda reader: reader.close(), ["close"]),
+    ],
+)
+def test_a_head_without_a_body_is_sent_when_the_answer_ends(
+    end: Callable[[RequestReader], None], seen: list[str]
+) -> None:
+    client = Sent()
+    reader = answering(client)
+    reader.sendall(b"head")
+    end(reader)
+    assert client.seen == [b"head", *seen]
+
+
+def test_each_answer_of_a_connection_waits_for_its_own_body() -> None:
+    client = Sent()
+    reader = RequestReader(client)
+    for head in (b"1", b"2"):
+        reader.begin_head(30)
+        reader.end_head()
+        reader.sendall(head)
+        reader.sendall(b"body")
+    assert client.seen == [b"1body", b"2body"]
+
+
+def test_an_answer_without_a_body_is_not_kept_waiting_for_the_rest_of_the_request(
+    service: Service,
+) -> None:
+    with connect(service.port) as client:
+        began = time.monotonic()
+        client.sendall(b"HEAD /livez HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\n")
+        assert client.recv(8192).startswith(b"HTTP/1.1 200 ")
+        assert time.monotonic() - began < DISCARD_SECONDS

@@ -19,13 +19,15 @@ from pathlib import Path
 import pytest
 
 from tests.support.http_client import HttpClient
-from tests.support.paths import ROOT
+from tests.support.paths import PROGRAMS, ROOT
 from tests.support.ports import free_port
 from tests.support.service import SERVE, Service, Start, clean_environment, service_environment
 from tests.support.stores import Server, binary, ended
 from tests.support.waiting import wait_until
 
 PASSWORD = "sw0rdf1sh"
+# It checks the store every second.
+QUICK_WATCH = PROGRAMS / "quick_watch.py"
 SAFE = ("--appendonly", "yes", "--maxmemory", "100mb")
 
 
@@ -97,7 +99,7 @@ def test_an_unknown_host_is_one_clear_line(start: Start) -> None:
     service = start(own=True, REDIS_URL=f"redis://:{PASSWORD}@store.invalid:7000/0")
     (line,) = before_it_serves(service)
     assert re.fullmatch(
-        r"ERROR The store at store\.invalid:7000 cannot be reached: store\.invalid:7000: "
+        r"ERROR The store at store\.invalid:7000 cannot be reached: "
         r"(Name or service not known|.*resolution)",
         line,
     )
@@ -108,7 +110,7 @@ def test_a_store_that_evicts_and_one_that_forgets_are_told(start: Start, tmp_pat
     port = free_port()
     options = ("--maxmemory-policy", "allkeys-lru", "--appendonly", "no")
     with ended(Server(binary("valkey"), tmp_path / "store", port, *options)) as store:
-        service = start(own=True, REDIS_URL=f"redis://127.0.0.1:{port}")
+        service = start(program=QUICK_WATCH, REDIS_URL=f"redis://127.0.0.1:{port}")
         at = f"The store at 127.0.0.1:{port}"
         assert set(before_it_serves(service)[1:]) == {
             (
@@ -136,7 +138,7 @@ def test_a_replica_is_told_and_so_is_its_promotion(
     port = free_port()
     options = (*SAFE, "--replicaof", f"127.0.0.1 {store.port}", "--repl-diskless-sync-delay", "0")
     with ended(Server(binary("valkey"), tmp_path / "replica", port, *options)) as replica:
-        service = start(own=True, REDIS_URL=f"redis://127.0.0.1:{port}")
+        service = start(program=QUICK_WATCH, REDIS_URL=f"redis://127.0.0.1:{port}")
         at = f"The store at 127.0.0.1:{port}"
         assert before_it_serves(service)[1:] == [
             (
@@ -149,10 +151,10 @@ def test_a_replica_is_told_and_so_is_its_promotion(
 
 
 def test_a_store_that_goes_and_comes_back_is_told_once_each(start: Start, store: Server) -> None:
-    service = start(own=True, REDIS_URL=f"redis://127.0.0.1:{store.port}")
+    service = start(program=QUICK_WATCH, REDIS_URL=f"redis://127.0.0.1:{store.port}")
     at = f"The store at 127.0.0.1:{store.port}"
     store.kill()
-    gone = f"ERROR {at} cannot be reached: 127.0.0.1:{store.port}: Connection refused"
+    gone = f"ERROR {at} cannot be reached: Connection refused"
     await_finding(service, gone)
     store.start()
     await_finding(service, f"INFO {at} answers again")
@@ -164,7 +166,7 @@ def test_a_store_that_is_not_there_yet_does_not_keep_the_service_from_starting(
     start: Start, tmp_path: Path
 ) -> None:
     port = free_port()
-    service = start(own=True, REDIS_URL=f"redis://127.0.0.1:{port}")
+    service = start(program=QUICK_WATCH, REDIS_URL=f"redis://127.0.0.1:{port}")
     assert service.request("GET", "/livez").ok
     with ended(Server(binary("valkey"), tmp_path / "store", port, *SAFE)):
         await_finding(service, f"INFO The store at 127.0.0.1:{port} answers again")
@@ -228,9 +230,10 @@ def test_after_the_start_it_names_its_pages_its_data_and_how_to_stop(start: Star
     service = start(own=True)
     wait_until(lambda: "Ctrl-C\n" in service.output, "it has said all")
     lines = service.output[service.output.index("Ludothèque serves on") :].splitlines()
-    pages = dict(each.split(None, 1) for each in lines[1:4])
+    pages = dict(each.split(None, 1) for each in lines[1:5])
     assert lines[0] == f"Ludothèque serves on {service.url}"
     assert pages["reference"] == f"{service.url}/docs"
+    assert pages["guide"] == f"{service.url}/guide"
     for name, url in pages.items():
         if url.startswith("http"):
             assert service.request("GET", url.removeprefix(service.url)).ok, name

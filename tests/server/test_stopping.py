@@ -24,7 +24,7 @@ def wait_for_news(service: Service, game_id: str, answers: list[Response]) -> No
 def test_a_stop_is_seen_by_readiness_first_and_meanwhile_everything_is_served(
     start: Start,
 ) -> None:
-    service = start(own=True, STOP_DELAY_SECONDS=4)
+    service = start(own=True, STOP_DELAY_SECONDS=4, WEB_CONCURRENCY=2)
     players, game_id = seat_two(service.url)
     answers: list[Response] = []
     poll = threading.Thread(target=wait_for_news, args=(service, game_id, answers))

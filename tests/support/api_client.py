@@ -118,13 +118,11 @@ def play_out(
     players: list[Client], game_id: str, rng: random.Random, moves: int | None = None
 ) -> Any:
     """Play this many random legal moves, or to the end; return what the first player then sees."""
-    while moves is None or moves > 0:
-        game = players[0].game(game_id)
-        if game["status"] != "playing":
-            return game
+    game = players[0].game(game_id)
+    while game["status"] == "playing" and (moves is None or moves > 0):
         player = players[game["to_move"][0]]
         own = player.game(game_id)
-        player.play(game_id, own["turn"], rng.choice(own["legal_moves"]))
+        game = player.play(game_id, own["turn"], rng.choice(own["legal_moves"]))["game"]
         moves = None if moves is None else moves - 1
     return players[0].game(game_id)
 

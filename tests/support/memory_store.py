@@ -312,11 +312,11 @@ def add_entry(store: MemoryClient, keys: list[bytes], args: list[bytes]) -> None
     over = [member for member, end in by_end if end < float(now)][: int(most)]
     for key in keys:
         store.zrem(key, over)
+    last = max(store.value(ends, SortedSet).values())
     surplus = min(store.zcard(entries) - int(largest), int(most))
     oldest = store.zrange(entries, b"0", b"%d" % (surplus - 1)) if surplus > 0 else []
     for key in keys:
         store.zrem(key, oldest)
-    last = max(store.value(ends, SortedSet).values())
     for key in keys:
         store.pexpire(key, last - float(now))
 

@@ -46,7 +46,7 @@ def terminal_showing(directory: Path, **settings: str) -> Iterator[Terminal]:
     """Run a service with its output on a terminal."""
     directory.mkdir(parents=True)
     shown, given = pty.openpty()
-    environment = service_environment(directory / "data", **settings)
+    environment = service_environment(directory / "data", WEB_CONCURRENCY="1", **settings)
     process = subprocess.Popen(
         SERVE, env=environment, cwd=directory, stdin=given, stdout=given, stderr=given
     )

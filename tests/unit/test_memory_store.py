@@ -15,6 +15,7 @@ from api.model.game import (
     CANCELLED,
     FORMAT,
     OPEN,
+    PLAYING,
     PUBLIC,
     Game,
     HistoryItem,
@@ -516,6 +517,35 @@ def test_an_index_of_invitations_keeps_the_newest_games(
     newest = [games[2].id.encode(), games[0].id.encode()]
     assert send(client, "ZRANGE", key, 0, -1) == newest
     assert set(send(client, "ZRANGE", f"{key}:until", 0, -1)) == set(newest)
+
+
+def test_of_the_games_that_ended_a_bucket_of_the_lobby_keeps_the_newest_and_of_others_all(
+    store: Store, indexes: Indexes, client: StoreClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("api.storage.indexes.MAX_LISTED_ENDED", 3)
+    host = player(store)
+    now = store.read(None).now
+    kept: dict[str, list[bytes]] = {OPEN: [], PLAYING: [], CANCELLED: []}
+    for status in kept:
+        key = f"index:{{lobby:parade}}:{status}"
+        send(client, "UNLINK", key)
+        send(client, "UNLINK", f"{key}:until")
+    for age in range(6, 0, -1):
+        for status, ids_ in kept.items():
+            game = replace(new_game(host, now - age), id=f"{age:032x}", status=status)
+            index_before(indexes, None, game, now)
+            ids_.append(game.id.encode())
+    kept[CANCELLED] = kept[CANCELLED][-3:]
+    for status, ids_ in kept.items():
+        key = f"index:{{lobby:parade}}:{status}"
+        assert [each for each in send(client, "ZRANGE", key, 0, -1) if each in ids_] == ids_
+        assert set(send(client, "ZRANGE", f"{key}:until", 0, -1)) >= set(ids_)
+    assert send(client, "ZCARD", "index:{lobby:parade}:cancelled") == 3
+    # An index that lost its expiry times still takes a game that is too old for it.
+    send(client, "UNLINK", "index:{lobby:parade}:cancelled:until")
+    index_before(indexes, None, replace(new_game(host, 1), status=CANCELLED), now)
+    assert send(client, "ZRANGE", "index:{lobby:parade}:cancelled", 0, -1) == kept[CANCELLED]
+    assert send(client, "PTTL", "index:{lobby:parade}:cancelled") > 0
 
 
 def test_entries_whose_life_is_over_are_removed_by_the_next_one(

@@ -25,11 +25,12 @@ end
 redis.call('ZADD', KEYS[1], created_at, id)
 redis.call('ZADD', KEYS[2], 'GT', now + ttl, id)
 remove(redis.call('ZRANGE', KEYS[2], '-inf', '(' .. now, 'BYSCORE', 'LIMIT', 0, ARGV[5]))
+-- Before the surplus is removed: without the expiry times of others, that may be the last one.
+local last = redis.call('ZRANGE', KEYS[2], 0, 0, 'REV', 'WITHSCORES')
 local surplus = math.min(redis.call('ZCARD', KEYS[1]) - ARGV[6], ARGV[5])
 if surplus > 0 then
   remove(redis.call('ZRANGE', KEYS[1], 0, surplus - 1))
 end
-local last = redis.call('ZRANGE', KEYS[2], 0, 0, 'REV', 'WITHSCORES')
 for _, key in ipairs(KEYS) do
   redis.call('PEXPIRE', key, last[2] - now)
 end

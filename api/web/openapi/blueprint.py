@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Mapping
-from typing import Any, TypeVar
+from functools import wraps
+from typing import Any, TypeVar, cast
 
 from flask_smorest import Blueprint as SmorestBlueprint
 from marshmallow import Schema
@@ -13,7 +14,7 @@ from msgspec import Struct
 from api.config.rate_policies import POLLS, READS
 from api.problems.catalogue import CATALOGUE
 from api.problems.problem import ProblemBody
-from api.web.bodies import Parser
+from api.web.bodies import read_arguments
 from api.web.openapi.components import IF_MATCH, OF_STATUS
 from api.web.openapi.links import responses_with_links
 from api.web.openapi.structs import Answer, first_line
@@ -47,19 +48,23 @@ MORE_PARAMETERS = "x-parameters"
 class Blueprint(SmorestBlueprint):  # type: ignore[misc]
     """A group of routes with their entries in the document."""
 
-    ARGUMENTS_PARSER = Parser()
-
     def arguments(
         self, schema: type[Schema], *, location: str = "json", **how: Any
     ) -> Callable[[View], View]:
         """Declare the body or query of an operation. One schema instance serves all requests."""
         instance = schema()
-        taken: Callable[[View], View] = super().arguments(instance, location=location, **how)
+        documented: Callable[[View], View] = _only_described(
+            super().arguments(instance, location=location, **how)
+        )
 
         def declare(view: View) -> View:
+            @wraps(view)
+            def with_arguments(*args: Any, **path: str) -> Any:
+                return view(*args, read_arguments(instance, location), **path)
+
             if location == "query":
-                view.parameters = tuple(instance.fields)  # type: ignore[attr-defined]
-            return taken(view)
+                with_arguments.parameters = tuple(instance.fields)  # type: ignore[attr-defined]
+            return documented(cast("View", with_arguments))
 
         return declare
 

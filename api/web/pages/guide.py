@@ -17,6 +17,7 @@ from importlib.resources.abc import Traversable
 from posixpath import dirname, join, normpath
 from typing import TYPE_CHECKING, NamedTuple
 
+from api.concurrency.single_flight import SingleFlight
 from api.concurrency.time_slices import long_work, pause
 from api.web.compression import Content
 from api.web.pages.assets import Asset, read
@@ -36,6 +37,10 @@ SECTION = re.compile(r"^(?=## )", re.MULTILINE)
 """The beginning of a part of a document. No block of code has such a line; a test checks it."""
 
 
+_rendering: SingleFlight[Content] = SingleFlight()
+"""Concurrent first requests for a document render it once."""
+
+
 class Heading(NamedTuple):
     """A heading, and the anchor that GitHub gives to it too."""
 
@@ -49,7 +54,9 @@ def find(name: str) -> Asset | None:
     if name in paths():
         return _picture(name) if name.endswith(".svg") else None
     document = f"{name or START}.md"
-    return Asset(HTML, _document(document)) if document in paths() and name != START else None
+    if name == START or document not in paths():
+        return None
+    return Asset(HTML, _rendering.run(document, lambda: _document(document)))
 
 
 @cache

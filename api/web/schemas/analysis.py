@@ -13,6 +13,7 @@ from api.web.schemas.cards import seat
 from api.web.schemas.fields import (
     BodySchema,
     Boolean,
+    CachedUnion,
     Constant,
     Integer,
     Length,
@@ -21,7 +22,6 @@ from api.web.schemas.fields import (
     Range,
     RequestSchema,
     Text,
-    Union,
     described,
     listed,
 )
@@ -52,8 +52,10 @@ class CountdownEndSchema(RequestSchema):
     type = Constant("countdown_ran_out")
 
 
-class AnalysedMove(Union):
+class AnalysedMove(CachedUnion):
     """A seat's move or the end of a countdown; the other members of a record are ignored."""
+
+    MEMBERS = ("type", "seat", "move", "expire")
 
     def __init__(self) -> None:
         super().__init__(
@@ -62,6 +64,12 @@ class AnalysedMove(Union):
             {"move": SeatMoveSchema, "countdown_ran_out": CountdownEndSchema},
             "A seat's move, or the end of a countdown.",
         )
+
+    def deserialize(self, value: Any, *args: Any, **kwargs: Any) -> Any:
+        """Return a move, which the cache has without its time."""
+        if isinstance(value, dict):
+            value = {name: value[name] for name in self.MEMBERS if name in value}
+        return super().deserialize(value, *args, **kwargs)
 
     def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> Any:
         if isinstance(value, dict) and self.tag not in value:

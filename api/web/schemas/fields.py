@@ -6,7 +6,6 @@ parameter: `api.web.problem_responses`, which knows where the value stood, makes
 
 from __future__ import annotations
 
-import contextlib
 import re
 import unicodedata
 from collections.abc import Mapping
@@ -356,33 +355,46 @@ def described(description: str, **metadata: Any) -> dict[str, Any]:
     return {"description": description, **metadata}
 
 
-class MoveField(Union):
-    """A move of any game, read into the engine's type.
+class CachedUnion(Union):
+    """A union with few different values. Reading is cached by the encoded value.
 
-    With `must_be_known`, a type that no game has is refused. Reading is cached by the encoded
-    move: there are few different moves, and clients write each in the same form.
+    Clients write the same value in the same form. What is read is shared: it must not be changed.
     """
 
     CACHE_SIZE = 4096
     MAX_CACHED_LENGTH = 300
     """In bytes: the cache of a field takes at most about two megabytes."""
 
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._known = lru_cache(self.CACHE_SIZE)(self._read)
+
+    def deserialize(self, value: Any, *args: Any, **kwargs: Any) -> Any:
+        """Return what is read from a value."""
+        try:
+            text = msgspec.json.encode(value)
+        except (TypeError, ValueError, OverflowError, RecursionError):
+            # It is missing, or no JSON.
+            return super().deserialize(value, *args, **kwargs)
+        if len(text) > self.MAX_CACHED_LENGTH:
+            return super().deserialize(value, *args, **kwargs)
+        return self._known(text)
+
+    def _read(self, text: bytes) -> Any:
+        return super().deserialize(msgspec.json.decode(text))
+
+
+class MoveField(CachedUnion):
+    """A move of any game, read into the engine's type.
+
+    With `must_be_known`, a type that no game has is refused.
+    """
+
     def __init__(self, *args: Any, must_be_known: bool = False, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self._must_be_known = must_be_known
-        self._known = lru_cache(self.CACHE_SIZE)(self._read)
 
     def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> Move:
-        with contextlib.suppress(ValueError, OverflowError, RecursionError):
-            text = msgspec.json.encode(value)
-            if len(text) <= self.MAX_CACHED_LENGTH:
-                return self._known(text)
-        return self._move_of(value)
-
-    def _read(self, text: bytes) -> Move:
-        return self._move_of(msgspec.json.decode(text))
-
-    def _move_of(self, value: Any) -> Move:
         tag = value.get(self.tag) if isinstance(value, dict) else None
         if isinstance(tag, str) and tag not in self.variants and not self._must_be_known:
             # Only the game knows which types of move are possible now.
@@ -390,4 +402,4 @@ class MoveField(Union):
                 return UnknownMove(Text().deserialize(tag))
             except ValidationError as error:
                 raise ValidationError({self.tag: error.messages}) from None
-        return read_move(super()._deserialize(value, None, None))
+        return read_move(super()._deserialize(value, attr, data, **kwargs))

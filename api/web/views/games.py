@@ -141,7 +141,7 @@ def cancel_game(game_id: str) -> Response:
 
     The game ends without a result. Cancelling it again returns the current game.
     """
-    return game(services().tables.cancel(required_credentials(), game_id, if_match))
+    return game(services().tables.cancel(required_credentials(), game_id, if_match()))
 
 
 @blueprint.post("/<game_id>/seats", parameters=[GAME_ID])
@@ -170,7 +170,7 @@ def join_game(body: dict[str, Any], game_id: str) -> Response:
     """
     tables = services().tables
     seat, invite = body.get("seat"), body.get("invite")
-    return game(tables.join(required_credentials(), game_id, seat, invite, if_match))
+    return game(tables.join(required_credentials(), game_id, seat, invite, if_match()))
 
 
 @blueprint.delete("/<game_id>/seats/me", parameters=[GAME_ID])
@@ -186,7 +186,7 @@ def leave_game(game_id: str) -> Response:
     plays for the caller, who can take the seat back by joining. When the last person leaves, the
     game is cancelled. Leaving again returns the current game.
     """
-    return game(services().tables.leave(required_credentials(), game_id, if_match))
+    return game(services().tables.leave(required_credentials(), game_id, if_match()))
 
 
 @blueprint.post("/<game_id>/start", parameters=[GAME_ID])
@@ -207,7 +207,7 @@ def start_game(game_id: str) -> Response:
     House players take the empty seats. A game starts by itself when all seats are taken. Starting
     it again returns the current game.
     """
-    return game(services().tables.start(required_credentials(), game_id, if_match))
+    return game(services().tables.start(required_credentials(), game_id, if_match()))
 
 
 @blueprint.get("/<game_id>/record", parameters=[GAME_ID])

@@ -120,7 +120,7 @@ def play_move(body: dict[str, Any], game_id: str) -> Response:
     nothing.
     """
     played = services().moves.play(
-        required_credentials(), game_id, body["turn"], body["move"], if_match
+        required_credentials(), game_id, body["turn"], body["move"], if_match()
     )
     context.current().is_repeated_move = played.is_repeated
     return answer(played.answer())
