@@ -597,15 +597,14 @@ def list_commands(game: Game, now: int, ttl_ms: int) -> list[Command]:
     `ttl_ms` is the time to live of the game. That of its entries is longer: the next commits may
     prolong that of the game by a turn, and renew the entries only after `Retention.renewal`.
     """
-    listed = entries(game) | (_earlier_entries(game) if game.format < FORMAT else set())
+    is_earlier = game.format < FORMAT
+    listed = entries(game) | (_earlier_entries(game) if is_earlier else set())
     ttl_ms += game.turn_seconds * 1000 + DAY_MS + COMMIT_MS
-    commands = [
-        ADD_ENTRY.call(
-            *_keys(entry),
-            args=(game.id, game.created_at, now, ttl_ms, MAX_REMOVED, _max_entries(entry)),
-        )
-        for entry in sorted(listed)
-    ]
+    commands = []
+    for entry in sorted(listed):
+        most = _max_entries(entry, is_earlier)
+        args: tuple[Any, ...] = (game.id, game.created_at, now, ttl_ms, MAX_REMOVED, most)
+        commands.append(ADD_ENTRY.call(*_keys(entry), args=args))
     if game.has_ended:
         # No entry is removed as expired: those of other games may live longer than this one.
         args = (game.id, game.finished_at or game.updated_at, ttl_ms, 0)
