@@ -76,6 +76,7 @@ class RequestReader:
     def begin_head(self, idle_seconds: float) -> None:
         """Begin to count the bytes of a head, which may begin within so many seconds."""
         self.flush()
+        self._is_head_next = False
         self._is_in_head = True
         self._ends_at = None
         self._idle_seconds = idle_seconds
@@ -102,8 +103,7 @@ class RequestReader:
             self._client.sendall(memoryview(data)[sent:])
 
     def flush(self) -> None:
-        """Send what waits: the answer has ended."""
-        self._is_head_next = False
+        """Send what waits: the answer has ended, or has not begun."""
         if self._head:
             self.sendall(b"")
 

@@ -274,6 +274,15 @@ def test_a_head_without_a_body_is_sent_when_the_answer_ends(
     assert client.seen == [b"head", *seen]
 
 
+def test_the_head_of_an_answer_that_begins_later_is_sent_with_its_body_too() -> None:
+    client = Sent()
+    reader = answering(client)
+    reader.flush()
+    for part in (b"head", b"body"):
+        reader.sendall(part)
+    assert client.seen == [b"headbody"]
+
+
 def test_each_answer_of_a_connection_waits_for_its_own_body() -> None:
     client = Sent()
     reader = RequestReader(client)
