@@ -2,7 +2,7 @@
 # By itself it keeps its games in the embedded Valkey, in the volume /data; with REDIS_URL, it
 # writes nothing but to /dev/shm and /tmp, so its root may be read-only.
 
-FROM python:3.11-slim-bookworm AS build
+FROM python:3.14-slim-trixie AS build
 ENV PIP_DISABLE_PIP_VERSION_CHECK=1 \
     PIP_NO_CACHE_DIR=1
 RUN python -m venv /opt/venv
@@ -17,7 +17,7 @@ COPY docs /src/docs
 RUN /opt/venv/bin/pip install --no-deps /src && \
     /opt/venv/bin/pip uninstall --yes pip setuptools
 
-FROM python:3.11-slim-bookworm
+FROM python:3.14-slim-trixie
 RUN install -d -m 700 -o 10001 -g 10001 /data
 COPY --from=build /opt/venv /opt/venv
 ENV PATH=/opt/venv/bin:$PATH \

@@ -36,7 +36,7 @@ UNLIMITED = {
     **NO_LIMITS,
     # A trusted proxy's connections are not counted.
     "TRUSTED_PROXIES": "127.0.0.1",
-    "WAITERS_PER_PLAYER": "9000",
+    "WAITERS_PER_PLAYER": "10800",
     "LOG_LEVEL": "warning",
 }
 """Settings with which no load is refused for being one, and nothing is said of each request.

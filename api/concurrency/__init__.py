@@ -2,4 +2,5 @@
 
 - `time_slices`: `long_work`, `pause`
 - `single_flight`: `SingleFlight`
+- `waits`: `Wait`, `Steps`, `Parts`
 """

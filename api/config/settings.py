@@ -189,7 +189,7 @@ class Settings:
     )
     redis_connections: int = _setting(
         64,
-        _integer(1, 10000),
+        _integer(1, 12_000),
         "The most connections to the store that one worker opens.",
     )
     wait_replicas: int = _setting(
@@ -199,26 +199,26 @@ class Settings:
         "REDIS_TIMEOUT_SECONDS. With 0, a failover may lose the last changes.",
     )
     waiters: int = _setting(
-        8000,
-        _integer(0, 9000),
+        10_000,
+        _integer(0, 10_800),
         "The most long polls and streams that one worker holds, and at most nine in ten of its "
         "connections. Beyond it, a poll is answered at once and a stream is `unavailable`, with "
         "Retry-After.",
     )
     waiters_per_player: int = _setting(
         100,
-        _integer(0, 9000),
+        _integer(0, 10_800),
         "The most long polls and streams that one worker holds for one player.",
     )
     waiters_per_address: int = _setting(
         2000,
-        _integer(0, 9000),
+        _integer(0, 10_800),
         "The most long polls and streams that one worker holds for one address, and at most half "
         "as many as its connections.",
     )
     connections_per_address: int = _setting(
         4000,
-        _integer(1, 10000),
+        _integer(1, 12_000),
         "The most connections that one worker holds for one address, and at most half of its "
         "connections; further connections are closed. Trusted proxies have no such limit.",
     )

@@ -16,6 +16,7 @@ import gevent
 import msgspec
 from redis import RedisError
 
+from api.concurrency.waits import Wait
 from api.games.answers import EndReason, StreamEnd, StreamUpdate, TicketAnswer
 from api.games.cursors import EventsCursor, find_events_cursor
 from api.games.players import Credentials, Remembered
@@ -25,7 +26,13 @@ from api.games.transactions import LoadedGame, exists_for
 from api.live.hub import PAUSE_SECONDS, Hub
 from api.live.quota import Quota
 from api.live.server_sent_events import PING, event
-from api.live.streaming import CHECK_SECONDS, PING_SECONDS, Attempts, OpenStream
+from api.live.streaming import (
+    CHECK_SECONDS,
+    PING_SECONDS,
+    Attempts,
+    OpenStream,
+    StreamSteps,
+)
 from api.live.tickets import Tickets
 from api.live.topics import SharedSnapshot, Waiter
 from api.model.game import NULL, Game
@@ -129,9 +136,12 @@ class EventStream(OpenStream):
 
     # --- What is sent --------------------------------------------------------------------
 
-    def _events(self) -> Iterator[bytes]:
+    def _events(self) -> StreamSteps:
         with self.hub.waiter() as waiter:
             for snapshot in self._snapshots(waiter):
+                if isinstance(snapshot, Wait):
+                    yield snapshot
+                    continue
                 if snapshot is None:
                     yield PING
                     continue
@@ -150,8 +160,8 @@ class EventStream(OpenStream):
                     return
                 self._status = game.status
 
-    def _snapshots(self, waiter: Waiter) -> Iterator[SharedSnapshot | None]:
-        """Yield the game now and after each change, and None when a ping is due."""
+    def _snapshots(self, waiter: Waiter) -> Iterator[SharedSnapshot | Wait | None]:
+        """Yield the game now and after each change, None when a ping is due, and the waits."""
         topic = self.hub.game_topic(self._game_id, was_just_read=True)
         waiter.watch(topic, lambda _: True)
         if self._player_id is not None:
@@ -181,9 +191,9 @@ class EventStream(OpenStream):
                 yield None
                 ping_at = time.monotonic() + PING_SECONDS
             else:
-                waiter.wait(min(ping_at, check_at) - time.monotonic())
+                yield from waiter.wait(min(ping_at, check_at) - time.monotonic())
 
-    def _catch_up(self, snapshot: SharedSnapshot, game: Game) -> Iterator[bytes]:
+    def _catch_up(self, snapshot: SharedSnapshot, game: Game) -> StreamSteps:
         """Yield what the client lacks of a game.
 
         That is the whole game if the client has received nothing, or a version that a failover of

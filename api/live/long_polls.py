@@ -17,6 +17,7 @@ from msgspec import Raw
 from redis import RedisError
 
 from api.concurrency.single_flight import SingleFlight
+from api.concurrency.waits import Steps
 from api.games.answers import EventPage
 from api.games.cursors import EventsCursor
 from api.games.players import Credentials
@@ -85,7 +86,7 @@ class LongPolls:
 
     # --- One game ------------------------------------------------------------------------
 
-    def game(self, loaded: LoadedGame, seconds: int, is_news: Condition) -> Polled:
+    def game(self, loaded: LoadedGame, seconds: int, is_news: Condition) -> Steps[Polled]:
         """Wait until a game is news or has ended, at most for so many seconds.
 
         Raises `Unreadable` or another error that keeps the game from being read, and `Problem`
@@ -96,9 +97,9 @@ class LongPolls:
         with self._slot(loaded.reader) as has_slot:
             if not has_slot:
                 return Polled(loaded, is_over_quota=True)
-            return self._wait(loaded, time.monotonic() + seconds, is_news)
+            return (yield from self._wait(loaded, time.monotonic() + seconds, is_news))
 
-    def _wait(self, loaded: LoadedGame, until: float, is_news: Condition) -> Polled:
+    def _wait(self, loaded: LoadedGame, until: float, is_news: Condition) -> Steps[Polled]:
         def ends_wait(game: Game | None) -> bool:
             return game is None or game.has_ended or is_news(game)
 
@@ -114,7 +115,7 @@ class LongPolls:
                     if snapshot.is_newer(loaded.now, loaded.game.version):
                         return Polled(self._with_game(loaded, snapshot.stored), snapshot)
                     self.hub.read_again_later(topic)
-                waiter.wait(left)
+                yield from waiter.wait(left)
             return Polled(self._read(loaded))
 
     def _read(self, loaded: LoadedGame) -> LoadedGame:
@@ -141,21 +142,23 @@ class LongPolls:
         current().store_time = now
         return LoadedGame(now, loaded.caller, stored)
 
-    def until_changed(self, loaded: LoadedGame, seconds: int) -> Polled:
+    def until_changed(self, loaded: LoadedGame, seconds: int) -> Steps[Polled]:
         """Wait until a game has changed in any way."""
         known = (loaded.game.version, loaded.game.commit)
-        return self.game(loaded, seconds, lambda game: (game.version, game.commit) != known)
+        return (
+            yield from self.game(loaded, seconds, lambda game: (game.version, game.commit) != known)
+        )
 
     def events(
         self, loaded: LoadedGame, since: EventsCursor, limit: int, seconds: int
-    ) -> PolledEvents:
+    ) -> Steps[PolledEvents]:
         """Wait until a game has more than the client knows, and return the events after `since`."""
 
         def page(of: LoadedGame) -> EventPage:
             return self.queries.events(of, since, limit)
 
         until = time.monotonic() + seconds
-        polled = self.game(loaded, seconds, lambda game: not since.knows_all_of(game))
+        polled = yield from self.game(loaded, seconds, lambda game: not since.knows_all_of(game))
         while True:
             try:
                 events = polled.once(("events", since, limit), page)
@@ -177,7 +180,7 @@ class LongPolls:
         seconds: int,
         *,
         has_view: bool = True,
-    ) -> PolledTurns:
+    ) -> Steps[PolledTurns]:
         """Wait until the caller's turns are news, at most for so many seconds.
 
         `since` is the cursor of an earlier answer. Raises `Problem` as `TurnQueries.turns`.
@@ -211,7 +214,7 @@ class LongPolls:
                     if last.is_news:
                         return self._polled(last)
                     left = until - time.monotonic()
-                    waiter.wait(left if is_heard else min(left, RECHECK_SECONDS))
+                    yield from waiter.wait(left if is_heard else min(left, RECHECK_SECONDS))
                 # Read again: a game may have left the caller's list without waking this poll.
                 with suppress(RedisError):
                     last = read()

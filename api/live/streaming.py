@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Generator
 
-import gevent
+from gevent.event import Event
 from redis import RedisError
 
+from api.concurrency.waits import Wait
 from api.live.hub import PAUSE_SECONDS
 from api.live.quota import Quota, Slot
 from api.live.server_sent_events import PING, RETRY, unavailable
@@ -26,6 +27,9 @@ MAX_PAUSE_SECONDS = 5.0
 
 MAX_FAILING_SECONDS = 60.0
 """How long a failing store is read again before the stream ends."""
+
+StreamSteps = Generator[bytes | Wait, None, None]
+"""The parts of a response body, and the waits between them."""
 
 
 class OpenStream:
@@ -47,8 +51,8 @@ class OpenStream:
         if self._slot is not None:
             self._slot.release()
 
-    def parts(self) -> Iterator[bytes]:
-        """Yield the parts of the response body when they are due."""
+    def steps(self) -> StreamSteps:
+        """Yield the parts of the response body when they are due, and what they wait for."""
         yield RETRY
         try:
             yield from self._events()
@@ -60,7 +64,7 @@ class OpenStream:
         except Exception as error:
             self._log_failure(error)
 
-    def _events(self) -> Iterator[bytes]:
+    def _events(self) -> StreamSteps:
         raise NotImplementedError
 
     def _log_failure(self, error: Exception) -> None:
@@ -79,7 +83,7 @@ class Attempts:
         """Note that the store answers."""
         self._failing_since, self._pause = None, PAUSE_SECONDS
 
-    def failed(self, error: RedisError) -> Iterator[bytes]:
+    def failed(self, error: RedisError) -> StreamSteps:
         """Wait before the next attempt; raise the error if the store has failed for too long."""
         now = time.monotonic()
         if self._failing_since is None:
@@ -90,5 +94,5 @@ class Attempts:
             # Only writing to the connection shows whether the client is still there.
             yield PING
             self._ping_at = now + PING_SECONDS
-        gevent.sleep(self._pause)
+        yield Wait(Event(), self._pause)
         self._pause = min(2 * self._pause, MAX_PAUSE_SECONDS)

@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 from gevent.event import Event
 
 from api.concurrency.single_flight import SingleFlight
+from api.concurrency.waits import Steps, Wait
 from api.model.game import Game
 from api.storage.games import Fingerprint, StoredGame, game_channel
 from api.storage.players import player_channel
@@ -188,9 +189,11 @@ class Waiter:
         self._is_stopped = True
         self._event.set()
 
-    def wait(self, seconds: float) -> bool:
+    def wait(self, seconds: float) -> Steps[bool]:
         """Wait until woken, at most for so long; return whether it was woken."""
-        is_woken = self._is_stopped or self._event.wait(max(seconds, 0))
+        if not self._is_stopped and not self._event.is_set():
+            yield Wait(self._event, max(seconds, 0))
+        is_woken = self._is_stopped or self._event.is_set()
         self._event.clear()
         return is_woken
 

@@ -7,7 +7,7 @@ event's id is the next such cursor. It ends when the player's token does.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
 from redis import RedisError
 
@@ -21,7 +21,13 @@ from api.live.hub import RECHECK_SECONDS, Hub
 from api.live.player_watch import PlayerWatch
 from api.live.quota import Quota
 from api.live.server_sent_events import PING, event
-from api.live.streaming import CHECK_SECONDS, PING_SECONDS, Attempts, OpenStream
+from api.live.streaming import (
+    CHECK_SECONDS,
+    PING_SECONDS,
+    Attempts,
+    OpenStream,
+    StreamSteps,
+)
 from api.live.tickets import Tickets
 from api.live.topics import Waiter
 from api.model.game import Game
@@ -96,7 +102,7 @@ class TurnStream(OpenStream):
         self._known = known
         self._turns: Mapping[str, ToldTurn] = {}
 
-    def _events(self) -> Iterator[bytes]:
+    def _events(self) -> StreamSteps:
         with self.hub.waiter() as waiter:
             watch = PlayerWatch(self.hub, waiter, self._proof.player_id, self._would_be_news)
             attempts = Attempts()
@@ -127,10 +133,10 @@ class TurnStream(OpenStream):
         self._known, self._turns = news.known, news.turns
         return parts
 
-    def _wait(self, waiter: Waiter, seconds: float) -> Iterator[bytes]:
+    def _wait(self, waiter: Waiter, seconds: float) -> StreamSteps:
         """Wait for news, at most for so many seconds, and yield pings that are due meanwhile."""
         until = time.monotonic() + seconds
-        while not waiter.wait(min(until - time.monotonic(), PING_SECONDS)):
+        while not (yield from waiter.wait(min(until - time.monotonic(), PING_SECONDS))):
             yield PING
             if time.monotonic() >= until or self.hub.is_stopping:
                 return

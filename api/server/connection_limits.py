@@ -14,8 +14,6 @@ import contextlib
 from collections.abc import Iterable, Iterator
 from itertools import islice
 
-import gevent
-
 from api.observability import addresses
 from api.observability.addresses import Proxies
 from api.observability.logger import OnceAMinute, log
@@ -27,16 +25,26 @@ MAX_CANDIDATES = 8
 
 
 class AddressConnections:
-    """The greenlets that serve an address's connections; the idle ones, the longest idle first.
+    """An address's connections; the idle ones, the longest idle first.
 
-    A connection that was closed to make room no longer counts, though its greenlet may still run.
+    A connection that was closed to make room no longer counts, though it may still be served.
     """
 
-    __slots__ = ("greenlets", "idle")
+    __slots__ = ("address", "idle", "open")
 
-    def __init__(self) -> None:
-        self.greenlets: set[gevent.Greenlet] = set()
-        self.idle: dict[gevent.Greenlet, None] = {}
+    def __init__(self, address: str) -> None:
+        self.address = address
+        self.open: set[Connection] = set()
+        self.idle: dict[Connection, None] = {}
+
+
+class Connection:
+    """A connection that counts for its address until it is released."""
+
+    __slots__ = ("own",)
+
+    def __init__(self, own: AddressConnections) -> None:
+        self.own = own
 
 
 class ConnectionLimits:
@@ -47,23 +55,21 @@ class ConnectionLimits:
         self._in_total = in_total
         self._proxies = proxies
         self._open = 0
-        self._idle: dict[gevent.Greenlet, tuple[AddressConnections, RequestReader]] = {}
+        self._idle: dict[Connection, RequestReader] = {}
         self._by_address: dict[str, AddressConnections] = {}
         self._warning = OnceAMinute()
 
-    @contextlib.contextmanager
-    def admit(self, peer: str) -> Iterator[AddressConnections | None]:
-        """Count the connection that the current greenlet serves while the block runs.
+    def admit(self, peer: str) -> Connection | None:
+        """Count a new connection; return None if it may not be served.
 
-        Yields the connections of its address, or None if it may not be served. `peer` is the
-        client's IP address, or "" for a client on a Unix socket.
+        `peer` is the client's IP address, or "" for a client on a Unix socket.
         """
         if self._open >= self._in_total:
             self._close_longest_idle(self._idle)
         is_limited = not self._proxies.trust(peer)
         address = addresses.group(peer) if is_limited else peer
-        own = self._by_address.setdefault(address, AddressConnections())
-        is_full = is_limited and len(own.greenlets) >= self._per_address
+        own = self._by_address.setdefault(address, AddressConnections(address))
+        is_full = is_limited and len(own.open) >= self._per_address
         if is_full and not self._close_longest_idle(own.idle):
             if self._warning.is_due(address):
                 log.warning(
@@ -72,42 +78,41 @@ class ConnectionLimits:
                     address,
                     self._per_address,
                 )
-            yield None
-            return
-        greenlet = gevent.getcurrent()
-        own.greenlets.add(greenlet)
+            return None
+        connection = Connection(own)
+        own.open.add(connection)
         self._open += 1
-        try:
-            yield own
-        finally:
-            self._open -= 1
-            own.greenlets.discard(greenlet)
-            # The address may have a new entry: its old one was empty once all were closed.
-            if not own.greenlets and self._by_address.get(address) is own:
-                del self._by_address[address]
+        return connection
+
+    def release(self, connection: Connection) -> None:
+        """Count a connection no more."""
+        own = connection.own
+        self._open -= 1
+        own.open.discard(connection)
+        # The address may have a new entry: its old one was empty once all were closed.
+        if not own.open and self._by_address.get(own.address) is own:
+            del self._by_address[own.address]
 
     @contextlib.contextmanager
-    def idling(self, own: AddressConnections, reader: RequestReader) -> Iterator[None]:
-        """Let the current greenlet's connection be closed to make room while the block runs."""
-        greenlet = gevent.getcurrent()
-        own.idle[greenlet] = None
-        self._idle[greenlet] = (own, reader)
+    def idling(self, connection: Connection, reader: RequestReader) -> Iterator[None]:
+        """Let a connection be closed to make room while the block runs."""
+        connection.own.idle[connection] = None
+        self._idle[connection] = reader
         try:
             yield
         finally:
-            own.idle.pop(greenlet, None)
-            self._idle.pop(greenlet, None)
+            connection.own.idle.pop(connection, None)
+            self._idle.pop(connection, None)
 
     def idle_readers(self) -> list[RequestReader]:
         """Return the readers of all idle connections."""
-        return [reader for _, reader in self._idle.values()]
+        return list(self._idle.values())
 
-    def _close_longest_idle(self, idle: Iterable[gevent.Greenlet]) -> bool:
+    def _close_longest_idle(self, idle: Iterable[Connection]) -> bool:
         """Close one of these idle connections. Return whether there was one."""
-        for greenlet in list(islice(idle, MAX_CANDIDATES)):
-            own, reader = self._idle[greenlet]
-            if close_if_silent(reader):
-                own.greenlets.discard(greenlet)
-                del own.idle[greenlet], self._idle[greenlet]
+        for connection in list(islice(idle, MAX_CANDIDATES)):
+            if close_if_silent(self._idle[connection]):
+                connection.own.open.discard(connection)
+                del connection.own.idle[connection], self._idle[connection]
                 return True
         return False

@@ -102,6 +102,11 @@ def pre_request(worker: Any, request: Any) -> None:
     """Log nothing. gunicorn's default hook logs the path, which may hold a token."""
 
 
+def post_request(worker: Any, request: Any, environ: Any, response: Any) -> None:
+    """Give the worker the response, which it completes if the application's body may wait."""
+    worker.note_response(response)
+
+
 def post_worker_init(worker: Any) -> None:
     """Let a worker that has loaded the application count what the application never sees.
 

@@ -38,10 +38,28 @@ of the time of a whole request.
 
 
 class RequestReader:
-    """A client's socket that reads with bounds, and sends the head of an answer with its body."""
+    """A client's socket that reads with bounds, and sends the head of an answer with its body.
+
+    `is_kept_open` makes `close` do nothing: the connection outlives the greenlet that serves it.
+    """
+
+    __slots__ = (
+        "_client",
+        "_ends_at",
+        "_given",
+        "_head",
+        "_idle_seconds",
+        "_is_head_next",
+        "_is_in_head",
+        "_last",
+        "_pause",
+        "_size",
+        "is_kept_open",
+    )
 
     def __init__(self, client: socket.socket) -> None:
         self._client = client
+        self.is_kept_open = False
         self._is_in_head = False
         self._ends_at: float | None = None
         self._idle_seconds = 0.0
@@ -95,7 +113,9 @@ class RequestReader:
         self._client.shutdown(how)
 
     def close(self) -> None:
-        """Close the connection."""
+        """Close the connection, unless it is to be kept open."""
+        if self.is_kept_open:
+            return
         try:
             self.flush()
         finally:

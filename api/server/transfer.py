@@ -15,6 +15,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any, BinaryIO, TextIO
 
+import gevent
 from redis import RedisError
 from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import TimeoutError as RedisTimeoutError
@@ -116,7 +117,7 @@ def export_file(settings: Settings, file: str) -> None:
     """
     if file == STANDARD:
         _check_redirected(sys.stdout, "output")
-    with _opened(None, settings, is_target=False) as source, _transfer() as progress:
+    with _transfer() as progress, _opened(None, settings, is_target=False) as source:
         with _written(file) as stream:
             (now,) = source.execute([Command("", ("TIME",))])
             writer = lines.Writer(stream, version("ludotheque"), read_time(now))
@@ -130,7 +131,7 @@ def import_file(settings: Settings, file: str, *, overwrites: bool) -> None:
     if file == STANDARD:
         _check_redirected(sys.stdin, "input")
     name = _shown(file, "input")
-    with _read(file, name) as stream, _transfer() as progress:
+    with _transfer() as progress, _read(file, name) as stream:
         if stream.seekable():
             # A file that is not complete is refused before anything is stored.
             progress.total = sum(length for _, length in lines.read(stream))
@@ -147,9 +148,9 @@ def copy(settings: Settings, from_: str, to: str, *, overwrites: bool, deletes: 
     if _is_same(from_, to):
         raise SettingsError("FROM and TO are the same store: name another one")
     with (
+        _transfer() as progress,
         _opened(from_, settings, is_target=False) as source,
         _opened(to, settings, is_target=True) as target,
-        _transfer() as progress,
     ):
         counts = transfers.copy(source, target, progress, overwrites=overwrites)
         if deletes:
@@ -225,6 +226,9 @@ def _embedded(directory: Path, settings: Settings, *, is_target: bool) -> Iterat
 @contextlib.contextmanager
 def _transfer() -> Iterator[Progress]:
     """Show the progress of a transfer, and turn its errors into `TransferError`."""
+    # A cluster's nodes are asked in greenlets: Ctrl-C ends them without a traceback.
+    hub = gevent.get_hub()
+    hub.NOT_ERROR = (*hub.NOT_ERROR, KeyboardInterrupt)
     progress = Progress(sys.stderr)
     try:
         yield progress

@@ -8,6 +8,7 @@ knows nothing of the application.
 from __future__ import annotations
 
 import contextlib
+import contextvars
 import math
 import os
 import queue
@@ -27,12 +28,13 @@ from gevent.server import StreamServer
 from gunicorn.sock import ssl_context
 from gunicorn.workers.ggevent import GeventWorker
 
+from api.concurrency.waits import Wait
 from api.observability import lifecycle
 from api.observability.addresses import Proxies
 from api.server import malformed_requests, unread_bodies
 from api.server.chunked_body import bound_chunks
 from api.server.closing import linger, send_and_close, stop_reading
-from api.server.connection_limits import ConnectionLimits
+from api.server.connection_limits import Connection, ConnectionLimits
 from api.server.malformed_requests import FAILED
 from api.server.request_reader import RequestReader
 
@@ -110,12 +112,14 @@ class Worker(GeventWorker):  # type: ignore[misc]
 
     def run(self) -> None:
         """Serve until told to stop, then until the requests in flight are answered."""
+        # Only for debugging: each greenlet would keep 0.3 kB about the one that made it.
+        gevent.config.track_greenlet_tree = False
         self._woken = Event()
         if self.cfg.is_ssl:
             self._tls = ssl_context(self.cfg)
         # One pool for all listeners, as the limit of open files is one for the process.
         self._pool = Pool(self.worker_connections)
-        self._servers = [self._serve(listener) for listener in self.sockets]
+        self._servers = [self._listen(listener) for listener in self.sockets]
         gevent.get_hub().print_exception = self._log_uncaught
         while self.alive and (left := self._seconds_left()) > 0:
             self.notify()
@@ -140,10 +144,10 @@ class Worker(GeventWorker):  # type: ignore[misc]
         """Log the exception that ended a greenlet, in place of gevent's output to stderr."""
         self.log.error("a background task failed", exc_info=(kind, value, trace))
 
-    def _serve(self, listener: Any) -> StreamServer:
+    def _listen(self, listener: Any) -> StreamServer:
         listener.setblocking(1)
-        handle = partial(self.handle, listener)
-        server = StreamServer(listener, handle=handle, spawn=self._pool)
+        handle = partial(self.handle, _Listener(listener.getsockname()))
+        server = _Server(listener, handle=handle, spawn=self._pool)
         if self.cfg.workers > 1:
             # Leave the next connection to the worker that is free first.
             server.max_accept = 1
@@ -163,22 +167,42 @@ class Worker(GeventWorker):  # type: ignore[misc]
     # --- Connections ------------------------------------------------------------------------------
 
     def handle(self, listener: Any, client: socket.socket, addr: Any) -> None:
-        """Serve one connection to its end."""
-        with self.limits.admit(_address(addr)) as connections:
-            if connections is None:
-                client.close()
-                self.count_refused_connection()
-                return
+        """Serve a new connection."""
+        counted = self.limits.admit(_address(addr))
+        if counted is None:
+            client.close()
+            self.count_refused_connection()
+            return
+        try:
             client.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, SEND_BUFFER_BYTES)
-            try:
-                client = self._secure(client)
-            except (OSError, gevent.Timeout) as error:
-                reason = getattr(error, "reason", None) or type(error).__name__
-                self.log.info("The TLS handshake of %s failed: %s", _name(addr), reason)
-                return
-            reader = RequestReader(client)
-            self._current.reader, self._current.connections = reader, connections
-            super().handle(listener, reader, addr)
+            client = self._secure(client)
+        except (OSError, gevent.Timeout) as error:
+            reason = getattr(error, "reason", None) or type(error).__name__
+            self.log.info("The TLS handshake of %s failed: %s", _name(addr), reason)
+            client.close()
+            self.limits.release(counted)
+            return
+        self._serve(_Client(listener, RequestReader(client), addr, counted))
+
+    def _serve(self, client: _Client) -> None:
+        """Serve a connection to its end, or until an answer has to wait."""
+        self._current.client = client
+        super().handle(client.listener, client.reader, client.addr)
+        wait, client.wait = client.wait, None
+        if wait is None:
+            self.limits.release(client.counted)
+        else:
+            client.reader.is_kept_open = False
+            self._serve_after(wait, client)
+
+    def _serve_after(self, wait: Wait, client: _Client) -> None:
+        """Serve a connection in another greenlet, which begins when the wait has ended."""
+        greenlet = gevent.Greenlet(self._serve, client)
+        greenlet.gr_context = contextvars.copy_context()
+        # It takes the place of the present one.
+        self._pool.discard(gevent.getcurrent())
+        self._pool.add(greenlet)
+        wait.then(greenlet.start)
 
     def _secure(self, client: socket.socket) -> socket.socket:
         """Do the TLS handshake, if gunicorn was given a certificate.
@@ -200,13 +224,19 @@ class Worker(GeventWorker):  # type: ignore[misc]
             raise
         return secured
 
+    def timeout_ctx(self) -> contextlib.AbstractContextManager[None]:
+        """Complete the answer whose wait has ended, if any, and read the next request's head."""
+        client: _Client = self._current.client
+        if client.held is not None:
+            self._answer(client, client.held.request, partial(self._send, client, client.held))
+        return self._reading_head(client.counted, client.reader)
+
     @contextlib.contextmanager
-    def timeout_ctx(self) -> Iterator[None]:
+    def _reading_head(self, counted: Connection, reader: RequestReader) -> Iterator[None]:
         """Read the head of a connection's next request, which may be idle for `cfg.keepalive`."""
-        reader: RequestReader = self._current.reader
         if not self.alive:
             stop_reading(reader)
-        with self.limits.idling(self._current.connections, reader):
+        with self.limits.idling(counted, reader):
             # Yield: without this, one fast client would keep the worker from all others.
             gevent.sleep(0)
             reader.begin_head(self.cfg.keepalive)
@@ -225,20 +255,83 @@ class Worker(GeventWorker):  # type: ignore[misc]
             # The connection ends if the application does not read the body: announce it.
             req.force_close()
         self._in_flight.add(req)
+        client: _Client = self._current.client
+        held = client.held = _Held(req)
+
+        def send() -> None:
+            super(Worker, self).handle_request(listener_name, req, sock, addr)
+            if held.body is None:
+                client.held = None
+            else:
+                self._send(client, held)
+
+        self._answer(client, req, send)
+
+    def is_already_handled(self, respiter: Any) -> bool:
+        """Take the body of an answer that may wait from gunicorn, which then ends the request."""
+        held = self._current.client.held
+        if held is None or getattr(respiter, "steps", None) is None:
+            return False
+        held.body = respiter
+        return True
+
+    def note_response(self, response: Any) -> None:
+        """Note gunicorn's response to the current request, whose body may be sent later.
+
+        `api.server.gunicorn_config` calls this in its hook post_request.
+        """
+        if (held := self._current.client.held) is not None:
+            held.response = response
+
+    def _answer(self, client: _Client, request: Any, send: Callable[[], None]) -> None:
+        """Answer a request, or a part of it. Raises `StopIteration` if gunicorn's loop has to end.
+
+        It ends with the connection, and when the answer has to wait.
+        """
         try:
-            super().handle_request(listener_name, req, sock, addr)
-            sock.flush()
-            if not unread_bodies.discard(req):
+            send()
+            client.reader.flush()
+            if client.wait is not None or not unread_bodies.discard(request):
                 raise StopIteration
         except StopIteration:
-            if not unread_bodies.is_read(req):
-                linger(sock)
+            if not unread_bodies.is_read(request):
+                linger(client.reader)
             raise
         except TimeoutError:
             self.log.info("A client did not read its answer in time")
             raise StopIteration from None
         finally:
-            self._in_flight.discard(req)
+            if client.wait is None:
+                self._in_flight.discard(request)
+
+    def _send(self, client: _Client, held: _Held) -> None:
+        """Send what is due of a body that may wait.
+
+        Raises `StopIteration` if the connection has to end then.
+        """
+        try:
+            for step in held.body.steps:
+                if not isinstance(step, Wait):
+                    held.response.write(step)
+                elif self.alive and _is_all_read(held.request):
+                    client.wait, client.reader.is_kept_open = step, True
+                    return
+                else:
+                    step.block()
+            held.response.close()
+        except OSError:
+            raise
+        except Exception:
+            if not held.response.headers_sent:
+                raise
+            self.log.exception("Error handling a request")
+            raise StopIteration from None
+        finally:
+            if client.wait is None:
+                client.held = None
+                held.body.close()
+        if held.response.should_close():
+            raise StopIteration
 
     def handle_error(self, req: Any, client: socket.socket, addr: Any, exc: BaseException) -> None:
         """Answer a request that gunicorn could not read, or in which the application failed."""
@@ -254,6 +347,58 @@ class Worker(GeventWorker):  # type: ignore[misc]
             self.log.info("Refused what %s sent: %s", _name(addr), type(exc).__name__)
         with contextlib.suppress(OSError, gevent.Timeout):
             send_and_close(client, malformed_requests.response(problem))
+
+
+class _Server(StreamServer):  # type: ignore[misc]
+    """A server that leaves it to the worker to close its connections."""
+
+    def do_close(self, *args: Any) -> None:
+        """Do nothing."""
+
+
+class _Listener:
+    """What gunicorn's loop asks a listener for, also when the listener is closed."""
+
+    def __init__(self, name: Any) -> None:
+        self._name = name
+
+    def getsockname(self) -> Any:
+        """Return the address on which the listener was opened."""
+        return self._name
+
+
+class _Held:
+    """An answer that may wait: its request, and gunicorn's response and the body when known."""
+
+    __slots__ = ("body", "request", "response")
+
+    def __init__(self, request: Any) -> None:
+        self.request = request
+        self.response: Any = None
+        self.body: Any = None
+
+
+class _Client:
+    """A connection, and the answer that it is in the middle of."""
+
+    __slots__ = ("addr", "counted", "held", "listener", "reader", "wait")
+
+    def __init__(
+        self, listener: Any, reader: RequestReader, addr: Any, counted: Connection
+    ) -> None:
+        self.listener = listener
+        self.reader = reader
+        self.addr = addr
+        self.counted = counted
+        self.held: _Held | None = None
+        self.wait: Wait | None = None
+
+
+def _is_all_read(request: Any) -> bool:
+    """Return whether nothing has been read of what follows the request, and nothing is unread."""
+    ahead = request.unreader.take_buffered()
+    request.unreader.unread(ahead)
+    return not ahead and unread_bodies.is_read(request)
 
 
 def _address(addr: Any) -> str:

@@ -342,11 +342,12 @@ class Indexes:
         old = before
         if before is not None and after.indexed_at != before.indexed_at:
             old = None
+        entries_ms = self.retention.of_entries(after)
         commands = [
-            self._add_command(entry, after, now)
+            _add_command(entry, after, now, entries_ms, self.is_shared_with_earlier)
             for entry in sorted(self._entries(after) - self._entries(old))
         ]
-        ttl_ms = max(self.retention.player, self.retention.of_entries(after))
+        ttl_ms = max(self.retention.player, entries_ms)
         commands += [
             renew_command(player_id, now, ttl_ms)
             for player_id in sorted(_participants(after) - _participants(old))
@@ -544,12 +545,6 @@ class Indexes:
             after, count = after if last is None else last, page.batch
             (reply,) = self.client.execute([page.command(entry, after, offset, count)])
 
-    def _add_command(self, entry: Entry, game: Game, now: int) -> Command:
-        ttl_ms = self.retention.of_entries(game)
-        most = _max_entries(entry, self.is_shared_with_earlier)
-        args = (game.id, game.created_at, now, ttl_ms, MAX_REMOVED, most)
-        return ADD_ENTRY.call(*_keys(entry), args=args)
-
     def _remove(self, false: Mapping[Entry, Sequence[str]]) -> None:
         """Remove false entries that a read has met, unless the store is full."""
         commands = [
@@ -597,14 +592,11 @@ def list_commands(game: Game, now: int, ttl_ms: int) -> list[Command]:
     `ttl_ms` is the time to live of the game. That of its entries is longer: the next commits may
     prolong that of the game by a turn, and renew the entries only after `Retention.renewal`.
     """
-    listed = entries(game) | (_earlier_entries(game) if game.format < FORMAT else set())
+    is_shared_with_earlier = game.format < FORMAT
+    listed = entries(game) | (_earlier_entries(game) if is_shared_with_earlier else set())
     ttl_ms += game.turn_seconds * 1000 + DAY_MS + COMMIT_MS
     commands = [
-        ADD_ENTRY.call(
-            *_keys(entry),
-            args=(game.id, game.created_at, now, ttl_ms, MAX_REMOVED, _max_entries(entry)),
-        )
-        for entry in sorted(listed)
+        _add_command(entry, game, now, ttl_ms, is_shared_with_earlier) for entry in sorted(listed)
     ]
     if game.has_ended:
         # No entry is removed as expired: those of other games may live longer than this one.
@@ -732,6 +724,14 @@ def _command(name: str, key: str, *words: Any) -> Command:
 
 def _key(entry: Entry) -> str:
     return f"index:{{{entry.owner}}}:{entry.status}"
+
+
+def _add_command(
+    entry: Entry, game: Game, now: int, ttl_ms: int, is_shared_with_earlier: bool
+) -> Command:
+    most = _max_entries(entry, is_shared_with_earlier)
+    args = (game.id, game.created_at, now, ttl_ms, MAX_REMOVED, most)
+    return ADD_ENTRY.call(*_keys(entry), args=args)
 
 
 def _max_entries(entry: Entry, is_shared_with_earlier: bool) -> int:

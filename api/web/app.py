@@ -30,6 +30,7 @@ from api.web.problem_responses import register_error_handlers
 from api.web.queries import refuse_unknown_parameters
 from api.web.request import Request
 from api.web.views import BLUEPRINTS, pages
+from api.web.waiting_responses import PendingResponse
 from api.web.wiring import make_services
 
 
@@ -60,6 +61,12 @@ class Application(Flask):
         return self.url_map.bind(
             "", request.script_root, path_info=request.path, default_method=request.method
         )
+
+    def process_response(self, response: flask.Response) -> flask.Response:
+        """Run the hooks after a view, for a poll that waits when its answer is made."""
+        if isinstance(response, PendingResponse):
+            return response
+        return super().process_response(response)
 
     def ensure_sync(self, func: Callable[..., Any]) -> Callable[..., Any]:
         """Return the function: no view or hook is a coroutine."""

@@ -15,6 +15,7 @@ from collections.abc import Collection, Iterable, Iterator
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 
+from api.concurrency.waits import Parts, Wait
 from api.model.game import timestamp
 from api.observability import addresses, context, metrics
 from api.observability.addresses import Proxies
@@ -106,6 +107,11 @@ class _Response:
 
     def __iter__(self) -> Iterator[bytes]:
         return iter(self.body)
+
+    @property
+    def steps(self) -> Iterator[bytes | Wait] | None:
+        """The parts and the waits of a response that may wait, None of any other."""
+        return self.body.steps if isinstance(self.body, Parts) else None
 
     def close(self) -> None:
         """End the request. The server calls this however the response ended."""

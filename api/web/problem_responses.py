@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from http import HTTPStatus
 from typing import Any
 
@@ -82,7 +82,11 @@ def problem_response(problem: Problem) -> Response:
         if request_context.is_stream:
             # The status in the line of the log does not tell it.
             request_context.facts["problem"] = problem.code
-            return stream_response(reconnection_time(seconds) + unavailable(problem), headers)
+            return Response(
+                reconnection_time(seconds) + unavailable(problem),
+                headers={**STREAM_HEADERS, **headers},
+                content_type=STREAM_TYPE,
+            )
     if problem.status == HTTPStatus.UNAUTHORIZED:
         error = ', error="invalid_token"' if problem.code == "invalid_token" else ""
         headers["WWW-Authenticate"] = f'Bearer realm="ludotheque"{error}'
@@ -92,13 +96,6 @@ def problem_response(problem: Problem) -> Response:
         headers=headers,
         content_type=PROBLEM_TYPE,
     )
-
-
-def stream_response(
-    parts: Iterable[bytes] | bytes, headers: Mapping[str, str] | None = None
-) -> Response:
-    """Return a response that is an event stream: its parts as they come, or all of it."""
-    return Response(parts, headers={**STREAM_HEADERS, **(headers or {})}, content_type=STREAM_TYPE)
 
 
 def failure_response(error: Exception) -> Response:

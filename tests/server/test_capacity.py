@@ -56,7 +56,7 @@ def status(connection: socket.socket) -> int:
 @pytest.mark.parametrize(
     ("descriptors", "expected"),
     [
-        (20_000, Capacity(10_000, 4000, 8000, 2000)),
+        (20_000, Capacity(12_000, 4000, 10_000, 2000)),
         (1024, Capacity(896, 448, 806, 448)),
         # Connections to the store are no more than those that are served.
         (100, Capacity(18, 9, 16, 9)),
@@ -69,14 +69,14 @@ def test_what_a_worker_holds_fits_into_what_it_may_open(
     assert Capacity.of(Settings(), descriptors) == expected
 
 
-@pytest.mark.parametrize("descriptors", [1, 50, 64, 100, 129, 256, 1000, 1024, 4096, 11_000])
+@pytest.mark.parametrize("descriptors", [1, 50, 64, 100, 129, 256, 1000, 1024, 4096, 13_000])
 @pytest.mark.parametrize("store", [1, 64, 10_000])
 def test_whatever_is_asked_for_one_address_has_at_most_half(descriptors: int, store: int) -> None:
     greedy = Settings(
         redis_connections=store,
-        connections_per_address=10_000,
-        waiters=9000,
-        waiters_per_address=9000,
+        connections_per_address=12_000,
+        waiters=10_800,
+        waiters_per_address=10_800,
     )
     room = Capacity.of(greedy, descriptors)
     assert 1 <= room.connections_per_address <= room.connections / 2
@@ -88,10 +88,10 @@ def test_whatever_is_asked_for_one_address_has_at_most_half(descriptors: int, st
 
 
 def test_what_falls_short_is_named() -> None:
-    settings = Settings(connections_per_address=6000)
+    settings = Settings(connections_per_address=7000)
     assert Capacity.of(Settings(), 20_000).falls_short_of(Settings()) == []
     assert Capacity.of(settings, 20_000).falls_short_of(settings) == [
-        "CONNECTIONS_PER_ADDRESS is 5000, not 6000"
+        "CONNECTIONS_PER_ADDRESS is 6000, not 7000"
     ]
 
 

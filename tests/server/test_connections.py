@@ -75,10 +75,11 @@ class Connections:
         gevent.sleep(0)
 
     def _serve(self, peer: str, name: str) -> None:
-        with self.limits.admit(peer) as own:
-            assert own is not None
-            with self.limits.idling(own, name):  # type: ignore[arg-type]
-                self._end.wait()
+        connection = self.limits.admit(peer)
+        assert connection is not None
+        with self.limits.idling(connection, name):  # type: ignore[arg-type]
+            self._end.wait()
+        self.limits.release(connection)
 
     def close(self, name: str) -> bool:
         self.closed.append(name)

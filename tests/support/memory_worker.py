@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from random import Random
 from types import SimpleNamespace
@@ -37,6 +37,7 @@ from api.storage.store import Store
 from api.web.wiring import make_retention
 from tests.support.fake_clock import FakeClock
 from tests.support.memory_store import MemoryClient, MemoryNodes, to_bytes
+from tests.support.steps import complete
 
 NO_SEAT_LIMITS: Any = SimpleNamespace(
     check=lambda game, player: None, count=lambda game, player: []
@@ -100,8 +101,13 @@ class MemoryWorker:
         gevent.killall(self._greenlets)
 
     def start(self, act: Any, *args: Any, **options: Any) -> gevent.Greenlet:
-        """A request of its own; the clock has its result."""
-        self._greenlets.append(gevent.spawn(act, *args, **options))
+        """A request of its own, with all its waits; the clock has its result."""
+
+        def run() -> Any:
+            result = act(*args, **options)
+            return complete(result) if isinstance(result, Generator) else result
+
+        self._greenlets.append(gevent.spawn(run))
         self.clock.settle()
         return self._greenlets[-1]
 

@@ -1,6 +1,7 @@
 """From one kind of store to each other, while games are in play, without losing one."""
 
 import itertools
+import signal
 import subprocess
 import time
 from contextlib import ExitStack
@@ -143,6 +144,35 @@ def test_a_store_that_fails_over_during_a_copy_is_copied_again(tmp_path: Path) -
         await_store(lambda: watched.master is not master, "there is another master")
         wait_until(lambda: not copied(watched.url, there), "it can be copied")
         assert server.client().dbsize() == 50_000
+
+
+def test_a_copy_into_a_cluster_that_is_interrupted_continues(tmp_path: Path) -> None:
+    with (
+        ended(Server(binary("redis"), tmp_path / "server", free_port())) as server,
+        ended(Cluster(binary("valkey"), tmp_path / "cluster")) as cluster,
+    ):
+        pipe = server.client().pipeline()
+        for number in range(20_000):
+            pipe.hset(f"player:{{{number}}}", "name", "x" * 500)
+        pipe.execute()
+        here = f"redis://127.0.0.1:{server.port}"
+
+        def size() -> int:
+            return sum(each.client().dbsize() for each in cluster.masters())
+
+        for number in range(1, 4):
+            process = subprocess.Popen(
+                [*COMMAND, "copy", here, cluster.url],
+                env=command_environment(),
+                stderr=subprocess.PIPE,
+                text=True,
+            )
+            wait_until(lambda number=number: size() > 2000 * number, "it copies")
+            process.send_signal(signal.SIGINT)
+            _, said = process.communicate(timeout=60)
+            assert (process.returncode, said) == (130, "")
+        assert outcomes(ludotheque("copy", here, cluster.url)) == ["new", "same"]
+        assert size() == 20_000
 
 
 def copied(from_: str, to: str) -> int:

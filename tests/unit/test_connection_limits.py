@@ -31,15 +31,16 @@ class Connection:
         gevent.sleep(0)
 
     def _serve(self) -> None:
-        with self._limits.admit(self._peer) as connections:
-            self.is_admitted = connections is not None
-            if connections is None:
-                return
-            with contextlib.ExitStack() as stack:
-                if not self._is_busy:
-                    reader = RequestReader(self._accepted)
-                    stack.enter_context(self._limits.idling(connections, reader))
-                self._end.wait()
+        connection = self._limits.admit(self._peer)
+        self.is_admitted = connection is not None
+        if connection is None:
+            return
+        with contextlib.ExitStack() as stack:
+            stack.callback(self._limits.release, connection)
+            if not self._is_busy:
+                reader = RequestReader(self._accepted)
+                stack.enter_context(self._limits.idling(connection, reader))
+            self._end.wait()
 
     @property
     def is_closed(self) -> bool:

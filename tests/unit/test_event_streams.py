@@ -8,6 +8,7 @@ import msgspec
 import pytest
 from redis.exceptions import ConnectionError as RedisConnectionError
 
+from api.concurrency.waits import Parts
 from api.games.cursors import EventsCursor
 from api.games.players import Credentials
 from api.live.event_streams import ITEMS_AT_ONCE
@@ -51,7 +52,7 @@ class Stream:
 
     def _read(self) -> None:
         try:
-            self.parts.extend(self.stream.parts())
+            self.parts.extend(Parts(self.stream.steps(), self.stream.close))
         finally:
             self.stream.close()
 

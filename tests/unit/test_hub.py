@@ -28,6 +28,7 @@ from api.model.game import Game
 from api.storage.errors import Unreadable
 from tests.support.fake_clock import FakeClock
 from tests.support.memory_worker import MemoryWorker
+from tests.support.steps import complete
 
 
 def wants_all(game: Game | None) -> bool:
@@ -45,7 +46,7 @@ def wait_for(
     def wait() -> float:
         with worker.hub.waiter() as waiter:
             waiter.watch(worker.hub.game_topic(game_id, was_just_read=True), wants)
-            waiter.wait(seconds)
+            complete(waiter.wait(seconds))
         return worker.clock.now
 
     return worker.start(wait)
@@ -143,7 +144,7 @@ def test_a_crowd_is_woken_in_batches_with_pauses(
 def test_what_woke_a_waiter_before_it_waits_counts(worker: MemoryWorker) -> None:
     waiter = worker.hub.waiter()
     waiter.wake()
-    waiter.wait(60)
+    complete(waiter.wait(60))
     assert worker.clock.now == 0
     greenlet = worker.start(waiter.wait, 60)
     assert not greenlet.ready()
@@ -645,8 +646,8 @@ def test_a_player_whose_games_have_changed_unheard_is_woken_by_the_recheck(
             waiter.watch(topic, wants_all)
             worker.hub.read_games_of(topic)
             gevent.sleep(0.1)
-            waiter.wait(0)  # the confirmed subscription has woken it
-            waiter.wait(60)
+            complete(waiter.wait(0))  # the confirmed subscription has woken it
+            complete(waiter.wait(60))
         return worker.clock.now
 
     poll = worker.start(wait)

@@ -19,6 +19,7 @@ from api.observability import context
 from api.storage.errors import Unreadable
 from tests.support.fake_clock import FakeClock
 from tests.support.memory_worker import MemoryWorker, refused
+from tests.support.steps import complete
 
 WAIT = 20
 LIMIT = 100
@@ -320,7 +321,7 @@ def test_a_poll_that_did_not_wait_fails_with_the_store(
     loaded = worker.load(ada, worker.seated(ada, bob))
     worker.client.failure = RedisConnectionError()
     with pytest.raises(RedisConnectionError):
-        worker.long_polls.events(loaded, BEGINNING, LIMIT, WAIT)
+        complete(worker.long_polls.events(loaded, BEGINNING, LIMIT, WAIT))
 
 
 def test_a_game_that_cannot_be_read_fails_its_own_polls_alone(

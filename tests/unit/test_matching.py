@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import gevent
+import msgspec
 import pytest
 from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import OutOfMemoryError
@@ -486,7 +487,8 @@ def test_lists_start_an_open_game_whose_deadline_has_passed(
     game = worker.match(ada, 2, house_after_seconds=5).game
     clock.advance(5)
     page = worker.queries.own_games(ada, None, None, 10)
-    assert [(each.id, each.status) for each in page.items] == [(game.id, "playing")]
+    (listed,) = map(msgspec.json.decode, page.items)
+    assert (listed["id"], listed["status"]) == (game.id, "playing")
 
 
 def test_a_poll_of_a_game_is_answered_at_its_deadline(

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import msgspec
 import pytest
 from redis import OutOfMemoryError
 from redis.exceptions import ConnectionError as RedisConnectionError
@@ -109,7 +110,7 @@ def test_games_that_end_write_their_indexes_together(
     assert {worker.game(each).status for each in ids} == {"finished"}
     for each in (ada, bob):
         listed = worker.queries.own_games(each, "finished", None, 10)
-        assert {game.id for game in listed.items} == set(ids)
+        assert {msgspec.json.decode(each)["id"] for each in listed.items} == set(ids)
 
 
 def last_move(worker: MemoryWorker, pair: Pair) -> str:

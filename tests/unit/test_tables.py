@@ -3,6 +3,7 @@
 from typing import Any
 
 import gevent
+import msgspec
 import pytest
 from msgspec.structs import replace
 from redis.exceptions import ConnectionError as RedisConnectionError
@@ -125,7 +126,7 @@ def test_the_creation_that_a_failed_request_began_is_finished_by_the_next_one(
     assert is_new
     assert again.game.id == loaded.game.id
     page = worker.queries.own_games(ada, None, None, 10)
-    assert [each.id for each in page.items] == [loaded.game.id]
+    assert [msgspec.json.decode(each)["id"] for each in page.items] == [loaded.game.id]
 
 
 def test_the_players_of_an_open_game_become_host_in_the_order_in_which_they_sat_down(

@@ -9,6 +9,7 @@ import msgspec
 import pytest
 from redis.exceptions import ConnectionError as RedisConnectionError
 
+from api.concurrency.waits import Parts
 from api.games import turns as turns_module
 from api.games.cursors import find_turns_cursor
 from api.games.players import Credentials
@@ -60,7 +61,7 @@ class Stream:
 
     def _read(self) -> None:
         try:
-            self.parts.extend(self.stream.parts())
+            self.parts.extend(Parts(self.stream.steps(), self.stream.close))
         finally:
             self.stream.close()
 

@@ -11,6 +11,7 @@ from api.games.answers import GameAnswer, GamePage, GameRecord, PresenceAnswer
 from api.games.creation import NewGame
 from api.games.queries import LobbyFilter, require_record
 from api.games.transactions import LoadedGame
+from api.live.long_polls import Polled
 from api.web.openapi.blueprint import TOKEN_OPTIONAL, Blueprint
 from api.web.openapi.components import (
     CONDITIONAL,
@@ -39,6 +40,7 @@ from api.web.responses import (
     unless_known,
 )
 from api.web.schemas.games import JoinBodySchema, LobbyQuerySchema, NewGameBodySchema
+from api.web.waiting_responses import poll_response
 
 blueprint = Blueprint("games", __name__, url_prefix="/v1/games")
 
@@ -273,7 +275,10 @@ def get_presence(game_id: str) -> Response:
 
 def _wait_for_change(found: LoadedGame, seconds: int) -> Response:
     """Return the game when it has changed from the caller's version; 304 when the time is up."""
-    polled = services().long_polls.until_changed(found, seconds)
-    response = unless_known(polled.loaded, GAME, lambda: shown(polled.loaded))
-    response.headers["Preference-Applied"] = f"wait={seconds}"
-    return retry_later(response) if polled.is_over_quota else response
+
+    def changed(polled: Polled) -> Response:
+        response = unless_known(polled.loaded, GAME, lambda: shown(polled.loaded))
+        response.headers["Preference-Applied"] = f"wait={seconds}"
+        return retry_later(response) if polled.is_over_quota else response
+
+    return poll_response(services().long_polls.until_changed(found, seconds), changed)

@@ -21,12 +21,13 @@ from api.games.answers import (
 )
 from api.games.move_batches import BatchedMove, BatchOutcome
 from api.games.moves import PlayedMove
+from api.live.long_polls import PolledTurns
 from api.observability import context
 from api.problems.problem import Problem
 from api.web.openapi.blueprint import TOKEN_OPTIONAL, Blueprint
 from api.web.openapi.components import HEADERS, MAY_BE_CROWDED, SERVER_TIME, STREAM, parameter
 from api.web.openapi.structs import Answer
-from api.web.problem_responses import STREAM_TYPE, as_problem, retry_after, stream_response
+from api.web.problem_responses import STREAM_TYPE, as_problem, retry_after
 from api.web.responses import (
     answer,
     credentials,
@@ -42,6 +43,7 @@ from api.web.schemas.games import (
     TurnsQuerySchema,
     TurnStreamQuerySchema,
 )
+from api.web.waiting_responses import StreamResponse, poll_response
 
 MINIMAL = {"Preference-Applied": "return=minimal"}
 PREFER_MINIMAL = parameter(
@@ -123,9 +125,13 @@ def list_turns(query: dict[str, Any]) -> Response:
     answer waits for a game that `since` does not include, or for the end of a game. If too many
     requests wait, the answer comes at once, with Retry-After.
     """
-    polled = services().long_polls.turns(
+    poll = services().long_polls.turns(
         required_credentials(), query.get("since"), query["wait"], has_view=query["view"]
     )
+    return poll_response(poll, _turns_answer)
+
+
+def _turns_answer(polled: PolledTurns) -> Response:
     response = answer(polled.answer)
     return retry_later(response) if polled.is_over_quota else response
 
@@ -230,6 +236,4 @@ def stream_turns(query: dict[str, Any]) -> Response:
     """
     last_id = request.headers.get("Last-Event-ID", query.get("last_event_id"))
     stream = services().turn_streams.open(credentials(), query.get("ticket"), last_id)
-    response = stream_response(stream.parts())
-    response.call_on_close(stream.close)
-    return response
+    return StreamResponse(stream)

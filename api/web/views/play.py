@@ -17,6 +17,7 @@ from api.games.answers import (
 )
 from api.games.cursors import BEGINNING, read_events_cursor
 from api.games.moves import require_seat
+from api.live.long_polls import PolledEvents
 from api.observability import context
 from api.web.openapi.blueprint import TOKEN_OPTIONAL, Blueprint
 from api.web.openapi.components import (
@@ -29,7 +30,7 @@ from api.web.openapi.components import (
     parameter,
 )
 from api.web.openapi.structs import Answer
-from api.web.problem_responses import STREAM_TYPE, stream_response
+from api.web.problem_responses import STREAM_TYPE
 from api.web.responses import (
     EmptyResponse,
     answer,
@@ -46,6 +47,7 @@ from api.web.schemas.games import (
     MoveBodySchema,
     StreamQuerySchema,
 )
+from api.web.waiting_responses import StreamResponse, poll_response
 
 blueprint = Blueprint("play", __name__, url_prefix="/v1/games/<game_id>")
 
@@ -176,9 +178,7 @@ def stream_events(query: dict[str, Any], game_id: str) -> Response:
     stream = services().event_streams.open(credentials(), query.get("ticket"), game_id, last_id)
     if stream.is_done:
         return EmptyResponse(status=204)
-    response = stream_response(stream.parts())
-    response.call_on_close(stream.close)
-    return response
+    return StreamResponse(stream)
 
 
 @blueprint.get("/events", parameters=[GAME_ID])
@@ -196,6 +196,10 @@ def list_events(query: dict[str, Any], game_id: str) -> Response:
     cursor, limit = query.get("since"), query["limit"]
     since = BEGINNING if cursor is None else read_events_cursor(cursor)
     found = services().queries.load_with_events(credentials(), game_id, since, limit)
-    polled = services().long_polls.events(found, since, limit, query["wait"])
+    poll = services().long_polls.events(found, since, limit, query["wait"])
+    return poll_response(poll, _events_answer)
+
+
+def _events_answer(polled: PolledEvents) -> Response:
     response = answer(polled.page)
     return retry_later(response) if polled.is_over_quota else response

@@ -1,0 +1,86 @@
+"""Responses that may wait: the answer of a long poll, and an event stream.
+
+While they wait, Flask has ended the request. A poll's answer is made after its wait, so Flask gets
+the request a second time, for the hooks and the error handlers that come after a view.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Iterable
+from typing import TYPE_CHECKING, Generic, TypeVar
+
+from flask import Flask, Response, current_app
+
+from api.concurrency.waits import Parts, Steps, Wait
+from api.live.streaming import OpenStream
+from api.web.problem_responses import STREAM_HEADERS, STREAM_TYPE
+
+if TYPE_CHECKING:
+    from _typeshed.wsgi import StartResponse, WSGIEnvironment
+
+Result = TypeVar("Result")
+
+
+def poll_response(poll: Steps[Result], answer: Callable[[Result], Response]) -> Response:
+    """Return the answer to a poll's result: at once, or when its wait has ended."""
+    try:
+        wait = next(poll)
+    except StopIteration as ended:
+        return answer(ended.value)
+    app: Flask = current_app._get_current_object()  # type: ignore[attr-defined]
+    return PendingResponse(app, wait, poll, answer)
+
+
+class PendingResponse(Response, Generic[Result]):
+    """Stands for the answer of a poll that waits. Flask's hooks get the answer instead."""
+
+    def __init__(
+        self, app: Flask, wait: Wait, poll: Steps[Result], answer: Callable[[Result], Response]
+    ) -> None:
+        super().__init__()
+        self._app = app
+        self._wait = wait
+        self._poll = poll
+        self._answer = answer
+
+    def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
+        """Send the answer when the wait has ended."""
+        return Parts(self._steps(environ, start_response), self._poll.close)
+
+    def _steps(
+        self, environ: WSGIEnvironment, start_response: StartResponse
+    ) -> Generator[bytes | Wait, None, None]:
+        yield self._wait
+        outcome: Result | Exception
+        try:
+            outcome = yield from self._poll
+        except Exception as error:
+            outcome = error
+        with self._app.request_context(environ):
+            body = self._respond(outcome)(environ, start_response)
+        yield from body
+
+    def _respond(self, outcome: Result | Exception) -> Response:
+        try:
+            if isinstance(outcome, Exception):
+                raise outcome
+            response = self._answer(outcome)
+        except Exception as error:
+            response = self._app.make_response(self._app.handle_user_exception(error))
+        return self._app.process_response(response)
+
+
+class StreamResponse(Response):
+    """An event stream."""
+
+    def __init__(self, stream: OpenStream) -> None:
+        super().__init__(headers=STREAM_HEADERS, content_type=STREAM_TYPE)
+        self._stream = stream
+
+    def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
+        """Send the stream."""
+        start_response(self.status, self.headers.to_wsgi_list())
+        if environ["REQUEST_METHOD"] == "HEAD":
+            self._stream.close()
+            return ()
+        return Parts(self._stream.steps(), self._stream.close)
