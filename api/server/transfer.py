@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import logging
+import signal
 import sys
 from collections.abc import Iterator, Sequence
 from importlib.metadata import version
@@ -39,7 +40,7 @@ STANDARD = "-"
 
 STANDARD_OUTPUT = 1
 
-MIN_TIMEOUT_SECONDS = 30.0
+MIN_TIMEOUT_SECONDS = 10.0
 """How long to wait for a reply at least, once the store has answered: a batch takes its time."""
 
 OF_EVERY_STORE = ("replica", "version")
@@ -226,18 +227,38 @@ def _embedded(directory: Path, settings: Settings, *, is_target: bool) -> Iterat
 @contextlib.contextmanager
 def _transfer() -> Iterator[Progress]:
     """Show the progress of a transfer, and turn its errors into `TransferError`."""
-    # A cluster's nodes are asked in greenlets: Ctrl-C ends them without a traceback.
-    hub = gevent.get_hub()
-    hub.NOT_ERROR = (*hub.NOT_ERROR, KeyboardInterrupt)
     progress = Progress(sys.stderr)
     try:
-        yield progress
+        with _interruptible():
+            yield progress
     except StoreChanged as error:
         raise TransferError(
             f"records may be missing, since {error}: run the command again"
         ) from None
     finally:
         progress.end()
+
+
+@contextlib.contextmanager
+def _interruptible() -> Iterator[None]:
+    """Let Ctrl-C and SIGTERM raise `KeyboardInterrupt` in this block.
+
+    The nodes of a cluster are asked in greenlets, where an interrupt could crash the process: it
+    waits for them.
+    """
+    hub, own = gevent.get_hub(), gevent.getcurrent()
+
+    def interrupt(number: int, frame: object) -> None:
+        if gevent.getcurrent() is own:
+            raise KeyboardInterrupt
+        hub.loop.run_callback_threadsafe(own.throw, KeyboardInterrupt)
+
+    handlers = {each: signal.signal(each, interrupt) for each in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        for each, handler in handlers.items():
+            signal.signal(each, handler)
 
 
 @contextlib.contextmanager

@@ -65,7 +65,7 @@ def test_who_left_a_private_game_sees_nothing_of_it_once_it_is_played(
     bob.refused("game_not_found", "DELETE", f"{path}/me")
 
 
-@pytest.mark.parametrize("number", [230, 700])
+@pytest.mark.parametrize("number", [230, pytest.param(700, marks=pytest.mark.slow)])
 def test_more_endings_than_one_answer_holds_are_told_in_the_next(ada: Client, number: int) -> None:
     ada.checked = False
     cursor = ada.get("/v1/me/turns")["cursor"]

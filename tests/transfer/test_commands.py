@@ -194,7 +194,7 @@ def test_a_file_that_is_not_complete_is_refused_before_anything_is_stored(
         (["copy", "{tmp}/none", "{url}"], NO_STORE),
         (
             ["copy", "redis://:{secret}@127.0.0.1:1", "{url}"],
-            "The store at 127.0.0.1:1 cannot be reached: 127.0.0.1:1: Connection refused",
+            "The store at 127.0.0.1:1 cannot be reached: Connection refused",
         ),
         (
             ["copy", "{url}", "redis+cluster://:{secret}@127.0.0.1:1"],
