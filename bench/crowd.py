@@ -33,6 +33,9 @@ PAUSE_SECONDS = 0.05
 PATIENCE_SECONDS = 120
 SETTLING_SECONDS = 1
 
+ADDRESSES = 4
+"""From so many addresses the clients come."""
+
 
 @contextlib.contextmanager
 def waiting(running: Running, games: Sequence[str], number: int) -> Iterator[None]:
@@ -81,6 +84,11 @@ def is_held(port: int, number: int) -> bool:
     return waiters(port) >= number * 0.98
 
 
+def address_of(at: int) -> str:
+    """The address of a client that waits. A worker holds no more than a share for one of them."""
+    return f"127.0.0.{2 + at % ADDRESSES}"
+
+
 def open_gently(port: int, number: int, one: Callable[[int], gevent.Greenlet]) -> list[Any]:
     """Clients that wait, some at a time: no more before those are held."""
     greenlets = []
@@ -97,14 +105,14 @@ def main() -> None:
     port, number = int(sys.argv[1]), int(sys.argv[2])
     polls: list[bytes] = pickle.load(sys.stdin.buffer)
 
-    def wait(poll: bytes) -> None:
-        caller = Caller(port)
+    def wait(at: int) -> None:
+        caller, poll = Caller(port, address_of(at)), polls[at % len(polls)]
         while True:
             status, body = caller.send(poll)
             if status != 200:
                 raise Refused(f"a poll: {status} {body.decode()[:300]}")
 
-    greenlets = open_gently(port, number, lambda at: gevent.spawn(wait, polls[at % len(polls)]))
+    greenlets = open_gently(port, number, lambda at: gevent.spawn(wait, at))
     # None of them ends but by failing.
     gevent.joinall(greenlets, count=1, raise_error=True)
 

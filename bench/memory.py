@@ -52,7 +52,7 @@ class Load(NamedTuple):
     waiters: int
 
 
-LONG = Load(games=3, shown=5_000, waiters=5_000)
+LONG = Load(games=3, shown=5_000, waiters=10_000)
 QUICK = Load(games=1, shown=20, waiters=40)
 
 

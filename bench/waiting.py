@@ -19,7 +19,7 @@ from typing import Any  # noqa: E402
 
 import gevent  # noqa: E402
 
-from bench.crowd import FOR_EACH_GAME, open_gently  # noqa: E402
+from bench.crowd import FOR_EACH_GAME, address_of, open_gently  # noqa: E402
 from bench.games import player, start  # noqa: E402
 from bench.running import (  # noqa: E402
     Caller,
@@ -36,7 +36,7 @@ from bench.running import (  # noqa: E402
 
 PACE_SECONDS = 0.05
 SETTLING_SECONDS = 2
-CLIENTS, MOVES = 5000, 300
+CLIENTS, MOVES = 10_000, 300
 QUICK_CLIENTS, QUICK_MOVES = 40, 12
 
 
@@ -60,10 +60,10 @@ class Game:
         move = {"turn": view["turn"], "move": view["legal_moves"][0]}
         caller.ask("POST", f"{path}/moves", token, move)
 
-    def follow(self, port: int, times: list[float], failures: list[str]) -> None:
+    def follow(self, caller: Caller, times: list[float], failures: list[str]) -> None:
         """Wait for its events, until something fails."""
         try:
-            self._follow(Caller(port), times)
+            self._follow(caller, times)
         except (OSError, Refused) as error:
             failures.append(f"{type(error).__name__}: {error}")
 
@@ -87,7 +87,9 @@ def measure(running: Running, clients: int, moves: int) -> dict[str, Any]:
     greenlets = open_gently(
         running.port,
         clients,
-        lambda at: gevent.spawn(games[at % len(games)].follow, running.port, times, failures),
+        lambda at: gevent.spawn(
+            games[at % len(games)].follow, Caller(running.port, address_of(at)), times, failures
+        ),
     )
     gevent.sleep(SETTLING_SECONDS)
     held = sum(running.memory()) - before
