@@ -240,6 +240,8 @@ class Worker(GeventWorker):  # type: ignore[misc]
             # Yield: without this, one fast client would keep the worker from all others.
             gevent.sleep(0)
             reader.begin_head(self.cfg.keepalive)
+            # `begin_head` has bounds of its own, and an idle connection may live longer.
+            reader.settimeout(None)
             try:
                 yield
             finally:
@@ -249,7 +251,6 @@ class Worker(GeventWorker):  # type: ignore[misc]
 
     def handle_request(self, listener_name: Any, req: Any, sock: RequestReader, addr: Any) -> None:
         """Answer one request; a client that does not read its answer loses the connection."""
-        sock.settimeout(SEND_SECONDS)
         bound_chunks(req)
         if not unread_bodies.is_discardable(req):
             # The connection ends if the application does not read the body: announce it.
@@ -288,6 +289,7 @@ class Worker(GeventWorker):  # type: ignore[misc]
 
         It ends with the connection, and when the answer has to wait.
         """
+        client.reader.settimeout(SEND_SECONDS)
         try:
             send()
             client.reader.flush()

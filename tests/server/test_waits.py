@@ -1,0 +1,37 @@
+"""Connections whose answers wait, as the worker serves them."""
+
+import time
+
+import pytest
+
+from tests.support.paths import PROGRAMS
+from tests.support.raw_http import connect
+from tests.support.service import Service, Start
+from tests.support.waiting import wait_until
+
+AT_ONCE = b"GET /late?waits=0 HTTP/1.1\r\nHost: x\r\n\r\n"
+
+
+@pytest.fixture
+def service(start: Start) -> Service:
+    return start(program=PROGRAMS / "waits.py")
+
+
+def test_a_client_that_does_not_read_what_comes_after_a_wait_loses_the_connection(
+    service: Service,
+) -> None:
+    flood = b"GET /flood HTTP/1.1\r\nHost: x\r\n\r\n"
+    with connect(service.port, flood, receive_buffer=4096):
+        wait_until(lambda: "ended /flood" in service.output, "the answer has ended")
+        wait_until(lambda: "did not read its answer" in service.output, "the log tells it")
+    assert "Traceback" not in service.output
+
+
+def test_a_connection_may_be_idle_for_longer_than_a_client_may_take_to_read(
+    service: Service,
+) -> None:
+    with connect(service.port) as connection:
+        for pause in (0.0, 1.5):
+            time.sleep(pause)
+            connection.sendall(AT_ONCE)
+            assert connection.recv(65536).endswith(b"late")
