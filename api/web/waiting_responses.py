@@ -1,7 +1,8 @@
 """Responses that may wait: the answer of a long poll, and an event stream.
 
 While they wait, Flask has ended the request. A poll's answer is made after its wait, so Flask gets
-the request a second time, for the hooks and the error handlers that come after a view.
+the request a second time, for the hooks and the error handlers that come after a view. What hooks
+have kept in `flask.g` is there again; functions for the teardown run both times.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Iterable
 from typing import TYPE_CHECKING, Generic, TypeVar
 
-from flask import Flask, Response, current_app
+from flask import Flask, Response, current_app, g
 
 from api.concurrency.waits import Parts, Steps, Wait
 from api.live.streaming import OpenStream
@@ -39,6 +40,7 @@ class PendingResponse(Response, Generic[Result]):
     ) -> None:
         super().__init__()
         self._app = app
+        self._kept = {name: g.get(name) for name in g}
         self._wait = wait
         self._poll = poll
         self._answer = answer
@@ -57,17 +59,25 @@ class PendingResponse(Response, Generic[Result]):
         except Exception as error:
             outcome = error
         with self._app.request_context(environ):
+            for name, value in self._kept.items():
+                setattr(g, name, value)
             body = self._respond(outcome)(environ, start_response)
         yield from body
 
     def _respond(self, outcome: Result | Exception) -> Response:
         try:
+            return self._app.process_response(self._respond_unhooked(outcome))
+        except Exception as error:
+            # A hook failed.
+            return self._app.handle_exception(error)
+
+    def _respond_unhooked(self, outcome: Result | Exception) -> Response:
+        try:
             if isinstance(outcome, Exception):
                 raise outcome
-            response = self._answer(outcome)
+            return self._answer(outcome)
         except Exception as error:
-            response = self._app.make_response(self._app.handle_user_exception(error))
-        return self._app.process_response(response)
+            return self._app.make_response(self._app.handle_user_exception(error))
 
 
 class StreamResponse(Response):

@@ -4,9 +4,12 @@ import flask
 import pytest
 from flask import Flask, Response
 from flask.testing import FlaskClient
+from gevent.event import Event
 
 from api import create_app
+from api.concurrency.waits import Steps, Wait
 from api.config.settings import Settings
+from api.web.waiting_responses import poll_response
 
 
 @pytest.fixture
@@ -50,3 +53,45 @@ def test_a_response_of_a_hook_has_the_common_headers(app: Flask, client: FlaskCl
     headers = client.get("/livez", headers={"X-Request-ID": "abc"}).headers
     assert headers["X-Request-ID"] == "abc"
     assert headers["Cache-Control"] == "no-store"
+
+
+@pytest.fixture
+def waiting(app: Flask) -> Flask:
+    """The application with a poll that waits, at `/poll`."""
+
+    def poll() -> Steps[str]:
+        yield Wait(Event(), 0)
+        return "news"
+
+    app.add_url_rule("/poll", view_func=lambda: poll_response(poll(), Response))
+    return app
+
+
+def test_the_hooks_of_a_poll_that_waits_run_once_and_share_what_they_keep(
+    waiting: Flask, client: FlaskClient
+) -> None:
+    seen = []
+
+    @waiting.before_request
+    def begin() -> None:
+        flask.g.seen = [flask.request.path]
+
+    @waiting.after_request
+    def end(response: Response) -> Response:
+        seen.append([*flask.g.seen, response.get_data()])
+        return response
+
+    assert client.get("/poll").text == "news"
+    assert seen == [["/poll", b"news"]]
+
+
+@pytest.mark.parametrize("path", ["/poll", "/livez"])
+def test_a_hook_that_fails_after_a_view_is_a_problem_also_of_a_poll_that_waits(
+    waiting: Flask, client: FlaskClient, path: str
+) -> None:
+    @waiting.after_request
+    def fail(response: Response) -> Response:
+        raise RuntimeError("a hook")
+
+    answer = client.get(path)
+    assert (answer.status_code, answer.json["code"]) == (500, "internal_error")
