@@ -323,10 +323,11 @@ class Worker(GeventWorker):  # type: ignore[misc]
             held.response.close()
         except OSError:
             raise
-        except Exception:
-            if not held.response.headers_sent:
-                raise
-            self.log.exception("Error handling a request")
+        except Exception as error:
+            if held.response.headers_sent:
+                self.log.exception("Error handling a request")
+            else:
+                self.handle_error(held.request, client.reader, client.addr, error)
             raise StopIteration from None
         finally:
             if client.wait is None:

@@ -66,12 +66,12 @@ class PendingResponse(Response, Generic[Result]):
 
     def _respond(self, outcome: Result | Exception) -> Response:
         try:
-            return self._app.process_response(self._respond_unhooked(outcome))
+            return self._app.process_response(self._answer_or_problem(outcome))
         except Exception as error:
             # A hook failed.
             return self._app.handle_exception(error)
 
-    def _respond_unhooked(self, outcome: Result | Exception) -> Response:
+    def _answer_or_problem(self, outcome: Result | Exception) -> Response:
         try:
             if isinstance(outcome, Exception):
                 raise outcome

@@ -5,7 +5,7 @@ import time
 import pytest
 
 from tests.support.paths import PROGRAMS
-from tests.support.raw_http import connect
+from tests.support.raw_http import connect, exchange
 from tests.support.service import Service, Start
 from tests.support.waiting import wait_until
 
@@ -35,3 +35,13 @@ def test_a_connection_may_be_idle_for_longer_than_a_client_may_take_to_read(
             time.sleep(pause)
             connection.sendall(AT_ONCE)
             assert connection.recv(65536).endswith(b"late")
+
+
+@pytest.mark.parametrize("waits", [0, 1])
+def test_an_answer_that_fails_is_a_problem_and_does_not_count_as_malformed(
+    service: Service, waits: int
+) -> None:
+    answer = exchange(service.port, b"GET /fail?waits=%d HTTP/1.1\r\nHost: x\r\n\r\n" % waits)
+    assert (answer.status, answer.code) == (500, "internal_error")
+    assert 'status="500"' not in service.get("/metrics")
+    wait_until(lambda: service.output.count("Error handling a request") == 1, "it is logged once")

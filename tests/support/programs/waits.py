@@ -1,6 +1,7 @@
 """`ludotheque serve` with an application that waits, in a worker that gives clients one second.
 
-Each path says what is sent after a wait. The application prints what ends.
+Each path says what is sent after a wait. The application prints what ends. `/metrics` has what it
+counts.
 """
 
 import sys
@@ -19,6 +20,7 @@ def create_app(settings: Any) -> Callable[..., Any]:
     from gevent.event import Event  # noqa: PLC0415
 
     from api.concurrency.waits import Parts, Wait  # noqa: PLC0415
+    from api.observability import metrics  # noqa: PLC0415
     from api.server import worker  # noqa: PLC0415
 
     worker.SEND_SECONDS = 1.0
@@ -39,6 +41,8 @@ def create_app(settings: Any) -> Callable[..., Any]:
                     yield PIECE
             elif path == "/fail":
                 raise RuntimeError(path)
+            elif path == "/metrics":
+                yield metrics.exposition(None, None)
 
         return Parts(steps(), lambda: print("ended", path, flush=True))
 
