@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import sys
 from codecs import BOM_UTF8
 from itertools import islice
 from typing import Any
@@ -120,8 +121,15 @@ def read_json(body: bytes) -> Any:
         raise Problem("invalid_json", "The body is not UTF-8.") from None
     except RecursionError:
         raise Problem("invalid_json", "The body is nested too deeply.") from None
-    except ValueError as error:
+    except json.JSONDecodeError as error:
         raise Problem("invalid_json", f"The body is not JSON: {error}.") from None
+    except ValueError:
+        # Of Python's limit, which it tells in words for programmers.
+        limit = sys.get_int_max_str_digits()
+        raise Problem(
+            "invalid_json",
+            f"A number in the body has more than {limit} digits. Send integers up to 9007199254740991.",
+        ) from None
 
 
 def _read_object(members: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -146,4 +154,4 @@ def _read_number(text: str) -> int | float:
 
 
 def _refuse_constant(name: str) -> None:
-    raise ValueError(f"{name} is not JSON")
+    raise Problem("invalid_json", f"The body is not JSON: it has {name}. Send null or a number.")

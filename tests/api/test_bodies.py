@@ -152,6 +152,21 @@ def test_an_empty_body_is_called_empty(ada: Client, path: str, body: bytes) -> N
     assert problem["detail"].startswith("The body is empty.")
 
 
+@pytest.mark.parametrize(
+    ("number", "detail"),
+    [
+        (b"9" * 5000, "A number in the body has more than 4300 digits."),
+        (b"NaN", "The body is not JSON: it has NaN."),
+        (b"-Infinity", "The body is not JSON: it has -Infinity."),
+    ],
+    ids=["long", "NaN", "infinity"],
+)
+def test_a_number_that_cannot_be_read_is_named(ada: Client, number: bytes, detail: str) -> None:
+    body = b'{"ruleset": "parade", "seat_count": %b}' % number
+    problem = ada.refused("invalid_json", "POST", "/v1/games", data=body, headers=JSON)
+    assert problem["detail"].startswith(detail)
+
+
 def whole_floats(value: Any) -> Any:
     """The same JSON value with every integer as a float."""
     if isinstance(value, dict):
