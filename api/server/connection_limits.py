@@ -5,7 +5,8 @@ seconds; with it, these were answered in 0.1 to 0.4 seconds.
 
 Beyond the limit, a new connection takes the place of the address's connection that has waited
 longest for a request; if none waits, the new connection is closed. When the worker has almost as
-many connections as it can hold, a new one takes the place of the longest idle of all addresses.
+many connections as it can hold, a new one takes the place of the longest idle of all addresses; if
+none is idle, the next one that is idle ends.
 """
 
 from __future__ import annotations
@@ -87,8 +88,8 @@ class ConnectionLimits:
     def release(self, connection: Connection) -> None:
         """Count a connection no more."""
         own = connection.own
-        self._open -= 1
-        own.open.discard(connection)
+        if connection in own.open:
+            self._forget(connection)
         # The address may have a new entry: its old one was empty once all were closed.
         if not own.open and self._by_address.get(own.address) is own:
             del self._by_address[own.address]
@@ -98,6 +99,9 @@ class ConnectionLimits:
         """Let a connection be closed to make room while the block runs."""
         connection.own.idle[connection] = None
         self._idle[connection] = reader
+        if self._open > self._in_total:
+            # None was idle when the last ones came. A full worker accepts none that would do this.
+            self._close_longest_idle(self._idle)
         try:
             yield
         finally:
@@ -112,7 +116,11 @@ class ConnectionLimits:
         """Close one of these idle connections. Return whether there was one."""
         for connection in list(islice(idle, MAX_CANDIDATES)):
             if close_if_silent(self._idle[connection]):
-                connection.own.open.discard(connection)
+                self._forget(connection)
                 del connection.own.idle[connection], self._idle[connection]
                 return True
         return False
+
+    def _forget(self, connection: Connection) -> None:
+        connection.own.open.remove(connection)
+        self._open -= 1

@@ -1,6 +1,5 @@
 """The limit on the connections of one address, with sockets in place of clients."""
 
-import contextlib
 import logging
 import socket
 from collections.abc import Iterator
@@ -25,8 +24,9 @@ class Connection:
         self.is_admitted = False
         self._limits = limits
         self._peer = peer
-        self._is_busy = is_busy
-        self._end = Event()
+        self._is_idle, self._end = Event(), Event()
+        if not is_busy:
+            self._is_idle.set()
         self._greenlet = gevent.spawn(self._serve)
         gevent.sleep(0)
 
@@ -35,12 +35,10 @@ class Connection:
         self.is_admitted = connection is not None
         if connection is None:
             return
-        with contextlib.ExitStack() as stack:
-            stack.callback(self._limits.release, connection)
-            if not self._is_busy:
-                reader = RequestReader(self._accepted)
-                stack.enter_context(self._limits.idling(connection, reader))
+        self._is_idle.wait()
+        with self._limits.idling(connection, RequestReader(self._accepted)):
             self._end.wait()
+        self._limits.release(connection)
 
     @property
     def is_closed(self) -> bool:
@@ -49,8 +47,14 @@ class Connection:
         except BlockingIOError:
             return False
 
+    def answer(self) -> None:
+        """End the request of a connection that is busy."""
+        self._is_idle.set()
+        gevent.sleep(0.001)
+
     def end(self) -> None:
         self._end.set()
+        self._is_idle.set()
         self._greenlet.join(5)
         self.client.close()
         self._accepted.close()
@@ -149,6 +153,16 @@ def test_a_connection_that_was_closed_to_make_room_counts_no_more(
     busy.end()
     assert connect(limits, is_busy=True).is_admitted
     assert not connect(limits, is_busy=True).is_admitted
+
+
+def test_after_many_came_at_once_those_that_become_idle_make_room_for_others(
+    connect: type[Connection],
+) -> None:
+    limits = ConnectionLimits(1000, 2, Proxies())
+    crowd = [connect(limits, is_busy=True) for _ in range(4)]
+    for each in crowd:
+        each.answer()
+    assert [each.is_closed for each in crowd] == [True, True, False, False]
 
 
 def test_a_trusted_proxy_may_have_any_number(connect: type[Connection]) -> None:
