@@ -20,7 +20,7 @@ LINGER_BYTES = 1 << 20
 _system_socket: type[socket.socket] = monkey.get_original("socket", "socket")
 
 
-def send_and_close(client: socket.socket, answer: bytes) -> None:
+def send_and_close(client: RequestReader, answer: bytes) -> None:
     """Send the last answer of a connection, then close it.
 
     Raises:
@@ -31,7 +31,7 @@ def send_and_close(client: socket.socket, answer: bytes) -> None:
     linger(client)
 
 
-def linger(client: socket.socket | RequestReader) -> None:
+def linger(client: RequestReader) -> None:
     """Stop sending, and discard what still arrives until the client closes or a bound is hit."""
     with contextlib.suppress(OSError), gevent.Timeout(LINGER_SECONDS, False):
         client.shutdown(socket.SHUT_WR)

@@ -336,7 +336,7 @@ class Worker(GeventWorker):  # type: ignore[misc]
         if held.response.should_close():
             raise StopIteration
 
-    def handle_error(self, req: Any, client: socket.socket, addr: Any, exc: BaseException) -> None:
+    def handle_error(self, req: Any, client: RequestReader, addr: Any, exc: BaseException) -> None:
         """Answer a request that gunicorn could not read, or in which the application failed."""
         problem = malformed_requests.problem_of(exc)
         if req is None or problem is not FAILED:

@@ -125,10 +125,10 @@ def read_json(body: bytes) -> Any:
         raise Problem("invalid_json", f"The body is not JSON: {error}.") from None
     except ValueError:
         # Of Python's limit, which it tells in words for programmers.
-        limit = sys.get_int_max_str_digits()
         raise Problem(
             "invalid_json",
-            f"A number in the body has more than {limit} digits. Send integers up to 9007199254740991.",
+            f"A number in the body has more than {sys.get_int_max_str_digits()} digits. Send "
+            "integers up to 9007199254740991.",
         ) from None
 
 
