@@ -88,8 +88,7 @@ class ConnectionLimits:
     def release(self, connection: Connection) -> None:
         """Count a connection no more."""
         own = connection.own
-        if connection in own.open:
-            self._forget(connection)
+        self._forget(connection)
         # The address may have a new entry: its old one was empty once all were closed.
         if not own.open and self._by_address.get(own.address) is own:
             del self._by_address[own.address]
@@ -122,5 +121,6 @@ class ConnectionLimits:
         return False
 
     def _forget(self, connection: Connection) -> None:
-        connection.own.open.remove(connection)
-        self._open -= 1
+        if connection in connection.own.open:
+            connection.own.open.remove(connection)
+            self._open -= 1
