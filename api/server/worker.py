@@ -315,7 +315,7 @@ class Worker(GeventWorker):  # type: ignore[misc]
             for step in held.body.steps:
                 if not isinstance(step, Wait):
                     held.response.write(step)
-                elif self.alive and _is_all_read(held.request):
+                elif self._can_begin_again(held.request):
                     client.wait, client.reader.is_kept_open = step, True
                     return
                 else:
@@ -335,6 +335,15 @@ class Worker(GeventWorker):  # type: ignore[misc]
                 held.body.close()
         if held.response.should_close():
             raise StopIteration
+
+    def _can_begin_again(self, request: Any) -> bool:
+        """Return whether gunicorn may end with a connection, and begin with it after a wait.
+
+        Not with `--keep-alive 0`, as it then calls no `timeout_ctx`, nor with `--proxy-protocol`,
+        as it reads the client's address at the beginning.
+        """
+        is_supported = self.cfg.keepalive and self.cfg.proxy_protocol == "off"
+        return self.alive and is_supported and _is_all_read(request)
 
     def handle_error(self, req: Any, client: RequestReader, addr: Any, exc: BaseException) -> None:
         """Answer a request that gunicorn could not read, or in which the application failed."""

@@ -10,6 +10,7 @@ from tests.support.service import Service, Start
 from tests.support.waiting import wait_until
 
 AT_ONCE = b"GET /late?waits=0 HTTP/1.1\r\nHost: x\r\n\r\n"
+CALLER = b"HEAD /caller HTTP/1.1\r\nHost: x\r\n\r\n"
 
 
 @pytest.fixture
@@ -45,3 +46,22 @@ def test_an_answer_that_fails_is_a_problem_and_does_not_count_as_malformed(
     assert (answer.status, answer.code) == (500, "internal_error")
     assert 'status="500"' not in service.get("/metrics")
     wait_until(lambda: service.output.count("Error handling a request") == 1, "it is logged once")
+
+
+def test_an_answer_that_waits_is_sent_by_a_service_that_keeps_no_connection(start: Start) -> None:
+    service = start(program=PROGRAMS / "waits.py", keepalive=0)
+    assert service.get("/late") == "late"
+
+
+def test_with_the_proxy_protocol_a_wait_does_not_change_the_clients_address(start: Start) -> None:
+    service = start(program=PROGRAMS / "waits.py", proxy_protocol="v1")
+    of_proxy = b"PROXY TCP4 192.0.2.7 192.0.2.1 5000 80\r\n"
+    forged = of_proxy.replace(b"192.0.2.7", b"192.0.2.8")
+    with connect(service.port) as connection:
+        for sent, answer in (
+            (of_proxy + CALLER, b"X-Caller: 192.0.2.7"),
+            (CALLER, b"X-Caller: 192.0.2.7"),
+            (forged + CALLER, b"400 Bad Request"),
+        ):
+            connection.sendall(sent)
+            assert answer in connection.recv(65536)

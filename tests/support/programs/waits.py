@@ -1,15 +1,17 @@
 """`ludotheque serve` with an application that waits, in a worker that gives clients one second.
 
 Each path says what is sent after a wait. The application prints what ends. `/metrics` has what it
-counts.
+counts. The options of gunicorn that the environment names are set.
 """
 
+import os
 import sys
 from collections.abc import Callable, Iterator
 from typing import Any
 from urllib.parse import parse_qs
 
 import api
+from api.server import gunicorn_config
 from api.server.cli import main
 
 PIECE = b"x" * 65536
@@ -30,7 +32,7 @@ def create_app(settings: Any) -> Callable[..., Any]:
 
         def steps() -> Iterator[bytes | Wait]:
             if path != "/late":
-                start_response("200 OK", [])
+                start_response("200 OK", [("X-Caller", environ["REMOTE_ADDR"])])
             for _ in range(int(query.get("waits", "1")[0])):
                 yield Wait(Event(), 0.1)
             if path == "/late":
@@ -52,4 +54,6 @@ def create_app(settings: Any) -> Callable[..., Any]:
 api.create_app = create_app
 
 if __name__ == "__main__":
+    for option in {"keepalive", "proxy_protocol"} & set(os.environ):
+        setattr(gunicorn_config, option, os.environ[option])
     sys.exit(main(["serve"]))
