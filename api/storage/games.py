@@ -536,19 +536,25 @@ class GameStore:
     ) -> list[Sequence[HistoryItem] | RedisError | Unreadable]:
         """Return parts of the histories of games in the present format, in one round trip.
 
-        An error of one stands in its place.
+        An error of one stands in its place. The history of each game is derived once, as a part of
+        it may take as long as all of it.
         """
-        queries = [self.history_query(game.id, first, last) for game, first, last in ranges]
+        spans: dict[str, ItemRange] = {}
+        for game, first, last in ranges:
+            span = spans.get(game.id, ItemRange(game, first, last))
+            spans[game.id] = ItemRange(game, min(first, span.first), max(last, span.last))
+        queries = [self.history_query(game.id, first, last) for game, first, last in spans.values()]
         commands = [command for query in queries for command in query.commands]
         replies = iter(self.client.execute(commands, keep_errors=True))
-        histories: list[Sequence[HistoryItem] | RedisError | Unreadable] = []
-        for (game, *_), query in zip(ranges, queries, strict=True):
+        found: dict[str, Sequence[HistoryItem] | RedisError | Unreadable] = {}
+        for query in queries:
             own = [next(replies) for _ in query.commands]
             try:
-                histories.append(self.read_history(game, query, own).items)
+                game = spans[query.game_id].game
+                found[query.game_id] = self.read_history(game, query, own).items
             except (RedisError, Unreadable) as error:
-                histories.append(error)
-        return histories
+                found[query.game_id] = error
+        return [_part_of(found[each.game.id], spans[each.game.id], each) for each in ranges]
 
     def deal_and_items(
         self, stored: StoredGame
@@ -651,6 +657,15 @@ class GameStore:
 
 class _Changed(Exception):
     """Another commit has changed a game that was to end."""
+
+
+def _part_of(
+    found: Sequence[HistoryItem] | RedisError | Unreadable, span: ItemRange, wanted: ItemRange
+) -> Sequence[HistoryItem] | RedisError | Unreadable:
+    """Return the wanted items of those that were found of a span, or their error."""
+    if isinstance(found, Exception):
+        return found
+    return found[wanted.first - span.first : wanted.last - span.first + 1]
 
 
 def game_channel(game_id: str) -> str:
