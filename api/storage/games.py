@@ -130,7 +130,7 @@ class WholeGame(NamedTuple):
     """A game with all that belongs to it, in the present format.
 
     `game.format` is the format in which it is stored. `played` are the versions of the items that
-    each move caused, by the key of the move; only of a game that is stored in an earlier format.
+    each move caused, by the key of the move.
     """
 
     stored: StoredGame
@@ -647,9 +647,9 @@ class GameStore:
         replies = self.client.execute(commands, keep_errors=True)
         wholes: dict[str, WholeGame | RedisError | Unreadable | None] = {}
         groups = zip(ids, replies[::3], replies[1::3], replies[2::3], strict=True)
-        for game_id, items, fields, played in groups:
+        for game_id, fields, items, played in groups:
             try:
-                wholes[game_id] = _read_whole_game(game_id, items, fields, played)
+                wholes[game_id] = _read_whole_game(game_id, fields, items, played)
             except (RedisError, Unreadable) as error:
                 wholes[game_id] = error
         return wholes
@@ -795,17 +795,20 @@ def _stored(whole: WholeGame | None) -> StoredGame | None:
 
 
 def _whole_commands(game_id: str) -> tuple[Command, ...]:
-    """Return the commands that read all of a game; see `HistoryQuery.commands` for their order."""
+    """Return the commands that read all of a game.
+
+    The game is read first: a commit that comes in between adds items that it does not have yet.
+    """
     items, played = items_key(game_id), played_key(game_id)
     return (
-        Command(items, ("LRANGE", items, 0, -1)),
         _fields_command(game_id, (*GAME_FIELDS, "deal")),
+        Command(items, ("LRANGE", items, 0, -1)),
         Command(played, ("HGETALL", played)),
     )
 
 
 def _read_whole_game(
-    game_id: str, items_reply: Any, fields_reply: Any, played_reply: Any
+    game_id: str, fields_reply: Any, items_reply: Any, played_reply: Any
 ) -> WholeGame | None:
     *fields, deal = readable(fields_reply)
     stored = read_game(game_id, fields)
@@ -814,14 +817,13 @@ def _read_whole_game(
     game, steps, played = stored.game, readable(items_reply), readable(played_reply)
     if stored.record is not None:
         old = derived(game, stored.record)
-        return WholeGame(stored, old.deal, old.items, {})
+        return WholeGame(stored, old.deal, old.items, played_moves(game, old.items))
     if len(steps) < game.version:
         raise Unreadable
     if not stored.is_earlier:
         new_deal = None if deal is None else unpack_deal(deal)
-        # The history may have been read later than the game.
-        items = Replay(Setup.of(game), new_deal).items(decode_steps(steps[: game.version]))
-        return WholeGame(stored, new_deal, tuple(items), {})
+        items = tuple(Replay(Setup.of(game), new_deal).items(decode_steps(steps[: game.version])))
+        return WholeGame(stored, new_deal, items, played_moves(game, items))
     earlier = [decode(_item_decoder, each) for each in steps[: game.version]]
     converted = convert(game, None if deal is None else decode(_deal_decoder, deal), earlier)
     state = None if converted.position is None else encode(converted.position)
