@@ -115,7 +115,7 @@ class StoredGame(GameDocument):
         if self._position is None:
             if self.state is not None:
                 self._position = decode_state(self.game, self.state)
-            elif self.record is not None:
+            elif self.record is not None and self.game.started_at is not None:
                 self._position = derived(self.game, self.record).position
         return self._position
 
