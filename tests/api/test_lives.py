@@ -127,6 +127,7 @@ def callers(address: str, number: int, **settings: float) -> list[Caller]:
 # --- All goes ------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_at_last_nothing_is_left_of_anything(
     address: str, database: redis.Redis, short: None
 ) -> None:

@@ -282,6 +282,7 @@ def commit_unheard(service: Service, game_id: str) -> None:
         store.hset(key, mapping={"game": changed, "version": 2})
 
 
+@pytest.mark.slow
 def test_after_a_store_that_stood_still_lost_notifications_are_noticed_as_before(
     fresh_service: Service,
 ) -> None:

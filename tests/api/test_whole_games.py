@@ -146,7 +146,7 @@ class Listener:
         return self.anybody.game(self.game_id)
 
 
-@pytest.mark.parametrize("seats", [2, 3, 5])
+@pytest.mark.parametrize("seats", [2, 3, pytest.param(5, marks=pytest.mark.slow)])
 def test_no_answer_names_a_card_that_its_reader_may_not_know(
     new_players: NewPlayers, rng: random.Random, seats: int
 ) -> None:

@@ -144,6 +144,7 @@ def test_moves_of_the_house_and_cancelled_games_are_counted_as_such(service: Ser
     assert value(samples, "games_total", ruleset="tea-time", event="cancelled") == 1
 
 
+@pytest.mark.slow
 def test_a_dead_worker_keeps_its_counts_but_waits_no_more(start: Start) -> None:
     service = start(own=True, WEB_CONCURRENCY=2)
     wait_until(lambda: value(scrape(service), "workers") == 2, "both workers count")

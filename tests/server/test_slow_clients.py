@@ -53,6 +53,7 @@ SLOW_BODY = (
 UNREAD = b"GET /openapi.json HTTP/1.1\r\nHost: x\r\n\r\n" * 100
 
 
+@pytest.mark.slow
 def test_a_thousand_slow_clients_stop_nobody_else(one_worker: Service) -> None:
     ada = new_player(one_worker.url)
     path = f"/v1/games/{ada.create(3)['id']}"

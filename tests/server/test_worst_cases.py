@@ -33,6 +33,7 @@ def target(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Target]:
         yield measured
 
 
+@pytest.mark.slow
 def test_no_field_parameter_or_header_costs_more_than_its_size_allows(target: Target) -> None:
     found = measure(target, few=True)
     print(found.report())

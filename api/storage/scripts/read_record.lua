@@ -1,6 +1,7 @@
 -- Read all keys of a record at one moment.
 --
--- KEYS  the keys of the record: hashes, lists or strings
+-- KEYS[1]   the main key of the record
+-- KEYS[2+]  its other keys: hashes, lists or strings
 --
 -- Returns a list for each key: its type, when it expires in milliseconds since 1970 or -1 for never,
 -- and its values. The list is empty for a key that does not exist. A key of another type has no

@@ -1,10 +1,11 @@
 -- Write all keys of a record, in place of what the store has of it.
 --
--- KEYS     the keys of the record, the main one first
--- ARGV[1]  'new' to write only a record that the store does not have, else ''
--- ARGV[2+] for each key: its type (hash, list, string, or '' for a key that the record does not
---          have), when it expires in milliseconds since 1970 or -1 for never, the number of its
---          values, and its values
+-- KEYS[1]   the main key of the record
+-- KEYS[2+]  its other keys
+-- ARGV[1]   'new' to write only a record that the store does not have, else ''
+-- ARGV[2+]  for each key: its type (hash, list, string, or '' for a key that the record does not
+--           have), when it expires in milliseconds since 1970 or -1 for never, the number of its
+--           values, and its values
 --
 -- Returns 1 if written, 0 if the store has the record.
 
