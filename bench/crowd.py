@@ -29,6 +29,9 @@ from tests.support.paths import ROOT
 FOR_EACH_GAME = 4
 WAIT_SECONDS = 25
 OPENED_AT_ONCE = 100
+OPENED_A_SECOND = 400
+"""So that the polls of 10,000 clients, each of which asks again after 25 seconds, are spread."""
+
 PAUSE_SECONDS = 0.05
 PATIENCE_SECONDS = 120
 SETTLING_SECONDS = 1
@@ -92,9 +95,11 @@ def address_of(at: int) -> str:
 def open_gently(port: int, number: int, one: Callable[[int], gevent.Greenlet]) -> list[Any]:
     """Clients that wait, some at a time: no more before those are held."""
     greenlets = []
+    begin = time.monotonic()
     for at in range(number):
         greenlets.append(one(at))
         if at % OPENED_AT_ONCE == 0:
+            gevent.sleep(max(begin + at / OPENED_A_SECOND - time.monotonic(), 0))
             while not is_held(port, at):
                 gevent.sleep(PAUSE_SECONDS)
     return greenlets
