@@ -7,6 +7,16 @@ from api.model.game import OPEN, PLAYING, Game, Player, SeatRecord
 from api.problems.problem import Problem, invalid
 from engine.ruleset import Seat
 
+MAX_OPEN_VERSION = 1000
+"""The version from which on no seat of an open game can be taken.
+
+Each version before the start is a change of a seat. A history is read as a whole, so it must not
+grow without end, however slowly.
+"""
+
+MAX_TIMES_LEFT = 100
+"""How often a player may leave a game in play and still take its seat back."""
+
 
 def free_seat(seats: tuple[SeatRecord, ...], player: Player) -> Seat | None:
     """Return the free seat that is reserved for a player, else the first unreserved free seat."""
@@ -18,7 +28,9 @@ def free_seat(seats: tuple[SeatRecord, ...], player: Player) -> Seat | None:
 
 def has_free_seat(game: Game, player_id: str | None) -> bool:
     """Return whether a game has a free seat that is not reserved for another player."""
-    return game.status == OPEN and any(
+    if game.status != OPEN or game.version >= MAX_OPEN_VERSION:
+        return False
+    return any(
         record.is_free and (record.reserved_for is None or record.reserved_for.id == player_id)
         for record in game.seats
     )
@@ -28,9 +40,21 @@ def seat_to_take_back(loaded: LoadedGame, seat: Seat | None) -> Seat | None:
     """Return the caller's own seat that a house player has, if the caller asks for that seat.
 
     `seat` is the seat that the caller asks for, None for any.
+
+    Raises `Problem` (``game_full``) if the caller has left too often.
     """
     own = loaded.game.left_seat_of(loaded.reader)
-    return own if seat in (None, own) else None
+    if own is None or seat not in (None, own):
+        return None
+    times_left = loaded.game.seats[own].times_left
+    if times_left > MAX_TIMES_LEFT:
+        raise Problem(
+            "game_full",
+            f"You have left this game {times_left} times, and can take your seat back at most "
+            f"{MAX_TIMES_LEFT} times. The house plays for you to the end. Join another game or "
+            "create one.",
+        )
+    return own
 
 
 def wants_seat(loaded: LoadedGame, seat: Seat | None) -> bool:
@@ -65,6 +89,12 @@ def choose_seat(game: Game, player: Player, seat: Seat | None) -> Seat:
     Raises:
         Problem: ``game_full``, ``seat_taken``, ``seat_reserved``.
     """
+    if game.version >= MAX_OPEN_VERSION:
+        raise Problem(
+            "game_full",
+            f"The seats of this game have been taken and left {game.version} times, and the limit "
+            f"is {MAX_OPEN_VERSION}. Join another game or create one.",
+        )
     if seat is None:
         free = free_seat(game.seats, player)
         if free is None:

@@ -215,7 +215,7 @@ CATALOGUE: dict[str, ProblemType] = {
     "game_full": ProblemType(
         409,
         "All seats are taken",
-        "The game has started, or every seat is taken or reserved for another player.",
+        "The game has started, or every seat is taken or reserved for another player. Or seats of this game were taken and left too often: 1000 times before the start, or 100 times by you after it.",
         "Join another game, GET /v1/games?status=open lists them, or send POST /v1/match, which finds one or creates it.",
     ),
     "seat_taken": ProblemType(

@@ -115,7 +115,7 @@ class StoredGame(GameDocument):
         if self._position is None:
             if self.state is not None:
                 self._position = decode_state(self.game, self.state)
-            elif self.record is not None:
+            elif self.record is not None and self.game.started_at is not None:
                 self._position = derived(self.game, self.record).position
         return self._position
 
@@ -130,7 +130,7 @@ class WholeGame(NamedTuple):
     """A game with all that belongs to it, in the present format.
 
     `game.format` is the format in which it is stored. `played` are the versions of the items that
-    each move caused, by the key of the move; only of a game that is stored in an earlier format.
+    each move caused, by the key of the move.
     """
 
     stored: StoredGame
@@ -536,19 +536,25 @@ class GameStore:
     ) -> list[Sequence[HistoryItem] | RedisError | Unreadable]:
         """Return parts of the histories of games in the present format, in one round trip.
 
-        An error of one stands in its place.
+        An error of one stands in its place. The history of each game is derived once, as a part of
+        it may take as long as all of it.
         """
-        queries = [self.history_query(game.id, first, last) for game, first, last in ranges]
+        spans: dict[str, ItemRange] = {}
+        for game, first, last in ranges:
+            span = spans.get(game.id, ItemRange(game, first, last))
+            spans[game.id] = ItemRange(game, min(first, span.first), max(last, span.last))
+        queries = [self.history_query(game.id, first, last) for game, first, last in spans.values()]
         commands = [command for query in queries for command in query.commands]
         replies = iter(self.client.execute(commands, keep_errors=True))
-        histories: list[Sequence[HistoryItem] | RedisError | Unreadable] = []
-        for (game, *_), query in zip(ranges, queries, strict=True):
+        found: dict[str, Sequence[HistoryItem] | RedisError | Unreadable] = {}
+        for query in queries:
             own = [next(replies) for _ in query.commands]
             try:
-                histories.append(self.read_history(game, query, own).items)
+                game = spans[query.game_id].game
+                found[query.game_id] = self.read_history(game, query, own).items
             except (RedisError, Unreadable) as error:
-                histories.append(error)
-        return histories
+                found[query.game_id] = error
+        return [_part_of(found[each.game.id], spans[each.game.id], each) for each in ranges]
 
     def deal_and_items(
         self, stored: StoredGame
@@ -641,9 +647,9 @@ class GameStore:
         replies = self.client.execute(commands, keep_errors=True)
         wholes: dict[str, WholeGame | RedisError | Unreadable | None] = {}
         groups = zip(ids, replies[::3], replies[1::3], replies[2::3], strict=True)
-        for game_id, items, fields, played in groups:
+        for game_id, fields, items, played in groups:
             try:
-                wholes[game_id] = _read_whole_game(game_id, items, fields, played)
+                wholes[game_id] = _read_whole_game(game_id, fields, items, played)
             except (RedisError, Unreadable) as error:
                 wholes[game_id] = error
         return wholes
@@ -651,6 +657,15 @@ class GameStore:
 
 class _Changed(Exception):
     """Another commit has changed a game that was to end."""
+
+
+def _part_of(
+    found: Sequence[HistoryItem] | RedisError | Unreadable, span: ItemRange, wanted: ItemRange
+) -> Sequence[HistoryItem] | RedisError | Unreadable:
+    """Return the wanted items of those that were found of a span, or their error."""
+    if isinstance(found, Exception):
+        return found
+    return found[wanted.first - span.first : wanted.last - span.first + 1]
 
 
 def game_channel(game_id: str) -> str:
@@ -780,17 +795,20 @@ def _stored(whole: WholeGame | None) -> StoredGame | None:
 
 
 def _whole_commands(game_id: str) -> tuple[Command, ...]:
-    """Return the commands that read all of a game; see `HistoryQuery.commands` for their order."""
+    """Return the commands that read all of a game.
+
+    The game is read first: a commit that comes in between adds items that it does not have yet.
+    """
     items, played = items_key(game_id), played_key(game_id)
     return (
-        Command(items, ("LRANGE", items, 0, -1)),
         _fields_command(game_id, (*GAME_FIELDS, "deal")),
+        Command(items, ("LRANGE", items, 0, -1)),
         Command(played, ("HGETALL", played)),
     )
 
 
 def _read_whole_game(
-    game_id: str, items_reply: Any, fields_reply: Any, played_reply: Any
+    game_id: str, fields_reply: Any, items_reply: Any, played_reply: Any
 ) -> WholeGame | None:
     *fields, deal = readable(fields_reply)
     stored = read_game(game_id, fields)
@@ -799,14 +817,13 @@ def _read_whole_game(
     game, steps, played = stored.game, readable(items_reply), readable(played_reply)
     if stored.record is not None:
         old = derived(game, stored.record)
-        return WholeGame(stored, old.deal, old.items, {})
+        return WholeGame(stored, old.deal, old.items, played_moves(game, old.items))
     if len(steps) < game.version:
         raise Unreadable
     if not stored.is_earlier:
         new_deal = None if deal is None else unpack_deal(deal)
-        # The history may have been read later than the game.
-        items = Replay(Setup.of(game), new_deal).items(decode_steps(steps[: game.version]))
-        return WholeGame(stored, new_deal, tuple(items), {})
+        items = tuple(Replay(Setup.of(game), new_deal).items(decode_steps(steps[: game.version])))
+        return WholeGame(stored, new_deal, items, played_moves(game, items))
     earlier = [decode(_item_decoder, each) for each in steps[: game.version]]
     converted = convert(game, None if deal is None else decode(_deal_decoder, deal), earlier)
     state = None if converted.position is None else encode(converted.position)

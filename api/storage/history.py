@@ -10,8 +10,8 @@
 - A page of events is derived from the position before it. A worker remembers the last commit of
   each game that it has seen (`Traces`): its items, and the position after it. So to follow a game
   is to play one move again, and only the first page of an unknown game replays all before it.
-- What was derived from a record is cached (`derived`). A game has a bounded number of moves, and a
-  replay gives other requests their turn.
+- What was derived from a record is cached (`derived`). The moves of a game and the changes of its
+  seats are bounded, and a replay gives other requests their turn.
 - Reading needs no dictionary or other table: all of it is JSON, some of it compressed.
 """
 
@@ -48,7 +48,10 @@ from engine.registry import RULESETS
 from engine.ruleset import Told
 
 CACHED_RECORDS = 32
-"""How many ended games a worker keeps derived. The largest takes half a megabyte."""
+"""How many ended games a worker keeps derived.
+
+The longest takes half a megabyte; with all changes of seats that the limits allow, 1.5 MB.
+"""
 
 CACHED_TRACES = 2048
 """Of how many games a worker remembers the last commit that it has seen."""

@@ -507,6 +507,9 @@ def a_crowded_service(service: Service, stranger: Caller) -> None:
         # Its moves have not finished it.
         not_a_game = {**document, "format": 1, "status": "finished"}
         store.hset(key, "game", json.dumps(not_a_game))
+        store.delete(f"{key}:items")
+        item = {"version": 1, "at": document["created_at"], "by": "player", "told": []}
+        store.rpush(f"{key}:items", json.dumps(item))
         ada.refused("unsupported_format", "GET", f"/v1/games/{game_id}")
         store.hset(key, "game", "{}")
         ada.refused("internal_error", "GET", f"/v1/games/{game_id}")

@@ -7,14 +7,16 @@ format, and read by a worker that has never met them.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from copy import deepcopy
 from random import Random
 from typing import Any
 
 import msgspec
 import pytest
 
-from api.games.cursors import BEGINNING, read_events_cursor
+from api.games.cursors import BEGINNING, EventsCursor, read_events_cursor
 from api.games.moves import key_of_move
+from api.games.representations import item_answers
 from api.model.game import FORMAT, NOT_A_MOVE, HistoryItem
 from api.storage.errors import Unreadable
 from engine.registry import RULESETS
@@ -165,6 +167,32 @@ def test_a_worker_that_follows_a_game_derives_the_items_that_were_committed(
             assert list(part.items) == game.told[first - 1 :]
             assert part.seen_id == (game.told[first - 2].version_id if first > 1 else None)
             known = stored.version
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_what_a_worker_remembers_of_lost_commits_is_told_no_more(
+    worker: MemoryWorker, other: MemoryWorker, seed: int
+) -> None:
+    game, rng = Game(worker, "parade", 3, seed), Random(seed)
+
+    def go_on(happening: MemoryWorker) -> EventsCursor:
+        game.worker = happening
+        for _ in range(rng.choice((1, 1, 2))):
+            if not game.is_over:
+                game.go_on()
+        return EventsCursor.after(happening.game(game.id))
+
+    while not game.is_over:
+        saved = deepcopy((worker.client.values, worker.client.ends))
+        go_on(worker)
+        # A failover loses that.
+        worker.client.values, worker.client.ends = saved
+        kept = EventsCursor.after(other.game(game.id))
+        since = go_on(other) if rng.random() < 0.5 else kept
+        last = go_on(other).version
+        page = worker.queries.events(worker.load(None, game.id), since, 100)
+        assert not page.reset
+        assert page.items == item_answers(worker.items(game.id, since.version + 1, last), None)
 
 
 @SETUPS

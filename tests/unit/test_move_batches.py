@@ -96,6 +96,27 @@ def test_a_batch_that_is_sent_again_has_the_same_outcomes_in_two_round_trips(
         assert after.loaded.game == worker.game(each.game_id)
 
 
+def test_a_history_is_read_once_for_all_its_moves_that_are_repeated(
+    worker: MemoryWorker, ada: Credentials, executions: list[Any]
+) -> None:
+    ids = [against_the_house(worker, ada) for _ in range(2)]
+    batch = []
+    for game_id in [*ids, *ids, *ids]:
+        batch.append(wanted(worker, ada, game_id))
+        worker.move_batches.play(ada, batch[-1:])
+    executions.clear()
+    again = worker.move_batches.play(ada, batch)
+    assert told(again) == ["again"] * 6
+    ranges = [each for trip in executions for each in trip if each.words[0] == "LRANGE"]
+    assert sorted(each.key for each in ranges) == sorted(f"game:{{{each}}}:items" for each in ids)
+    for each, outcome in zip(batch, again, strict=True):
+        assert isinstance(outcome, PlayedMove)
+        first, last = outcome.items[0], outcome.items[-1]
+        assert first.turn == each.turn
+        assert bytes(first.move) == msgspec.json.encode(each.move)
+        assert list(outcome.items) == worker.items(each.game_id, first.version, last.version)
+
+
 def test_games_that_end_write_their_indexes_together(
     worker: MemoryWorker, pair: Pair, executions: list[Any]
 ) -> None:

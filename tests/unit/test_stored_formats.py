@@ -1,7 +1,7 @@
 """The format of stored games: games of 0.1 are converted, and a pinned worker goes on with them."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import msgspec
@@ -14,6 +14,7 @@ from api.games.players import Credentials
 from api.games.transactions import LoadedGame
 from api.model.events import BY_PLAYER, GameCancelled
 from api.model.game import FORMAT, NULL, StoredDeal, public_item
+from api.storage.client import Command
 from api.storage.errors import NewerFormat, UnsupportedFormat
 from api.storage.format_1 import encode_state
 from api.storage.games import Change
@@ -304,6 +305,61 @@ def test_a_pinned_worker_does_not_take_a_game_back_to_format_1(
     pinned.move((ada, bob), game_id)
     assert stored_document(worker, game_id)["format"] == FORMAT
     play_out(worker, (ada, bob), game_id)
+
+
+# --- Another worker, between two commands of a read ------------------------------------------
+
+
+def act_after(
+    patch: pytest.MonkeyPatch, worker: MemoryWorker, name: str, act: Callable[[], object]
+) -> None:
+    """Act once, after the next command of this name and before the one that follows it."""
+    reply = worker.client._reply
+
+    def interrupted(command: Command) -> Any:
+        found = reply(command)
+        if command.words[0] == name:
+            patch.undo()
+            act()
+        return found
+
+    patch.setattr(worker.client, "_reply", interrupted)
+
+
+@pytest.mark.parametrize("command", ["HMGET", "LRANGE", "HGETALL"])
+def test_a_game_of_0_1_can_be_read_while_a_player_moves(
+    pinned: MemoryWorker,
+    ada: Credentials,
+    bob: Credentials,
+    command: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    game_id = pinned.seated(ada, bob)
+    version = pinned.game(game_id).version
+    act_after(monkeypatch, pinned, command, lambda: pinned.move((ada, bob), game_id))
+    assert pinned.game(game_id).version in (version, version + 1)
+    assert pinned.game(game_id).version == version + 1
+
+
+def test_a_repeated_move_is_found_although_another_worker_converts_its_game_meanwhile(
+    pinned: MemoryWorker,
+    worker: MemoryWorker,
+    ada: Credentials,
+    bob: Credentials,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    game_id = pinned.seated(ada, bob)
+    mover = pinned.mover((ada, bob), game_id)
+    loaded = pinned.load(mover, game_id)
+    assert loaded.game.turn is not None
+    assert loaded.seat is not None
+    move = pinned.moves.list_legal(loaded, loaded.seat, previews=False).moves[0]
+    request = (mover, game_id, loaded.game.turn, move, matches_anything)
+    played = pinned.moves.play(*request)
+    act_after(monkeypatch, worker, "HMGET", lambda: worker.game(game_id))
+    repeated = worker.moves.play(*request)
+    assert repeated.is_repeated
+    assert [each.version for each in repeated.items] == [each.version for each in played.items]
 
 
 # --- Other stores, other releases ---------------------------------------------------------------

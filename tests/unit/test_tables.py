@@ -10,8 +10,10 @@ from redis.exceptions import ConnectionError as RedisConnectionError
 
 from api.games import tables
 from api.games.players import Credentials
+from api.games.queries import LobbyFilter
+from api.games.seats import MAX_OPEN_VERSION, MAX_TIMES_LEFT
 from tests.support.fake_clock import FakeClock
-from tests.support.memory_worker import MemoryWorker, refused
+from tests.support.memory_worker import MemoryWorker, matches_anything, refused
 
 
 def test_a_game_with_every_seat_reserved_for_others_leaves_none_for_its_host(
@@ -50,6 +52,40 @@ def test_every_player_who_left_an_open_private_game_may_repeat_the_request(
         assert worker.leave(player, game_id).seat is None
     with refused("game_not_found"):
         worker.leave(worker.player(), game_id)
+
+
+def test_the_seats_of_an_open_game_are_taken_and_left_so_often_and_it_can_start_then(
+    worker: MemoryWorker, ada: Credentials, bob: Credentials, eve: Credentials
+) -> None:
+    game_id = worker.create(ada, 4)
+    worker.join(eve, game_id)
+    free = LobbyFilter(free_seats=True)
+    while worker.game(game_id).version < MAX_OPEN_VERSION:
+        assert worker.queries.public_games(bob, free, None, 1).items
+        worker.join(bob, game_id)
+        worker.leave(bob, game_id)
+    with refused("game_full"):
+        worker.join(bob, game_id)
+    assert not worker.queries.public_games(bob, free, None, 1).items
+    # Players that have their seats keep them.
+    assert worker.join(eve, game_id).seat == 1
+    assert worker.tables.start(ada, game_id, matches_anything).game.status == "playing"
+    assert worker.leave(eve, game_id).seat is None
+    assert worker.join(eve, game_id).seat == 1
+
+
+def test_a_player_takes_its_seat_back_so_often_and_locks_out_no_other(
+    worker: MemoryWorker, ada: Credentials, bob: Credentials, eve: Credentials
+) -> None:
+    game_id = worker.seated(ada, bob, eve)
+    for _ in range(MAX_TIMES_LEFT):
+        worker.leave(bob, game_id)
+        assert worker.join(bob, game_id).seat == 1
+    worker.leave(bob, game_id)
+    with refused("game_full"):
+        worker.join(bob, game_id)
+    worker.leave(eve, game_id)
+    assert worker.join(eve, game_id).seat == 2
 
 
 def test_a_repeated_creation_answers_its_game_though_it_would_be_refused_now(
