@@ -10,7 +10,8 @@ def free_port(*, for_cluster: bool = False) -> int:
             port: int = taken.getsockname()[1]
         if not for_cluster:
             return port
-        port = 10000 + port % 40000
+        # Both are below the ports from which the system takes those of outgoing connections.
+        port = 10000 + port % 12000
         if _is_free(port) and _is_free(port + 10000):
             return port
 
