@@ -97,7 +97,8 @@ class RequestReader:
             self._head = data
             return
         data, self._head = self._head + data, b""
-        # Almost always all of it. gevent's `sendall` asks for the size of the buffer each time.
+        # One call nearly always sends everything. gevent's `sendall` first asks the system for the
+        # size of the send buffer.
         sent = self._client.send(data) if data else 0
         if sent < len(data):
             self._client.sendall(memoryview(data)[sent:])

@@ -28,8 +28,9 @@ of invitations has the newest entries only, and the others have none of these ga
 ended games tells a bot what ended since it last asked.
 
 Workers of 0.1 need more indexes (see `_earlier_entries`), and have one bucket. A worker writes what
-they need while `STORED_FORMAT` is theirs. What they wrote needs no conversion: a game in the first
-bucket is listed whatever its id, and the indexes that only they read expire.
+they need while `STORED_FORMAT` is theirs. What they wrote needs no conversion: this release
+lists a game in the first bucket even if its id belongs to another one, and the indexes that only
+workers of 0.1 read expire.
 """
 
 from __future__ import annotations
@@ -214,7 +215,7 @@ def is_true(entry: Entry, game: Game | None) -> bool:
 
 
 def _has_game(owner: str, game: Game) -> bool:
-    """Return whether an index of this owner has a game, whatever its status."""
+    """Return whether an index of this owner has a game; the status of the game does not count."""
     _, is_special, name = owner.partition(":")
     if not is_special:
         return owner in game.participants()
