@@ -48,23 +48,26 @@ class Batcher:
         Raises what `execute` raises for their batch, or the failure of the connection for the batch
         that they waited for.
         """
-        if self._is_in_flight:
-            request = _Request(commands, AsyncResult())
-            self._waiting.append(request)
-            replies: list[Any] = request.replies.get()
-            return replies
-        self._is_in_flight = True
-        try:
-            return self._execute(commands)
-        except UNREACHABLE as error:
-            _fail(self._waiting, error)
-            raise
-        finally:
-            if self._waiting:
-                # In a greenlet of its own: this one has its replies, and may be killed.
-                gevent.spawn(self._execute_waiting)
-            else:
-                self._is_in_flight = False
+        if not self._is_in_flight:
+            self._is_in_flight = True
+            try:
+                # Meanwhile, the other requests that have arrived come here too.
+                gevent.sleep(0)
+                if not self._waiting:
+                    return self._execute(commands)
+            except UNREACHABLE as error:
+                _fail(self._waiting, error)
+                raise
+            finally:
+                if self._waiting:
+                    # In a greenlet of its own: this one may be killed.
+                    gevent.spawn(self._execute_waiting)
+                else:
+                    self._is_in_flight = False
+        request = _Request(commands, AsyncResult())
+        self._waiting.append(request)
+        replies: list[Any] = request.replies.get()
+        return replies
 
     def _execute_waiting(self) -> None:
         """Execute batches until no request waits."""
