@@ -504,7 +504,10 @@ class GameStore:
         replay = Replay(
             Setup.of(game), None if packed is None else unpack_deal(packed), start, position
         )
-        found = tuple(replay.items(steps))
+        if skipped := steps[: max(first - start - 1, 0)]:
+            replay.skip(skipped)
+            start, start_id = replay.version, skipped[-1].version_id
+        found = tuple(replay.items(steps[len(skipped) :]))
         if steps and (version_id := steps[-1].version_id):
             state = None if replay.position is None else encode(replay.position)
             follow = Trace(replay.version, version_id, state, start, start_id, found)

@@ -9,7 +9,8 @@
   (`pack_record`): the deal and all steps, compressed. The position at the end is derived from it.
 - A page of events is derived from the position before it. A worker remembers the last commit of
   each game that it has seen (`Traces`): its items, and the position after it. So to follow a game
-  is to play one move again, and only the first page of an unknown game replays all before it.
+  is to play one move again, and only the first page of an unknown game replays all before it,
+  without telling its events.
 - What was derived from a record is cached (`derived`). The moves of a game and the changes of its
   seats are bounded, and a replay gives other requests their turn.
 - Reading needs no dictionary or other table: all of it is JSON, some of it compressed.
@@ -19,9 +20,9 @@ from __future__ import annotations
 
 import zlib
 from collections import OrderedDict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import msgspec
 from msgspec import Raw, Struct
@@ -89,6 +90,9 @@ class _EventType(Struct):
     type: str
 
 
+Result = TypeVar("Result")
+
+
 _encode = msgspec.json.Encoder().encode
 _steps_decoder = msgspec.json.Decoder(list[Step])
 _types_decoder = msgspec.json.Decoder(list[_EventType])
@@ -118,6 +122,16 @@ def _decode_steps(text: bytes) -> list[Step]:
         return _steps_decoder.decode(text.decode())
     except (msgspec.MsgspecError, ValueError, RecursionError) as error:
         raise Unreadable from error
+
+
+def is_move(what: bytes) -> bool:
+    """Return whether a step is a move, by what is stored of it."""
+    return what.startswith(b"{")
+
+
+def follows_from_rules(what: bytes) -> bool:
+    """Return whether the rules tell the events of a step, by what is stored of it."""
+    return not what.startswith(b"[")
 
 
 # --- Replaying -----------------------------------------------------------------------------
@@ -154,29 +168,41 @@ class Replay:
         self._deal = deal
         self._ruleset = RULESETS[setup.ruleset]
 
+    def skip(self, steps: Iterable[Step]) -> None:
+        """Go on by some steps. Raises `Unreadable` if they are not what the rules allow."""
+        self._go_on(steps, self._skip)
+
     def items(self, steps: Iterable[Step]) -> list[HistoryItem]:
         """Go on by some steps, and return their items.
 
         Raises `Unreadable` if they are not what the rules allow.
         """
-        items = []
+        return self._go_on(steps, self._item)
+
+    def _go_on(self, steps: Iterable[Step], by: Callable[[Step], Result]) -> list[Result]:
+        results = []
         with long_work():
             try:
                 for step in steps:
                     pause()
-                    items.append(self._item(step))
+                    results.append(by(step))
             except Exception as error:  # whatever the rules make of steps that were not theirs
                 raise Unreadable from error
-        return items
+        return results
+
+    def _skip(self, step: Step) -> None:
+        what = bytes(step.what)
+        if follows_from_rules(what):
+            self._told(step, what)
+        self.version += 1
 
     def _item(self, step: Step) -> HistoryItem:
         created_at, what = self._setup.created_at, bytes(step.what)
         deadline = None if step.deadline is None else created_at + step.deadline
-        is_move = what.startswith(b"{")
         everybody: Raw = step.what
         privately: dict[str, Raw] = {}
-        if not what.startswith(b"["):
-            told = self._told(step, what if is_move else None)
+        if follows_from_rules(what):
+            told = self._told(step, what)
             told = told if deadline is None else with_deadline(told, deadline)
             everybody, privately = encoded_events(told)
         self.version += 1
@@ -186,20 +212,20 @@ class Replay:
             turn=step.turn,
             by=_CAUSES[step.by],
             seat=step.seat,
-            move=step.what if is_move else NOT_A_MOVE,
+            move=step.what if is_move(what) else NOT_A_MOVE,
             told=everybody,
             told_to=privately,
             version_id=step.version_id,
             deadline=deadline,
         )
 
-    def _told(self, step: Step, move: bytes | None) -> tuple[Told, ...]:
+    def _told(self, step: Step, what: bytes) -> tuple[Told, ...]:
         """Go on by a step that follows from the rules, and return its events."""
         ruleset = self._ruleset
         told: tuple[Told, ...]
-        if move is not None:
+        if is_move(what):
             assert step.seat is not None
-            decoded = msgspec.json.decode(move, type=ruleset.move_type)
+            decoded = msgspec.json.decode(what, type=ruleset.move_type)
             self.position, told = ruleset.apply(self.position, step.seat, decoded)
             return (Told(TimeRanOut(step.seat)), *told) if step.by == _CLOCK else told
         if step.by == _CLOCK:

@@ -169,6 +169,23 @@ def test_a_worker_that_follows_a_game_derives_the_items_that_were_committed(
             known = stored.version
 
 
+@SETUPS
+def test_a_page_from_the_middle_has_the_items_that_were_committed(
+    worker: MemoryWorker, other: MemoryWorker, ruleset: str, seats: int
+) -> None:
+    game, rng = Game(worker, ruleset, seats, seed=20 + seats), Random(seats)
+    for _ in range(60):
+        if not game.is_over:
+            game.go_on()
+    stored = other.game(game.id)
+    for _ in range(40):
+        first = rng.randint(1, stored.version)
+        last = rng.randint(first, min(first + 19, stored.version))
+        part = other.store.history_part(stored, first, last, first - 1)
+        assert list(part.items) == game.told[first - 1 : last]
+        assert part.seen_id == (game.told[first - 2].version_id if first > 1 else None)
+
+
 @pytest.mark.parametrize("seed", range(4))
 def test_what_a_worker_remembers_of_lost_commits_is_told_no_more(
     worker: MemoryWorker, other: MemoryWorker, seed: int
