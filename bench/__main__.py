@@ -2,7 +2,7 @@
 
     python -m bench [--quick] [--json DIRECTORY] [--keep] [NAME ...]
 
-They take half an hour, with `--quick` three minutes, and want a machine that is quiet.
+They take forty minutes, with `--quick` three minutes, and want a machine that is quiet.
 `--json` writes the figures of each to a file there. `--keep` writes them to `bench/results`, and
 the tables and the picture of docs/performance.md and docs/scaling.md from them.
 """

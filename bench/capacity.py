@@ -245,10 +245,10 @@ def text(kept: Mapping[str, Any], given: Assumptions | None = None, *games: floa
     given = given or assumptions(kept)
     steps = games or STEPS
     found = [needs(kept, given, each) for each in steps]
-    machines = (
-        f"The CPU time of workers was measured on {kept['http']['machine']}; the rest on "
-        f"{kept['traffic']['machine']}."
-    )
+    workers, rest = kept["http"]["machine"], kept["traffic"]["machine"]
+    machines = f"Measured on {workers}."
+    if rest != workers:
+        machines = f"The CPU time of workers was measured on {workers}; the rest on {rest}."
     parts = (
         machines,
         _assumptions(given),
