@@ -239,6 +239,7 @@ def test_the_page_works_below_a_prefix(service: Service, browser: Browser) -> No
         page.start("tea-time", 2)
         page.make_a_move()
         assert browser.requests_beyond(url) == []
+        browser.open("about:blank")  # before the prefix is gone
 
 
 def test_a_copy_on_another_server_plays_with_the_service(
