@@ -49,6 +49,27 @@ def test_a_request_without_others_in_flight_is_executed_at_once() -> None:
     assert store.batches == [[b"a", b"b"], [b"c"]]
 
 
+def test_requests_that_arrive_together_share_a_round_trip() -> None:
+    store = Store()
+    store.open.set()
+    batcher = Batcher(store.execute)
+    together = [gevent.spawn(batcher.submit, [each]) for each in (b"a", b"b", b"c")]
+    assert sorted(each.get()[0] for each in together) == [b"A", b"B", b"C"]
+    assert [sorted(each) for each in store.batches] == [[b"a", b"b", b"c"]]
+
+
+def test_the_first_of_requests_that_arrive_together_can_be_killed() -> None:
+    store = Store()
+    store.open.set()
+    batcher = Batcher(store.execute)
+    first = gevent.spawn(batcher.submit, [b"first"])
+    others = [gevent.spawn(batcher.submit, [each]) for each in (b"a", b"b")]
+    killer = gevent.spawn(first.kill, block=False)
+    gevent.joinall([first, killer, *others])
+    assert [each.value for each in others] == [[b"A"], [b"B"]]
+    assert batcher.submit([b"c"]) == [b"C"]
+
+
 @given(st.lists(st.lists(st.binary(max_size=2), min_size=1, max_size=4), max_size=8))
 def test_requests_that_arrive_during_a_batch_share_the_next_one_and_get_their_own_replies(
     requests: list[list[bytes]],
