@@ -1,7 +1,8 @@
 """Request coalescing: callers share round trips to the store; each may have a few in flight.
 
 While one batch is in flight, requests that arrive wait for it and then travel together in the next
-one: most of the cost of a round trip does not depend on how much it carries. When the connection
+one: most of the cost of a round trip does not depend on how much it carries. A batch begins when
+all requests that have arrived at the worker have submitted their commands. When the connection
 fails, all waiting requests fail at once: the store is probably down. Any other error fails only the
 requests of its batch.
 
