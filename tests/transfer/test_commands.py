@@ -198,7 +198,7 @@ def test_a_file_that_is_not_complete_is_refused_before_anything_is_stored(
         ),
         (
             ["copy", "{url}", "redis+cluster://:{secret}@127.0.0.1:1"],
-            "The cluster at 127.0.0.1:1 cannot be reached: ConnectionError",
+            "The cluster at 127.0.0.1:1 cannot be reached: Connection refused",
         ),
     ],
 )
