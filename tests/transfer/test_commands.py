@@ -250,6 +250,16 @@ def test_a_wrong_password_is_told_without_it(url: str, server: Server, data: Pat
     assert SECRET not in done
 
 
+def test_a_user_without_a_permission_is_told(url: str, server: Server, data: Path) -> None:
+    commands = ["+@all", "-evalsha", "-eval"]
+    server.client().acl_setuser("weak", True, passwords=["+pw"], keys=["*"], commands=commands)
+    try:
+        done = ludotheque("copy", url.replace("//", "//weak:pw@"), data, code=1)
+    finally:
+        server.client().acl_deluser("weak")
+    assert done.endswith(" does not let its user run a command: permit all commands and keys\n")
+
+
 def test_a_target_that_would_drop_games_is_refused(url: str, server: Server, data: Path) -> None:
     ludotheque("copy", url, data)
     server.client().config_set("maxmemory-policy", "allkeys-lru")
