@@ -211,7 +211,7 @@ def _record_keys(client: StoreClient, counts: Counts, progress: Progress) -> Ite
             for key in keys:
                 kind = kind_of(key)
                 if kind is not None and (kind == GAMES) == of_games:
-                    found.append(key.decode(errors="surrogateescape"))
+                    found.append(key.decode())
                 elif of_games and is_foreign(key):
                     counts.foreign += 1
             for at in range(0, len(found), BATCH):
