@@ -81,13 +81,18 @@ def import_from(
     writer = _Target(target, Counts(), overwrites=overwrites)
     batch: list[Record] = []
     size = 0
-    for record, length in records:
-        batch.append(record)
-        size += length
-        if len(batch) == BATCH or size >= BATCH_BYTES:
-            writer.put(batch)
-            progress.advance(size, len(batch))
-            batch, size = [], 0
+    try:
+        for record, length in records:
+            batch.append(record)
+            size += length
+            if len(batch) == BATCH or size >= BATCH_BYTES:
+                writer.put(batch)
+                progress.advance(size, len(batch))
+                batch, size = [], 0
+    except lines.WrongExport:
+        # Of the only backup that there is, keep all that can be read.
+        writer.put(batch)
+        raise
     writer.put(batch)
     return writer.counts
 

@@ -326,6 +326,17 @@ def test_an_interrupted_import_continues(
     assert content(second) == content(first)
 
 
+def test_what_comes_before_the_damage_of_a_file_is_stored(
+    source: StoreClient, target: StoreClient, second: Server
+) -> None:
+    for number in range(1, 4):
+        send(source, "HSET", f"player:{{{number}}}", "name", "x")
+    *before, _, _ = exported(source).splitlines(keepends=True)
+    with pytest.raises(lines.WrongExport):
+        imported(target, b"".join(before))
+    assert second.client().dbsize() == 2
+
+
 def test_a_record_that_an_export_has_twice_counts_as_it_was_read_last(
     target: StoreClient, second: Server
 ) -> None:
