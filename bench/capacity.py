@@ -36,9 +36,6 @@ SHARDS = 100
 SPREAD = 100_000
 """Games whose keys are spread over the shards."""
 
-MAX_CLIENTS = 10_000
-"""The default of `maxclients`, the connections of a server."""
-
 SCENARIOS = {
     "createPlayer": "listTurns, none",
     "createGame": "createGame",
@@ -73,11 +70,11 @@ MEANINGS = {
     "move_seconds": "seconds from one move of a game to the next",
     "open_seconds": "seconds until a new game is full",
     "lobby_reads": "requests for the lobby for each game",
-    "new_players": "new players for each game",
+    "new_players": "new players for each game; each is kept for `PLAYER_DAYS`",
     "unfinished": "games that stop at the half and stay until they expire, for each game",
     "kept_days": "days that a finished game is kept (`FINISHED_GAME_DAYS`)",
     "peak": "the load of the busiest minute, divided by the mean of the day",
-    "busy": "how much of a core, of a shard's memory and of its network is used at the peak",
+    "busy": "how much of a core, `WAITERS`, a shard's memory and its network is used at the peak",
     "shard_gb": "GB of memory of a shard",
     "shard_mb_a_second": "MB a second of a shard's network, in both directions together",
 }
@@ -192,16 +189,20 @@ def needs(kept: Mapping[str, Any], given: Assumptions, games: float) -> Needs:
     cost, rate = each.cost, games / DAY * given.peak
     in_play = rate * given.moves * given.move_seconds
     waiting = in_play * given.seats
-    store_bytes = in_play * traffic["half"] + games * (
-        given.kept_days * traffic["end"]
-        + given.unfinished * settings.open_game_days * traffic["half"]
+    # Each game was measured with players of its own, which are kept for another time than games.
+    player = traffic["player"]
+    half, end = (traffic[each] - traffic["seats"] * player for each in ("half", "end"))
+    store_bytes = in_play * half + games * (
+        given.kept_days * end
+        + given.unfinished * settings.open_game_days * half
+        + given.new_players * settings.player_days * player
     )
     return Needs(
         requests=rate * each.number,
         moves=rate * given.moves,
         waiting=waiting,
         worker_cores=rate * cost.worker_ms / 1000 / given.busy,
-        waiting_workers=waiting / settings.waiters,
+        waiting_workers=waiting / (settings.waiters * given.busy),
         waiting_bytes=waiting * kept["waiting"]["kb_each"] * KB,
         store_bytes=store_bytes,
         shards_by_cpu=rate * cost.store_ms / 1000 / given.busy,
@@ -278,7 +279,8 @@ def _game(kept: Mapping[str, Any], given: Assumptions) -> str:
     return (
         f"{table(head, rows)}\n\nIn the store, with its players and index entries, a game takes "
         f"{traffic['half'] / KB:.1f} kB when half of it is played and {traffic['end'] / KB:.1f} kB "
-        f"at its end. In a worker, a waiting client takes {kept['waiting']['kb_each']:g} kB."
+        f"at its end; a player alone takes {traffic['player']} bytes. The CPU time of createPlayer "
+        f"is taken to be that of listTurns. In a worker, a waiting client takes {kept['waiting']['kb_each']:g} kB."
     )
 
 

@@ -27,6 +27,9 @@ LISTED = 40
 
 READS = 200
 
+PLAYERS = "player:*"
+"""The keys of the players."""
+
 
 class Counts(NamedTuple):
     """Totals of the store and of the client."""
@@ -128,6 +131,7 @@ def measure(number: int) -> dict[str, Any]:
             for each in plans:
                 each.play(traffic.caller, each.half, len(each.moves))
         ended = traffic.used_memory()
+        players = running.store_bytes(PLAYERS) / sum(1 for _ in traffic.store.scan_iter(PLAYERS))
         _read_lobby(traffic)
     return {
         "machine": machine(),
@@ -136,6 +140,7 @@ def measure(number: int) -> dict[str, Any]:
         "moves": sum(len(each.moves) for each in plans) / len(plans),
         "half": round((half - empty) / len(plans)),
         "end": round((ended - empty) / len(plans)),
+        "player": round(players),
         "requests": traffic.requests(),
     }
 

@@ -19,6 +19,7 @@ from typing import Any, BinaryIO, TextIO
 import gevent
 from redis import RedisError
 from redis.exceptions import ConnectionError as RedisConnectionError
+from redis.exceptions import NoPermissionError
 from redis.exceptions import TimeoutError as RedisTimeoutError
 
 from api.config.settings import REDIS_URL, Settings, SettingsError
@@ -339,6 +340,8 @@ def _sentence(name: str, error: RedisError) -> str:
     """Return what is wrong with a store. It quotes no reply, which could quote data."""
     if isinstance(error, NotReplicated):
         return f"{name}: {error}: WAIT_REPLICAS asks for more than follow its master in time"
+    if isinstance(error, NoPermissionError):
+        return f"{name} does not let its user run a command: permit all commands and keys"
     if is_full(error):
         return f"{name} refuses changes: its memory or its disk is full"
     if isinstance(error, (RedisConnectionError, RedisTimeoutError)):

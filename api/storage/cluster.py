@@ -131,6 +131,9 @@ class Topology:
             self._no_load_before = time.monotonic() + RELOAD_PAUSE_SECONDS
             if isinstance(error, RedisError):
                 return error
+            if isinstance(error.__cause__, RedisError):
+                # Why the last node could not be asked: its address is wrong, or the password.
+                return error.__cause__
             # Nodes without slots, or that do not know each other yet, send replies that redis-py
             # does not expect.
             return RedisConnectionError(str(error))

@@ -88,7 +88,7 @@ def _about_changes(condition: Condition, at: str, wait_replicas: int) -> dict[st
         found["replicas"] = Finding(
             logging.WARNING,
             str(condition.replicas),
-            f"{at} has {condition.replicas} replicas, and WAIT_REPLICAS is {wait_replicas}: "
+            f"{at} has {_count(condition.replicas)}, and WAIT_REPLICAS is {wait_replicas}: "
             "changes are answered 503 until more replicas follow it",
             f"{at} has enough replicas again",
         )
@@ -162,6 +162,8 @@ def _why_unreachable(store: str, error: RedisError) -> str:
         return "does not answer within REDIS_TIMEOUT_SECONDS"
     if isinstance(error, MasterNotFoundError):
         return "cannot be found: no Sentinel that answers names it"
+    if text.endswith("Cluster mode is not enabled on this node"):
+        return "is no cluster: for one server, REDIS_URL has to begin with redis:// or rediss://"
     if text.startswith("Connection closed by server"):
         return "closes each connection: if it speaks TLS, REDIS_URL has to begin with rediss://"
     if found := _UNREACHABLE.fullmatch(text):
@@ -169,6 +171,10 @@ def _why_unreachable(store: str, error: RedisError) -> str:
         server = "" if store.endswith(f" {found[1]}") else f"{found[1]}: "
         return f"cannot be reached: {server}{found[2]}"
     return f"cannot be reached: {reason(error)}"
+
+
+def _count(replicas: int) -> str:
+    return "1 replica" if replicas == 1 else f"{replicas} replicas"
 
 
 def _capital(text: str) -> str:

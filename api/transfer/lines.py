@@ -20,6 +20,9 @@ from api.transfer.records import Record, is_valid
 FORMAT = 1
 """The version of this format. A change that this release could not read raises it."""
 
+GZIP = b"\x1f\x8b"
+"""How a file begins that gzip has written."""
+
 MAX_HEADER_BYTES = 4096
 MAX_LINE_BYTES = 1 << 26
 """Much longer than the line of any game. It bounds the memory that another file takes."""
@@ -111,6 +114,8 @@ def read(file: BinaryIO) -> Iterator[tuple[Record, int]]:
 
 
 def _check_header(text: bytes) -> None:
+    if text.startswith(GZIP):
+        raise WrongExport("is compressed: unpack it first, with gunzip")
     try:
         header = _header_decoder.decode(text)
     except msgspec.MsgspecError:

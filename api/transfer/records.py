@@ -48,7 +48,7 @@ WRITE = Script.load("write_record")
 NEVER = -1
 """The expiry of a key that does not expire."""
 
-_KEY = re.compile(rb"([a-z]+):\{[^{}]+\}(.*)", re.DOTALL)
+_KEY = re.compile(r"([a-z]+):\{[^{}]+\}(.*)", re.DOTALL)
 _NO_RECORD = re.compile(rb"game:\{[^{}]+\}:(items|played)|(index|limit):\{.*", re.DOTALL)
 
 
@@ -102,11 +102,14 @@ def kind_of(key: bytes) -> str | None:
     'games'
     >>> kind_of(b"game:{60303ae2}:items")
     """
-    found = _KEY.fullmatch(key)
+    try:
+        found = _KEY.fullmatch(key.decode())
+    except UnicodeDecodeError:
+        return None
     if found is None:
         return None
-    word, rest = found[1].decode(), found[2]
-    is_main = rest.startswith(b":") if word == "creation" else not rest
+    word, rest = found.groups()
+    is_main = rest.startswith(":") if word == "creation" else not rest
     return _KINDS.get(word) if is_main else None
 
 

@@ -81,13 +81,18 @@ def import_from(
     writer = _Target(target, Counts(), overwrites=overwrites)
     batch: list[Record] = []
     size = 0
-    for record, length in records:
-        batch.append(record)
-        size += length
-        if len(batch) == BATCH or size >= BATCH_BYTES:
-            writer.put(batch)
-            progress.advance(size, len(batch))
-            batch, size = [], 0
+    try:
+        for record, length in records:
+            batch.append(record)
+            size += length
+            if len(batch) == BATCH or size >= BATCH_BYTES:
+                writer.put(batch)
+                progress.advance(size, len(batch))
+                batch, size = [], 0
+    except lines.WrongExport:
+        # Of the only backup that there is, keep all that can be read.
+        writer.put(batch)
+        raise
     writer.put(batch)
     return writer.counts
 
@@ -211,7 +216,7 @@ def _record_keys(client: StoreClient, counts: Counts, progress: Progress) -> Ite
             for key in keys:
                 kind = kind_of(key)
                 if kind is not None and (kind == GAMES) == of_games:
-                    found.append(key.decode(errors="surrogateescape"))
+                    found.append(key.decode())
                 elif of_games and is_foreign(key):
                     counts.foreign += 1
             for at in range(0, len(found), BATCH):

@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from api.config.settings import Settings
 from api.storage.keys import game_key, items_key, played_key
 from bench import boardgame_io, capacity, growth, memory, report
 from bench.__main__ import BENCHMARKS
@@ -180,6 +181,7 @@ def test_the_store_and_the_networks_are_measured_for_each_kind_of_request(tmp_pa
     assert measured["requests"].keys() == {*capacity.SCENARIOS, "getGame"}
     assert all(are_all_positive(each) for each in measured["requests"].values())
     assert measured["requests"]["playMove"]["reads"] < 3
+    assert 0 < measured["player"] < measured["end"]
 
 
 @pytest.mark.slow
@@ -243,6 +245,21 @@ def test_a_game_costs_what_its_requests_cost_together() -> None:
     assert game.cost.store_ms == pytest.approx(
         sum(number * costs[kind]["store_cpu_ms"] for kind, number in numbers.items())
     )
+
+
+def test_players_are_kept_for_longer_than_games() -> None:
+    kept = read()
+    given = capacity.assumptions(kept, kept_days=0, unfinished=0, move_seconds=0)
+    stored = capacity.needs(kept, given, 1000).store_bytes
+    assert stored == pytest.approx(1000 * Settings().player_days * kept["traffic"]["player"])
+
+
+def test_of_the_waiters_no_more_is_used_than_of_a_core() -> None:
+    kept = read()
+    full, half = (capacity.assumptions(kept, busy=busy) for busy in (1, 0.5))
+    at_most = capacity.needs(kept, full, 1000)
+    assert at_most.waiting_workers == at_most.waiting / Settings().waiters
+    assert capacity.needs(kept, half, 1000).waiting_workers == 2 * at_most.waiting_workers
 
 
 def test_all_keys_of_a_game_are_on_one_shard_and_games_spread_evenly() -> None:

@@ -13,6 +13,7 @@ from redis.cluster import ClusterNode, NodesManager
 from redis.crc import key_slot
 from redis.exceptions import (
     AskError,
+    AuthenticationError,
     MovedError,
     RedisClusterException,
     SlotNotCoveredError,
@@ -193,6 +194,15 @@ def test_a_topology_that_no_node_reports_is_not_asked_for_again_at_once(
     world.manager.failure = None
     world.topology.refresh()
     assert len(world.manager.loads) == 3
+
+
+def test_a_topology_that_no_node_reports_has_the_reason_of_the_last_node(world: World) -> None:
+    world.client.execute([A])
+    refused = AuthenticationError("invalid username-password pair")
+    world.manager.failure = RedisClusterException(f"no node can be reached: {refused}")
+    world.manager.failure.__cause__ = refused
+    with pytest.raises(AuthenticationError, match="invalid username"):
+        world.topology.refresh()
 
 
 def test_all_masters_are_asked_and_one_that_is_none_any_more_is_asked_again(world: World) -> None:

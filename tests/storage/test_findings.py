@@ -115,11 +115,12 @@ def test_each_finding_is_one_sentence_with_host_and_port(
 
 def test_too_few_replicas_are_told_where_changes_wait_for_them() -> None:
     assert sentences(condition(connected_slaves="0")) == []
-    (sentence,) = sentences(condition(connected_slaves="0"), wait_replicas=1)
-    assert sentence == (
-        f"The store at {AT} has 0 replicas, and WAIT_REPLICAS is 1: changes are answered 503 until "
-        "more replicas follow it"
-    )
+    for number, replicas in (("0", "0 replicas"), ("1", "1 replica")):
+        (sentence,) = sentences(condition(connected_slaves=number), wait_replicas=2)
+        assert sentence == (
+            f"The store at {AT} has {replicas}, and WAIT_REPLICAS is 2: changes are answered 503 "
+            "until more replicas follow it"
+        )
 
 
 def test_of_the_embedded_store_neither_its_limit_nor_its_disk_is_told() -> None:
@@ -187,6 +188,14 @@ def test_a_store_is_named_by_hosts_and_ports_without_its_secrets(
         (
             NoPermissionError("User keeper has no permissions to run the 'info' command"),
             "does not let the user of REDIS_URL run INFO: permit it, as all commands",
+        ),
+        (
+            # What redis-py says of a server that is no node of a cluster.
+            RedisConnectionError(
+                "Redis Cluster cannot be connected. Please provide at least one reachable node: "
+                "Cluster mode is not enabled on this node"
+            ),
+            "is no cluster: for one server, REDIS_URL has to begin with redis:// or rediss://",
         ),
         (BusyLoadingError("Redis is loading the dataset in memory"), "is loading its data"),
         (

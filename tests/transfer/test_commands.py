@@ -198,7 +198,7 @@ def test_a_file_that_is_not_complete_is_refused_before_anything_is_stored(
         ),
         (
             ["copy", "{url}", "redis+cluster://:{secret}@127.0.0.1:1"],
-            "The cluster at 127.0.0.1:1 cannot be reached: ConnectionError",
+            "The cluster at 127.0.0.1:1 cannot be reached: Connection refused",
         ),
     ],
 )
@@ -248,6 +248,16 @@ def test_a_wrong_password_is_told_without_it(url: str, server: Server, data: Pat
         server.client(password="another").config_set("requirepass", "")
     assert "refuses the user or the password" in done
     assert SECRET not in done
+
+
+def test_a_user_without_a_permission_is_told(url: str, server: Server, data: Path) -> None:
+    commands = ["+@all", "-evalsha", "-eval"]
+    server.client().acl_setuser("weak", True, passwords=["+pw"], keys=["*"], commands=commands)
+    try:
+        done = ludotheque("copy", url.replace("//", "//weak:pw@"), data, code=1)
+    finally:
+        server.client().acl_deluser("weak")
+    assert done.endswith(" does not let its user run a command: permit all commands and keys\n")
 
 
 def test_a_target_that_would_drop_games_is_refused(url: str, server: Server, data: Path) -> None:

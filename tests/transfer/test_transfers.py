@@ -162,7 +162,10 @@ def content(server: Server) -> dict[bytes, Any]:
         (b"ticket:{1}", "tickets"),
         (b"match:{1}", "queues"),
         *((key, None) for key in (b"game:{1}:items", b"game:{}", b"player:{1}:x", b"creation:{1}")),
-        *((key, None) for key in (b"index:{1}:open", b"limit:{1}:x:1:1", b"", b"\xff")),
+        *(
+            (key, None)
+            for key in (b"index:{1}:open", b"limit:{1}:x:1:1", b"", b"\xff", b"player:{\xff}")
+        ),
     ],
 )
 def test_the_kind_of_a_record_is_that_of_its_main_key(key: bytes, kind: str | None) -> None:
@@ -172,7 +175,9 @@ def test_the_kind_of_a_record_is_that_of_its_main_key(key: bytes, kind: str | No
 def test_a_key_of_another_application_is_told_from_the_service_s_own() -> None:
     own = (b"game:{1}", b"game:{1}:items", b"game:{1}:played", b"index:{lobby:x}:open:until")
     assert not any(map(is_foreign, (*own, b"limit:{::1}:moves:1:60")))
-    assert all(map(is_foreign, (b"games", b"game:{1}:other", b"session:{1}", b"\xff")))
+    assert all(
+        map(is_foreign, (b"games", b"game:{1}:other", b"session:{1}", b"\xff", b"player:{\xff}"))
+    )
 
 
 # --- Whole stores -------------------------------------------------------------------------------
@@ -227,7 +232,7 @@ def test_games_of_earlier_releases_are_copied_as_they_are(
 def test_counters_and_keys_of_others_are_left_out(
     source: StoreClient, target: StoreClient, second: Server
 ) -> None:
-    for key in ("limit:{127.0.0.1}:requests:60:60", "session:1", "game:{}", "match:1"):
+    for key in ("limit:{127.0.0.1}:requests:60:60", "session:1", "game:{}", b"match:{\xff}"):
         send(source, "SET", key, "x")
     assert copy(source, target, SILENT, overwrites=False).foreign == 3
     assert second.client().dbsize() == 0
@@ -319,6 +324,17 @@ def test_an_interrupted_import_continues(
     assert outcomes(imported(target, text)).keys() <= {NEW, SAME}
     send(target, "DEL", "ticket:{other}")
     assert content(second) == content(first)
+
+
+def test_what_comes_before_the_damage_of_a_file_is_stored(
+    source: StoreClient, target: StoreClient, second: Server
+) -> None:
+    for number in range(1, 4):
+        send(source, "HSET", f"player:{{{number}}}", "name", "x")
+    *before, _, _ = exported(source).splitlines(keepends=True)
+    with pytest.raises(lines.WrongExport):
+        imported(target, b"".join(before))
+    assert second.client().dbsize() == 2
 
 
 def test_a_record_that_an_export_has_twice_counts_as_it_was_read_last(
