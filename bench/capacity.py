@@ -280,7 +280,8 @@ def _game(kept: Mapping[str, Any], given: Assumptions) -> str:
         f"{table(head, rows)}\n\nIn the store, with its players and index entries, a game takes "
         f"{traffic['half'] / KB:.1f} kB when half of it is played and {traffic['end'] / KB:.1f} kB "
         f"at its end; a player alone takes {traffic['player']} bytes. The CPU time of createPlayer "
-        f"is taken to be that of listTurns. In a worker, a waiting client takes {kept['waiting']['kb_each']:g} kB."
+        f"is taken to be that of listTurns. In a worker, a waiting client takes "
+        f"{kept['waiting']['kb_each']:g} kB."
     )
 
 
