@@ -51,7 +51,7 @@ def serve(settings: Settings) -> None:
             valkey = EmbeddedValkey(settings.data_dir, settings.append_fsync)
             stack.enter_context(valkey)
             settings = dataclasses.replace(settings, redis_url=valkey.url)
-            data = valkey.directory
+            data = settings.data_dir.resolve()
         listener = listen(settings.host, settings.port)
         Master(Application(settings, listener, data), valkey).run()
 
@@ -97,7 +97,7 @@ def url_of(listener: socket.socket) -> str:
 class Application(base.Application):  # type: ignore[misc]
     """The application in gunicorn's form. Each worker creates its own.
 
-    `data` is the directory of the embedded Valkey, None for a store elsewhere.
+    `data` is DATA_DIR, None for a store elsewhere.
     """
 
     def __init__(self, settings: Settings, listener: socket.socket, data: Path | None) -> None:

@@ -89,11 +89,6 @@ class EmbeddedValkey:
         """The server's address in the form of REDIS_URL."""
         return "unix://" + quote(self._address)
 
-    @property
-    def directory(self) -> Path:
-        """The directory of the server's files."""
-        return self._directory
-
     def restart_supervisor(self) -> None:
         """Start the supervisor unless it runs. One that replaces another replaces the server too.
 
