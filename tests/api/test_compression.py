@@ -79,8 +79,9 @@ def test_the_client_decides_by_accept_encoding(
 
 
 def test_answers_of_four_kilobytes_and_more_are_compressed(ada: Client, bob: Client) -> None:
-    path = f"/v1/games/{seated([ada, bob])['id']}"
-    play_out([ada, bob], path.rpartition("/")[2], random.Random(1))
+    game_id = seated([ada, bob], ruleset="tea-time")["id"]
+    play_out([ada, bob], game_id, random.Random(1))
+    path = f"/v1/games/{game_id}"
     seen = set()
     with ada.unchecked():
         for below in ("", "/events", "/record", "/presence", "/events?limit=1"):
