@@ -10,7 +10,7 @@
 - A page of events is derived from the position before it. A worker remembers the last commit of
   each game that it has seen (`Traces`): its items, and the position after it. So to follow a game
   is to play one move again, and only the first page of an unknown game replays all before it,
-  without telling its events.
+  without making items of it.
 - What was derived from a record is cached (`derived`). The moves of a game and the changes of its
   seats are bounded, and a replay gives other requests their turn.
 - Reading needs no dictionary or other table: all of it is JSON, some of it compressed.
@@ -124,13 +124,13 @@ def _decode_steps(text: bytes) -> list[Step]:
         raise Unreadable from error
 
 
-def is_move(what: bytes) -> bool:
-    """Return whether a step is a move, by what is stored of it."""
+def _is_move(what: bytes) -> bool:
+    """Return whether a step with this `what` is a move."""
     return what.startswith(b"{")
 
 
-def follows_from_rules(what: bytes) -> bool:
-    """Return whether the rules tell the events of a step, by what is stored of it."""
+def _is_derived(what: bytes) -> bool:
+    """Return whether the events of a step with this `what` are derived, and not stored in it."""
     return not what.startswith(b"[")
 
 
@@ -192,7 +192,7 @@ class Replay:
 
     def _skip(self, step: Step) -> None:
         what = bytes(step.what)
-        if follows_from_rules(what):
+        if _is_derived(what):
             self._told(step, what)
         self.version += 1
 
@@ -201,7 +201,7 @@ class Replay:
         deadline = None if step.deadline is None else created_at + step.deadline
         everybody: Raw = step.what
         privately: dict[str, Raw] = {}
-        if follows_from_rules(what):
+        if _is_derived(what):
             told = self._told(step, what)
             told = told if deadline is None else with_deadline(told, deadline)
             everybody, privately = encoded_events(told)
@@ -212,7 +212,7 @@ class Replay:
             turn=step.turn,
             by=_CAUSES[step.by],
             seat=step.seat,
-            move=step.what if is_move(what) else NOT_A_MOVE,
+            move=step.what if _is_move(what) else NOT_A_MOVE,
             told=everybody,
             told_to=privately,
             version_id=step.version_id,
@@ -220,10 +220,10 @@ class Replay:
         )
 
     def _told(self, step: Step, what: bytes) -> tuple[Told, ...]:
-        """Go on by a step that follows from the rules, and return its events."""
+        """Go on by a step whose events are derived, and return them."""
         ruleset = self._ruleset
         told: tuple[Told, ...]
-        if is_move(what):
+        if _is_move(what):
             assert step.seat is not None
             decoded = msgspec.json.decode(what, type=ruleset.move_type)
             self.position, told = ruleset.apply(self.position, step.seat, decoded)

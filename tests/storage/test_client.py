@@ -267,6 +267,7 @@ def test_a_request_that_was_queued_when_the_server_went_down_fails_at_once() -> 
     assert {type(each.exception) for each in requests} == {RedisTimeoutError}
     # Those of the first batch were sent; those that had to wait for them send nothing.
     assert len(server.batches.sent) == FairClient.MAX_CONCURRENT
+    assert server.batches.opened == 1
 
 
 def test_a_server_that_is_back_is_asked_again() -> None:
