@@ -418,7 +418,7 @@ def test_a_list_that_cannot_be_read_is_a_problem_of_its_own(
         assert [each["id"] for each in ada.get("/v1/me/games?status=open")["items"]] == [game["id"]]
         assert bob.join(game["id"])["status"] == "playing"
         assert store_errors(service) > failures
-        assert log_of(service, "index:{lobby:parade")
+        wait_until(lambda: log_of(service, "index:{lobby:parade"), "it is logged")
     finally:
         for key, value in kept.items():
             store.delete(key)

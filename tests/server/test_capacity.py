@@ -138,7 +138,7 @@ def test_one_address_cannot_use_up_the_files_of_a_worker(
     wait_until(lambda: sum(map(is_closed, held)) == 250 - 86, "all beyond half are closed")
     assert status(connect(few_files, LIVEZ, "127.0.0.2")) == 200
     assert "Too many open files" not in few_files.output
-    assert few_files.output.count("CONNECTIONS_PER_ADDRESS is 86, not 4000") == 1
+    assert len(few_files.await_lines("CONNECTIONS_PER_ADDRESS is 86, not 4000")) == 1
 
 
 def test_two_addresses_can_wait_in_all_of_a_worker_and_it_still_has_files(
@@ -197,7 +197,7 @@ def test_refused_connections_are_told_of_once(start: Start, connect: Connect) ->
     wait_until(lambda: sum(map(is_closed, held)) == 7, "those beyond are closed")
     more = [connect(service, SLOW_BODY, "127.0.0.3") for _ in range(7)]
     wait_until(lambda: sum(map(is_closed, more)) == 2, "those beyond are closed")
-    told = [line for line in service.lines if "connections to this worker" in line]
+    told = service.await_lines("connections to this worker", number=2)
     assert len(told) == 2
     assert "127.0.0.1 has 5 connections" in told[0]
     assert "127.0.0.3 has 5 connections" in told[1]

@@ -245,13 +245,13 @@ def test_on_a_full_disk_reads_go_on_and_changes_are_refused_until_there_is_room(
             assert ready["status"] == "ready"
             assert "the disk of DATA_DIR is full" in ready["detail"]
             assert store_full(service)
-            assert len(wait_until(lambda: warnings(service, REFUSED), "the log says so")) == 1
+            assert len(service.await_lines(REFUSED)) == 1
 
             disk.make_room()
             persist(lambda: mover.play(game["id"], **move), patience=5)
             assert ada.get("/readyz")["detail"] is None
             assert not store_full(service)
-            wait_until(lambda: warnings(service, ACCEPTED), "the log says so")
+            service.await_lines(ACCEPTED)
             played = [len(each.acknowledged) for each in tables]
             wait_until(
                 lambda: all(
@@ -288,7 +288,7 @@ def test_on_a_full_disk_a_killed_valkey_and_a_new_service_have_all_that_was_ackn
         wait_until(lambda: len(table.refusals) > 2, "it is full")
 
     def check() -> None:
-        wait_until(lambda: warnings(service, REFUSED), "the log says so")
+        service.await_lines(REFUSED)
         table.check(service.url)
         reader = table.players[0]
         assert "the disk of DATA_DIR is full" in reader.get("/readyz")["detail"]
@@ -326,8 +326,8 @@ def test_on_a_disk_of_two_megabytes_it_serves_what_can_be_read_and_says_so(
 ) -> None:
     with mounted(tmp_path / "disk", 2) as disk:
         service = start(own=True, DATA_DIR=disk.path / "data")
-        (line,) = warnings(service, "is full")
-        assert line.rstrip().endswith(f"[WARNING] The disk of {disk.path}/data/valkey {REFUSED}")
+        (line,) = service.await_lines("is full")
+        assert line.endswith(f"[WARNING] The disk of {disk.path}/data/valkey {REFUSED}")
         ready = service.request("GET", "/readyz")
         assert (ready.status_code, "is full" in ready.text) == (200, True)
         body = {"name": "Ada", "kind": "bot"}
@@ -345,10 +345,10 @@ def test_a_disk_that_is_nearly_full_is_told_at_the_start(
         f"[WARNING] The disk of {disk.path}/data/valkey has less than 64 MiB free: make room, "
         "since all changes are refused when 2 MiB are left"
     )
-    wait_until(lambda: warnings(service, nearly_full), "the log says so")
+    service.await_lines(nearly_full)
     remount = ["mount", "-o", "remount,size=256m", str(disk.path)]
     subprocess.run(remount, check=True)
-    wait_until(lambda: warnings(service, "has 128 MiB free again"), "the log says so")
+    service.await_lines("has 128 MiB free again")
     assert len(warnings(service, nearly_full)) == 1
 
 
@@ -420,7 +420,7 @@ def test_an_external_server_that_cannot_write_is_full_too(start: Start, disk: Sm
         assert listed["id"] == game["id"]
         assert "cannot write to its disk" in ada.get("/readyz")["detail"]
         assert store_full(service)
-        wait_until(lambda: warnings(service, "the store refuses changes"), "the log says so")
+        service.await_lines("the store refuses changes")
         disk.make_room()
         persist(ada.create, patience=5)
         assert ada.get("/readyz")["detail"] is None

@@ -270,11 +270,7 @@ METRICS_TOKEN = "0123456789abcdef"
 
 def line_with(service: Service, part: str) -> str:
     """The last line with this in it."""
-
-    def find() -> list[str]:
-        return [line.rstrip("\n") for line in service.lines if part in line]
-
-    return str(wait_until(find, f"{part!r} is logged")[-1])
+    return service.await_lines(part)[-1]
 
 
 def test_as_text_a_request_is_one_short_line(read_by_people: Service) -> None:

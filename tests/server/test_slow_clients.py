@@ -126,7 +126,7 @@ def test_a_stream_that_is_not_read_gives_its_place_back(tmp_path: Path) -> None:
         play_out(players, game_id, random.Random(1))
 
         wait_until(is_free, "the place is free again", patience=90)
-        assert "did not read its answer" in running.output
+        assert running.await_lines("did not read its answer")
         unread.close()
 
 

@@ -182,20 +182,16 @@ def restarts(service: Service) -> dict[str, float]:
     return {cause: float(number) for cause, number in found}
 
 
-def log_with(service: Service, part: str) -> list[str]:
-    return wait_until(lambda: [each for each in service.lines if part in each], f"{part} is logged")
-
-
 def test_of_an_embedded_valkey_that_was_killed_log_and_metrics_say_why(start: Start) -> None:
     service = start(own=True)
     assert restarts(service) == {"killed": 0, "exited": 0, "supervisor": 0}
     service.kill_valkey()
-    (line,) = log_with(service, "was killed")
-    assert line.rstrip().endswith(
+    (line,) = service.await_lines("was killed")
+    assert line.endswith(
         "[WARNING] The embedded Valkey was killed by SIGKILL, as the system does when memory runs "
         "out: it is started again"
     )
-    assert log_with(service, "The embedded Valkey answers again")
+    assert service.await_lines("The embedded Valkey answers again")
     wait_until(lambda: restarts(service)["killed"] == 1, "it is counted")
 
 
@@ -205,11 +201,11 @@ def test_of_an_embedded_valkey_that_ended_by_itself_log_and_metrics_say_why(star
     with service.store.client() as client:
         client.shutdown(nosave=True)
     wait_until(lambda: service.store.pid not in {None, before}, "Valkey is back")
-    (line,) = log_with(service, "ended with exit code")
+    (line,) = service.await_lines("ended with exit code")
     assert re.search(
         r"\[WARNING\] The embedded Valkey ended with exit code 0, and is started again\. "
         r"Its last message: .+ \(see .*/valkey\.log\)$",
-        line.rstrip(),
+        line,
     )
     wait_until(lambda: restarts(service)["exited"] == 1, "it is counted")
 
@@ -217,8 +213,8 @@ def test_of_an_embedded_valkey_that_ended_by_itself_log_and_metrics_say_why(star
 def test_of_a_supervisor_that_was_killed_log_and_metrics_say_so(start: Start) -> None:
     service = start(own=True)
     os.kill(service.store.supervisor, signal.SIGKILL)
-    assert log_with(
-        service, "[WARNING] The supervisor of the embedded Valkey was killed by SIGKILL: both are"
+    assert service.await_lines(
+        "[WARNING] The supervisor of the embedded Valkey was killed by SIGKILL: both are"
     )
     wait_until(lambda: restarts(service)["supervisor"] == 1, "it is counted")
 

@@ -96,6 +96,18 @@ class Service:
     def output(self) -> str:
         return "".join(self.lines)
 
+    def await_lines(self, part: str, number: int = 1) -> list[str]:
+        """Wait until the log has so many lines with this in them; all of them so far.
+
+        A line may be read a moment after the answer to the request that it tells of.
+        """
+
+        def find() -> list[str]:
+            return [line.rstrip("\n") for line in self.lines if part in line]
+
+        wait_until(lambda: len(find()) >= number, f"{part!r} is logged")
+        return find()
+
     def await_ready(self, patience: float = PATIENCE) -> "Service":
         wait_until(
             lambda: self._announced or self.process.poll() is not None, "it serves", patience
