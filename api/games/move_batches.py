@@ -19,6 +19,7 @@ from api.games.moves import Moves, PlayedMove, change_by_move, key_of_move
 from api.games.players import Credentials
 from api.games.transactions import CommitOutcome, LoadedGame, LoadedWithMoves, apply_change
 from api.model.game import HistoryItem
+from api.problems.problem import Problem
 from api.storage.errors import UNREACHABLE
 from api.storage.games import Commit, ItemRange, Versions
 from engine.ruleset import Move
@@ -71,8 +72,19 @@ class MoveBatches:
     def _play_alone(self, credentials: Credentials, wanted: BatchedMove) -> BatchOutcome:
         try:
             return self.moves.play(credentials, *wanted, lambda tag: True)
+        except Problem as problem:
+            return _refusal(problem)
         except Exception as error:
             return error
+
+
+def _refusal(problem: Problem) -> Problem:
+    """Return why a move was refused, without the traceback.
+
+    The frames of the traceback hold the outcomes: together, all would be kept until the next
+    garbage collection. Of other errors, the log needs the traceback.
+    """
+    return problem.with_traceback(None)
 
 
 class _Together:
@@ -108,6 +120,8 @@ class _Together:
                 self._play(at, key, loaded)
             else:
                 self._repeat(at, versions, loaded)
+        except Problem as problem:
+            self.outcomes[at] = _refusal(problem)
         except Exception as error:
             self.outcomes[at] = error
 

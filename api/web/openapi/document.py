@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 import yaml
-from flask import Flask
+from flask import Flask, request
 from flask_smorest import Api as SmorestApi
 from werkzeug import Response
 from werkzeug.exceptions import HTTPException
@@ -33,6 +33,9 @@ class Api(SmorestApi):  # type: ignore[misc]
         """Return the error as a problem; return a redirect unchanged."""
         if error.code is not None and error.code < 400:
             return error.get_response()
+        # The error holds the request by its traceback: if the request held the error too, both
+        # would be kept until the next garbage collection.
+        request.routing_exception = None
         return problem_response(problem_of(error))
 
 

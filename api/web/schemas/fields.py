@@ -56,7 +56,13 @@ class RequestSchema(Schema):
         """Read an object, without the nulls that stand for absent members."""
         if isinstance(data, dict) and None in data.values():
             data = {name: data[name] for name in data if not self._is_absent(name, data[name])}
-        return super().load(data, **how)
+        try:
+            return super().load(data, **how)
+        except ValidationError as error:
+            # marshmallow's frame holds the error: together, they would keep the whole request until
+            # the next garbage collection.
+            error.__traceback__ = None
+            raise
 
     def _is_absent(self, name: str, value: Any) -> bool:
         return value is None and name in self.fields and not self.fields[name].required
