@@ -28,9 +28,10 @@ from tests.support.paths import ROOT
 
 FOR_EACH_GAME = 4
 WAIT_SECONDS = 25
-OPENED_AT_ONCE = 100
 OPENED_A_SECOND = 400
 """So that the polls of 10,000 clients, each of which asks again after 25 seconds, are spread."""
+
+CHECKED_AFTER = 100
 
 PAUSE_SECONDS = 0.05
 PATIENCE_SECONDS = 120
@@ -93,13 +94,13 @@ def address_of(at: int) -> str:
 
 
 def open_gently(port: int, number: int, one: Callable[[int], gevent.Greenlet]) -> list[Any]:
-    """Clients that wait, some at a time: no more before those are held."""
+    """Clients that wait, opened at an even pace, and no more while those before are not held."""
     greenlets = []
     begin = time.monotonic()
     for at in range(number):
+        gevent.sleep(max(begin + at / OPENED_A_SECOND - time.monotonic(), 0))
         greenlets.append(one(at))
-        if at % OPENED_AT_ONCE == 0:
-            gevent.sleep(max(begin + at / OPENED_A_SECOND - time.monotonic(), 0))
+        if at % CHECKED_AFTER == 0:
             while not is_held(port, at):
                 gevent.sleep(PAUSE_SECONDS)
     return greenlets

@@ -8,7 +8,7 @@ have kept in `flask.g` is there again; functions for the teardown run both times
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterable
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 from flask import Flask, Response, current_app, g
 
@@ -39,45 +39,53 @@ class PendingResponse(Response, Generic[Result]):
         self, app: Flask, wait: Wait, poll: Steps[Result], answer: Callable[[Result], Response]
     ) -> None:
         super().__init__()
-        self._app = app
-        self._kept = {name: g.get(name) for name in g}
-        self._wait = wait
-        self._poll = poll
-        self._answer = answer
+        self._pending = _Pending(app, {name: g.get(name) for name in g}, wait, poll, answer)
 
     def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
         """Send the answer when the wait has ended."""
-        return Parts(self._steps(environ, start_response), self._poll.close)
+        # The response itself is not needed any more: waiting costs less memory without it.
+        pending = self._pending
+        return Parts(pending.steps(environ, start_response), pending.poll.close)
 
-    def _steps(
+
+class _Pending(NamedTuple, Generic[Result]):
+    """What is needed to answer a poll when its wait has ended."""
+
+    app: Flask
+    kept: dict[str, Any]
+    wait: Wait
+    poll: Steps[Result]
+    answer: Callable[[Result], Response]
+
+    def steps(
         self, environ: WSGIEnvironment, start_response: StartResponse
     ) -> Generator[bytes | Wait, None, None]:
-        yield self._wait
+        yield self.wait
         outcome: Result | Exception
         try:
-            outcome = yield from self._poll
+            outcome = yield from self.poll
         except Exception as error:
             outcome = error
-        with self._app.request_context(environ):
-            for name, value in self._kept.items():
+        with self.app.request_context(environ):
+            for name, value in self.kept.items():
                 setattr(g, name, value)
             body = self._respond(outcome)(environ, start_response)
         yield from body
 
     def _respond(self, outcome: Result | Exception) -> Response:
         try:
-            return self._app.process_response(self._answer_or_problem(outcome))
+            return self.app.process_response(self._answer_or_problem(outcome))
         except Exception as error:
             # A hook failed.
-            return self._app.handle_exception(error)
+            return self.app.handle_exception(error)
 
     def _answer_or_problem(self, outcome: Result | Exception) -> Response:
         try:
             if isinstance(outcome, Exception):
                 raise outcome
-            return self._answer(outcome)
+            return self.answer(outcome)
         except Exception as error:
-            return self._app.make_response(self._app.handle_user_exception(error))
+            return self.app.make_response(self.app.handle_user_exception(error))
 
 
 class StreamResponse(Response):
