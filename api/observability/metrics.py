@@ -108,7 +108,7 @@ _WAITS_REFUSED = Counter(
     "ludotheque_waits_refused",
     "Long polls answered at once and streams refused because a quota was used up, by quota: of the "
     "worker, of strangers together, of an address or of a player.",
-    ("places",),
+    ("quota",),
     registry=_registry,
 )
 _CONNECTIONS_REFUSED = Counter(

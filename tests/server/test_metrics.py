@@ -280,7 +280,7 @@ def test_what_is_too_much_is_counted_by_limit(start: Start) -> None:
     assert value(scrape(service), "rate_limited_total", limit="failures") == 1
 
 
-def test_whoever_finds_no_place_to_wait_is_counted_by_whose_places_are_taken(
+def test_whoever_finds_no_slot_to_wait_is_counted_by_whose_quota_is_used_up(
     start: Start,
 ) -> None:
     service = start(
@@ -305,7 +305,7 @@ def test_whoever_finds_no_place_to_wait_is_counted_by_whose_places_are_taken(
     def refused() -> dict[str, float]:
         kinds = ("player", "strangers", "address", "worker")
         samples = scrape(service)
-        return {kind: value(samples, "waits_refused_total", places=kind) for kind in kinds}
+        return {kind: value(samples, "waits_refused_total", quota=kind) for kind in kinds}
 
     try:
         assert [open_stream(tokens[0], "192.0.2.1") for _ in range(2)] == [opened, refused_now]
