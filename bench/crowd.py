@@ -48,7 +48,7 @@ def waiting(running: Running, games: Sequence[str], number: int) -> Iterator[Non
         yield
         return
     caller = Caller(running.port)
-    # Half of all places are for strangers, so they have a token.
+    # Half of the quota is for strangers, so they have a token.
     token = player(caller)
     polls = [_poll(caller, game_id, token) for game_id in games[: -(-number // FOR_EACH_GAME)]]
     command = [sys.executable, "-m", "bench.crowd", str(running.port), str(number)]
@@ -96,12 +96,13 @@ def address_of(at: int) -> str:
 def open_gently(port: int, number: int, one: Callable[[int], gevent.Greenlet]) -> list[Any]:
     """Clients that wait, opened at an even pace, and no more while those before are not held."""
     greenlets = []
-    begin = time.monotonic()
+    already = waiters(port)
     for at in range(number):
-        gevent.sleep(max(begin + at / OPENED_A_SECOND - time.monotonic(), 0))
         greenlets.append(one(at))
+        # Do not catch up after a delay: that would be a burst, which repeats with each poll.
+        gevent.sleep(1 / OPENED_A_SECOND)
         if at % CHECKED_AFTER == 0:
-            while not is_held(port, at):
+            while not is_held(port, already + at):
                 gevent.sleep(PAUSE_SECONDS)
     return greenlets
 
