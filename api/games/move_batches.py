@@ -79,11 +79,12 @@ class MoveBatches:
 
 
 def _refusal(problem: Problem) -> Problem:
-    """Return why a move was refused, without the traceback.
+    """Return why a move was refused, without its traceback and its context.
 
-    The frames of the traceback hold the outcomes: together, all would be kept until the next
-    garbage collection. Of other errors, the log needs the traceback.
+    Their frames refer to the outcomes, so the whole request would stay in memory until a garbage
+    collection. Other errors keep theirs for the log.
     """
+    problem.__context__ = None
     return problem.with_traceback(None)
 
 

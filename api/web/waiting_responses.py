@@ -70,6 +70,10 @@ class _Pending(NamedTuple, Generic[Result]):
             for name, value in self.kept.items():
                 setattr(g, name, value)
             body = self._respond(outcome)(environ, start_response)
+        if isinstance(outcome, Exception):
+            # The traceback refers to this frame, which refers to the error: together, they would
+            # keep the request until the next garbage collection.
+            outcome.__traceback__ = None
         yield from body
 
     def _respond(self, outcome: Result | Exception) -> Response:

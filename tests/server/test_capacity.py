@@ -148,7 +148,7 @@ def test_two_addresses_can_wait_in_all_of_a_worker_and_it_still_has_files(
     stream = b"GET /v1/games/%b/stream HTTP/1.1\r\nHost: x\r\n\r\n" % game["id"].encode()
     held = [connect(few_files, stream, f"127.0.0.{n % 2 + 2}") for n in range(200)]
     statuses = {status(each) for each in held[:100]}
-    # Strangers have half of the places to wait.
+    # Strangers have half of the quota.
     assert statuses <= {200, 429}
     for each in held:
         each.close()

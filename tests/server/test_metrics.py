@@ -280,9 +280,7 @@ def test_what_is_too_much_is_counted_by_limit(start: Start) -> None:
     assert value(scrape(service), "rate_limited_total", limit="failures") == 1
 
 
-def test_whoever_finds_no_slot_to_wait_is_counted_by_whose_quota_is_used_up(
-    start: Start,
-) -> None:
+def test_refused_waits_are_counted_by_quota(start: Start) -> None:
     service = start(
         own=True,
         WEB_CONCURRENCY=1,

@@ -97,7 +97,7 @@ class Service:
         return "".join(self.lines)
 
     def await_lines(self, part: str, number: int = 1) -> list[str]:
-        """Wait until the log has so many lines with this in them; all of them so far.
+        """Wait until at least `number` lines of the log contain `part`; return all of them so far.
 
         A line may be read a moment after the answer to the request that it tells of.
         """

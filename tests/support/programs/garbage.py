@@ -27,7 +27,7 @@ def unreachable() -> dict[str, int]:
     types = map(type, gc.garbage)
     names = Counter(f"{each.__module__}.{each.__qualname__}" for each in types)
     gc.garbage.clear()
-    # They were kept: now they are freed.
+    # They were kept in `gc.garbage`: free them now.
     gc.collect()
     return names
 
