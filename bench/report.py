@@ -54,7 +54,7 @@ def _memory(kept: Mapping[str, Any]) -> str:
     waiting, found = kept["waiting"], kept["memory"]
     worker = found["worker"]
     rows = [
-        [f"from a move to its waiting clients, {waiting['waiting']:,} on a worker, 4 to a game",
+        [f"from a move to its waiting clients, {waiting['clients']:,} on a worker, 4 to a game",
          f"{waiting['p50_ms']:g} ms (p99 {waiting['p99_ms']:g} ms)"],
         ["a waiting client, in a worker", f"{waiting['kb_each']:g} kB"],
         ["a worker as it starts", f"{worker['started'] / memory.MB:.0f} MB"],

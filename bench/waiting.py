@@ -136,7 +136,7 @@ def tables(measured: dict[str, Any]) -> str:
         ["clients on one worker", "kB each", "moves", "woken", "p50 ms", "p99 ms"],
         [
             [
-                f"{measured['waiting']:,}",
+                f"{measured['clients']:,}",
                 f"{measured['kb_each']}",
                 f"{measured['moves']:,}",
                 f"{measured['wakes']:,}",
