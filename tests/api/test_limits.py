@@ -825,7 +825,7 @@ FLASK_READS = {
 
 READS_NO_LIST = {
     *("args", "content_length", "endpoint", "environ", "headers", "method", "path"),
-    *("query_string", "script_root", "url_rule", "view_args"),
+    *("query_string", "routing_exception", "script_root", "url_rule", "view_args"),
     *("credentials", "required_credentials", "_get_current_object"),
 }
 """What else the code asks of a request: nothing of it takes long to read."""
