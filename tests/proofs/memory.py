@@ -139,25 +139,29 @@ class Watch:
     def look_at_what_is_kept(self, parts: list[Part], stranger: Caller) -> None:
         """Check that the store keeps the last part, and the finished games of the part before.
 
-        The lobby shows none of the others. An index that nobody has read or written since they
-        expired may have entries of them: who reads it removes these.
+        The lobby shows none of the others, and neither has an index that got an entry since they
+        expired. An index that got none may still have theirs, until somebody reads it.
         """
         now = parts[-1].games
-        alive = {each.id for each in now}
-        alive |= {each.id for part in parts[-2:-1] for each in part.games if each.is_finished}
+        new = {each.id for each in now}
+        alive = new | {each.id for part in parts[-2:-1] for each in part.games if each.is_finished}
         keys = list(self._client.scan_iter(count=1000))
         kept = {key.split("{")[1].rstrip("}") for key in keys if _is_game(key)}
         self._gone_early |= alive - kept
         self._kept_beyond |= kept - alive
+        self._listed_beyond |= {id_ for ids in self._indexed() if ids & new for id_ in ids - alive}
         self._listed_beyond |= set(_listed(stranger)) - alive
-        for entry in lobby():
-            listed = self._client.zrange(f"index:{{{entry.owner}}}:{entry.status}", 0, -1)
-            self._listed_beyond |= set(listed) - alive
+        self._listed_beyond |= {id_ for ids in self._indexed() for id_ in ids - alive}
         self._for_ever += [key for key in keys if self._client.pttl(key) == -1]
         self._kinds |= {key.partition(":")[0] for key in keys}
         self._most_keys = max(self._most_keys, len(keys))
         self._most_mb = max(self._most_mb, memory_mb(self._client))
         self.games += len(now)
+
+    def _indexed(self) -> Iterator[set[str]]:
+        """Yield the ids of the games in each index of the lobby."""
+        for entry in lobby():
+            yield set(self._client.zrange(f"index:{{{entry.owner}}}:{entry.status}", 0, -1))
 
     def until_empty(self) -> float:
         """Return how long it takes until the store is empty (s), at most the time allowed."""
