@@ -8,9 +8,9 @@
 - The commit that ends a game replaces its position, deal, steps and played moves by one record
   (`pack_record`): the deal and all steps, compressed. The position at the end is derived from it.
 - A page of events is derived from the position before it. A worker remembers the last commit of
-  each game that it has seen (`Traces`): its items, and the position after it. So to follow a game
-  is to play one move again, and only the first page of an unknown game replays all before it,
-  without making items of it.
+  each game that it has seen (`Traces`): its items, and the position after it. So a worker that
+  follows a game plays one move again. Only for the first page of a game that it does not know, it
+  replays all moves before that page; it makes no items of these moves.
 - What was derived from a record is cached (`derived`). The moves of a game and the changes of its
   seats are bounded, and a replay gives other requests their turn.
 - Reading needs no dictionary or other table: all of it is JSON, some of it compressed.
